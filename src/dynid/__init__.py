@@ -1,0 +1,1 @@
+"""dynid: the dynamic model of robots, identified from motion logs."""

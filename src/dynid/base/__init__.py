@@ -1,0 +1,1 @@
+"""Which parameters can be seen: base parameters by QR and by closed-form rules."""

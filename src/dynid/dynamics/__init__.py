@@ -1,0 +1,1 @@
+"""The physics, one algorithm per file, written once over any scalar type."""

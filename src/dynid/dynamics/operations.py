@@ -1,0 +1,110 @@
+"""The elementary functions a kernel may call, for each scalar type."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dynid.dynamics.algebra import Scalar, is_constant, neg
+from dynid.model.friction import parse_expression
+
+
+@dataclass(frozen=True)
+class Operations:
+    """Elementary functions over one scalar type; the names are those of friction expressions."""
+
+    functions: dict[str, Callable[..., Scalar]]
+
+    def cos(self, x: Scalar) -> Scalar:
+        """cos x."""
+        return self.functions["cos"](x)
+
+    def sin(self, x: Scalar) -> Scalar:
+        """sin x."""
+        return self.functions["sin"](x)
+
+    def sign(self, x: Scalar) -> Scalar:
+        """−1, 0 or 1."""
+        return self.functions["sign"](x)
+
+    def evaluate(self, expression: str, q: Scalar, qd: Scalar) -> Scalar:
+        """Value of a friction expression at a joint position and speed."""
+        return _walk(parse_expression(expression), {"q": q, "qd": qd}, self.functions)
+
+
+def _walk(node: ast.expr, variables: dict[str, Scalar], functions: dict[str, Callable[..., Scalar]]) -> Scalar:
+    match node:
+        case ast.Constant(value=value):
+            return float(value)  # type: ignore[arg-type]
+        case ast.Name(id=name):
+            return variables[name]
+        case ast.UnaryOp(op=op, operand=operand):
+            value = _walk(operand, variables, functions)
+            return neg(value) if isinstance(op, ast.USub) else value
+        case ast.Call(func=ast.Name(id=name), args=args):
+            return functions[name](*(_walk(a, variables, functions) for a in args))
+        case ast.BinOp(left=left, op=op, right=right):
+            return _binary(op, _walk(left, variables, functions), _walk(right, variables, functions))
+    raise AssertionError(ast.dump(node))  # parse_expression lets nothing else through
+
+
+def _binary(op: ast.operator, a: Scalar, b: Scalar) -> Scalar:
+    match op:
+        case ast.Add():
+            return a + b
+        case ast.Sub():
+            return a - b
+        case ast.Mult():
+            return a * b
+        case ast.Div():
+            return a / b
+    if is_constant(b) and float(b).is_integer() and 0 < b <= 8:
+        result = a
+        for _ in range(int(b) - 1):
+            result = result * a
+        return result
+    return a**b
+
+
+NUMERIC = Operations(
+    {
+        "sign": np.sign,
+        "step": lambda x: np.heaviside(x, 0.0),
+        "abs": np.abs,
+        "exp": np.exp,
+        "tanh": np.tanh,
+        "atan": np.arctan,
+        "sqrt": np.sqrt,
+        "sin": np.sin,
+        "cos": np.cos,
+        "log": np.log,
+        "min": np.minimum,
+        "max": np.maximum,
+    }
+)
+"""Operations on floats and NumPy arrays over samples."""
+
+
+def symbolic() -> Operations:
+    """Operations on CasADi symbols; imported only when a kernel is traced."""
+    import casadi as ca
+
+    functions: dict[str, Callable[..., Any]] = {
+        "sign": ca.sign,
+        "step": lambda x: (x > 0) * 1.0,
+        "abs": ca.fabs,
+        "exp": ca.exp,
+        "tanh": ca.tanh,
+        "atan": ca.atan,
+        "sqrt": ca.sqrt,
+        "sin": ca.sin,
+        "cos": ca.cos,
+        "log": ca.log,
+        "min": ca.fmin,
+        "max": ca.fmax,
+    }
+    return Operations(functions)

@@ -1,0 +1,67 @@
+"""What dynid says when it cannot go on: one sentence with the value given and the values allowed."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class DynidError(Exception):
+    """A failure the user can act on.
+
+    Args:
+        message: one sentence: what was given, what is allowed, what to do.
+        name: the argument, field or file the sentence is about.
+        value: what was given.
+        allowed: what would have been accepted, in words.
+    """
+
+    exit_code = 1
+
+    def __init__(
+        self, message: str, *, name: str | None = None, value: object = None, allowed: str | None = None
+    ) -> None:
+        """Keep the sentence and the facts behind it."""
+        super().__init__(message)
+        self.name = name
+        self.value = value
+        self.allowed = allowed
+
+
+class ModelError(DynidError):
+    """The robot description contradicts itself or physics."""
+
+
+class FileError(DynidError):
+    """A file is missing, unreadable, hostile or not of the format it claims."""
+
+
+class ShapeError(DynidError):
+    """An array does not have the shape, type or finite values asked for."""
+
+
+class UnknownNameError(DynidError):
+    """A name is not among those known; the sentence suggests the nearest."""
+
+
+class NotTrustworthyError(DynidError):
+    """The input was accepted but the answer cannot be trusted (exit code 2)."""
+
+    exit_code = 2
+
+
+def unknown_name(what: str, given: str, known: Iterable[str], hint: str = "") -> UnknownNameError:
+    """Build the error for a name that is not known, with the nearest known names.
+
+    Args:
+        what: the kind of thing named, such as "robot".
+        given: the name the user gave.
+        known: all names that would have been accepted.
+        hint: a further sentence on what to do.
+    """
+    names = sorted(known)
+    near = difflib.get_close_matches(given.lower(), names, n=3, cutoff=0.5)
+    suggestion = f" Did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
+    listing = ", ".join(names)
+    message = f"Unknown {what} {given!r}.{suggestion} Known: {listing}."
+    return UnknownNameError(f"{message} {hint}".strip(), name=what, value=given, allowed=listing)

@@ -1,0 +1,1 @@
+"""What the robot is: joints, drives, friction, parameters, and the files they come from."""

@@ -1,0 +1,97 @@
+"""What stands between the motors and the joints: gear ratios, coupled transmissions, drive gains."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dynid.errors import ModelError, ShapeError
+
+FloatArray = NDArray[np.float64]
+Matrix = tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True)
+class Drives:
+    """Transmission between motors and joints.
+
+    q_m = R (q − offset),  τ = Rᵀ diag(gain) u, with R square and regular. An off-diagonal R[m, j] says that
+    motor m also turns when joint j moves, as in the wrists of the TX40 and the RX-90.
+
+    Args:
+        ratio: R, one row per motor, one column per coordinate (signed gear ratios).
+        offset: joint position when the motors read zero [rad or m].
+        gain: motor torque per unit of the logged signal (1 when the log holds motor torques) [N m/unit].
+    """
+
+    ratio: Matrix
+    offset: tuple[float, ...]
+    gain: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        """Check sizes and that every joint position follows from the motors'."""
+        n = len(self.ratio)
+        sizes = {len(row) for row in self.ratio} | {len(self.offset), len(self.gain)}
+        if sizes != {n}:
+            raise ModelError(
+                f"The drives name {n} motors but rows, offsets and gains of sizes {sorted(sizes)}; "
+                "give a square ratio matrix and one offset and one gain per motor.",
+                name="drives",
+                value=sorted(sizes),
+            )
+        R = np.array(self.ratio, dtype=float)
+        if not np.all(np.isfinite(R)) or not np.all(np.isfinite(self.offset + self.gain)):
+            raise ModelError("The drives hold a value that is not finite.", name="drives")
+        if np.any(np.diag(R) == 0) or np.linalg.cond(R) > 1e12:
+            raise ModelError(
+                "The gear-ratio matrix cannot be inverted or has a zero on its diagonal; "
+                "motor j must turn with joint j.",
+                name="ratio",
+                value=self.ratio,
+            )
+
+    @property
+    def matrix(self) -> FloatArray:
+        """R as an array (motors, coordinates)."""
+        return np.array(self.ratio, dtype=float)
+
+    @property
+    def shares(self) -> FloatArray:
+        """ρ[m, j] = R[m, j] / R[m, m]: what a joint's motion contributes to motor m, in joint-m units."""
+        R = self.matrix
+        return R / np.diag(R)[:, None]
+
+    def coupled(self) -> tuple[int, ...]:
+        """Motors that turn with more than one joint."""
+        return tuple(m for m, row in enumerate(self.ratio) if sum(value != 0 for value in row) > 1)
+
+    def joint_position(self, q_motor: ArrayLike) -> FloatArray:
+        """Joint positions (samples, joints) from motor positions: q = R⁻¹ q_m + offset."""
+        q_m = self._checked(q_motor, "motor positions")
+        return np.linalg.solve(self.matrix, q_m.T).T + np.array(self.offset)
+
+    def motor_position(self, q: ArrayLike) -> FloatArray:
+        """Motor positions (samples, motors) from joint positions: q_m = R (q − offset)."""
+        return (self._checked(q, "joint positions") - np.array(self.offset)) @ self.matrix.T
+
+    def joint_torque(self, signal: ArrayLike) -> FloatArray:
+        """Joint torques (samples, joints) from the logged drive signal: τ = Rᵀ diag(gain) u."""
+        return (self._checked(signal, "motor torques") * np.array(self.gain)) @ self.matrix
+
+    def motor_torque(self, torque: ArrayLike) -> FloatArray:
+        """Drive signal (samples, motors) that gives these joint torques: u = diag(1/gain) R⁻ᵀ τ."""
+        tau = self._checked(torque, "joint torques")
+        return np.linalg.solve(self.matrix.T, tau.T).T / np.array(self.gain)
+
+    def _checked(self, values: ArrayLike, what: str) -> FloatArray:
+        array = np.atleast_2d(np.asarray(values, dtype=float))
+        if array.ndim != 2 or array.shape[1] != len(self.ratio):
+            raise ShapeError(
+                f"The {what} have shape {array.shape}; expected (samples, {len(self.ratio)}).",
+                name=what,
+                value=array.shape,
+                allowed=f"(samples, {len(self.ratio)})",
+            )
+        return array

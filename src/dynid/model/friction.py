@@ -1,0 +1,121 @@
+"""Friction as a family of columns: each term is a named function of joint position and speed, given as data."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+
+from dynid.errors import ModelError
+
+FUNCTIONS = ("sign", "step", "abs", "exp", "tanh", "atan", "sqrt", "sin", "cos", "log", "min", "max")
+VARIABLES = ("q", "qd")
+_OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
+_TWO_ARGUMENTS = ("min", "max")
+
+
+@dataclass(frozen=True, slots=True)
+class FrictionTerm:
+    """One friction column per joint: torque = coefficient × expression(q, qd).
+
+    Args:
+        name: symbol of the coefficient, such as ``Fv``; the joint's label is appended.
+        expression: formula in ``q`` and ``qd`` (joint position and speed, SI) with + - * / ^, numbers and
+            sign, step (1 when positive, else 0), abs, exp, tanh, atan, sqrt, sin, cos, log, min, max.
+        unit_revolute: unit of the coefficient on a revolute joint.
+        unit_prismatic: unit of the coefficient on a prismatic joint.
+    """
+
+    name: str
+    expression: str
+    unit_revolute: str = "N m"
+    unit_prismatic: str = "N"
+
+    def __post_init__(self) -> None:
+        """Refuse names that could not stand in a table and expressions that are not plain formulas."""
+        if not re.fullmatch(r"[A-Za-z_]+[A-Za-z_0-9]*[A-Za-z_]|[A-Za-z_]", self.name):
+            raise ModelError(
+                f"Friction term name {self.name!r} must be letters, digits or _ and must not end in a digit, "
+                "because the joint's number is appended to it.",
+                name="friction",
+                value=self.name,
+            )
+        parse_expression(self.expression)
+
+
+def parse_expression(text: str) -> ast.expr:
+    """Parse a friction formula into a checked syntax tree.
+
+    Args:
+        text: the formula; ``^`` is the power sign.
+
+    Raises:
+        ModelError: when anything but arithmetic on q, qd, numbers and the known functions appears.
+    """
+    if len(text) > 500:
+        raise ModelError(
+            f"The friction expression has {len(text)} characters; at most 500 are taken.",
+            name="expression",
+            value=len(text),
+        )
+    try:
+        tree = ast.parse(text.replace("^", "**"), mode="eval").body
+        _check(tree, text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise ModelError(
+            f"The friction expression {text!r} is not a formula ({error}).", name="expression", value=text
+        ) from None
+    return tree
+
+
+def _check(node: ast.expr, text: str) -> None:
+    match node:
+        case ast.BinOp(left=left, op=op, right=right) if isinstance(op, _OPERATORS):
+            _check(left, text)
+            _check(right, text)
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
+            _check(operand, text)
+        case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in FUNCTIONS:
+            wanted = 2 if name in _TWO_ARGUMENTS else 1
+            if len(args) != wanted:
+                raise ModelError(
+                    f"In the friction expression {text!r}, {name} takes {wanted} argument(s), not {len(args)}.",
+                    name="expression",
+                    value=text,
+                )
+            for argument in args:
+                _check(argument, text)
+        case ast.Name(id=name) if name in VARIABLES:
+            pass
+        case ast.Constant(value=value) if type(value) in (int, float):
+            pass
+        case _:
+            raise ModelError(
+                f"The friction expression {text!r} contains {ast.unparse(node)!r}; allowed are q, qd, numbers, "
+                f"+ - * / ^ and the functions {', '.join(FUNCTIONS)}.",
+                name="expression",
+                value=text,
+                allowed=", ".join(VARIABLES + FUNCTIONS),
+            )
+
+
+VISCOUS = FrictionTerm("Fv", "qd", "N m s/rad", "N s/m")
+COULOMB = FrictionTerm("Fc", "sign(qd)")
+OFFSET = FrictionTerm("off", "1")
+VISCOUS_FORWARD = FrictionTerm("Fvp", "max(qd, 0)", "N m s/rad", "N s/m")
+VISCOUS_BACKWARD = FrictionTerm("Fvn", "min(qd, 0)", "N m s/rad", "N s/m")
+COULOMB_FORWARD = FrictionTerm("Fcp", "step(qd)")
+COULOMB_BACKWARD = FrictionTerm("Fcn", "-step(-qd)")
+
+BUILT_IN: dict[str, FrictionTerm] = {
+    term.name: term
+    for term in (
+        VISCOUS,
+        COULOMB,
+        OFFSET,
+        VISCOUS_FORWARD,
+        VISCOUS_BACKWARD,
+        COULOMB_FORWARD,
+        COULOMB_BACKWARD,
+    )
+}

@@ -1,0 +1,139 @@
+"""The one place that fixes names, order and units of the parameters of a robot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynid.errors import ShapeError, unknown_name
+from dynid.model.joint import JointKind
+
+if TYPE_CHECKING:
+    from dynid.model.robot import Robot
+
+INERTIAL = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
+"""Inertia tensor at the origin of frame j, first moments, mass: the order of every link."""
+DRIVE_INERTIA = "Ia"
+MOTOR_TERMS = ("Iam", "Fvm", "Fcm")
+"""Inertia, viscous and Coulomb friction of a motor that turns with several joints (coupled wrists)."""
+_TENSOR, _MOMENT, _MASS = "kg m^2", "kg m", "kg"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One standard parameter.
+
+    Args:
+        name: symbol and label, such as ``XX3``.
+        symbol: the symbol alone, such as ``XX``.
+        joint: index of its link in ``robot.joints``; for the family "motor", the joint of the same number.
+        family: "inertial", "drive", "friction" or "motor".
+        unit: SI unit, joint side.
+    """
+
+    name: str
+    symbol: str
+    joint: int
+    family: str
+    unit: str
+
+
+@dataclass(frozen=True)
+class ParameterTable:
+    """The standard parameters of a robot, in the order of the regressor's columns.
+
+    Per link: XX XY XZ YY YZ ZZ MX MY MZ M, then Ia Fv Fc off and further friction terms where the joint is a
+    coordinate; after the last link, the motor terms of coupled transmissions.
+    """
+
+    entries: tuple[Parameter, ...]
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names in order."""
+        return tuple(entry.name for entry in self.entries)
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.names)}
+
+    def __len__(self) -> int:
+        """Number of parameters."""
+        return len(self.entries)
+
+    def __iter__(self) -> Iterator[Parameter]:
+        """Parameters in order."""
+        return iter(self.entries)
+
+    def index(self, name: str) -> int:
+        """Position of a parameter.
+
+        Raises:
+            UnknownNameError: with the nearest names, when there is no such parameter.
+        """
+        if name not in self._index:
+            raise unknown_name("parameter", name, self.names)
+        return self._index[name]
+
+    def indices(self, names: Iterable[str]) -> tuple[int, ...]:
+        """Positions of several parameters."""
+        return tuple(self.index(name) for name in names)
+
+    def vector(self, values: Mapping[str, float]) -> NDArray[np.float64]:
+        """Values by name as a vector in table order; absent names are zero."""
+        x = np.zeros(len(self))
+        for name, value in values.items():
+            x[self.index(name)] = value
+        return x
+
+    def mapping(self, vector: NDArray[np.float64]) -> dict[str, float]:
+        """A vector in table order as values by name."""
+        if np.shape(vector) != (len(self),):
+            raise ShapeError(
+                f"The parameter vector has shape {np.shape(vector)}; expected ({len(self)},).",
+                name="parameters",
+                value=np.shape(vector),
+                allowed=f"({len(self)},)",
+            )
+        return {name: float(value) for name, value in zip(self.names, vector, strict=True)}
+
+
+def build_table(robot: Robot) -> ParameterTable:
+    """List the standard parameters of a robot in their only order."""
+    entries: list[Parameter] = []
+    coordinates = set(robot.coordinates)
+    for j, joint in enumerate(robot.joints):
+        for k, symbol in enumerate(INERTIAL):
+            unit = _TENSOR if k < 6 else _MOMENT if k < 9 else _MASS
+            entries.append(Parameter(symbol + joint.label, symbol, j, "inertial", unit))
+        if j not in coordinates:
+            continue
+        prismatic = joint.kind is JointKind.PRISMATIC
+        if DRIVE_INERTIA in robot.terms:
+            unit = _MASS if prismatic else _TENSOR
+            entries.append(Parameter(DRIVE_INERTIA + joint.label, DRIVE_INERTIA, j, "drive", unit))
+        for term in robot.friction_terms:
+            unit = term.unit_prismatic if prismatic else term.unit_revolute
+            entries.append(Parameter(term.name + joint.label, term.name, j, "friction", unit))
+    entries += _motor_entries(robot)
+    return ParameterTable(tuple(entries))
+
+
+def _motor_entries(robot: Robot) -> list[Parameter]:
+    if robot.drives is None:
+        return []
+    units = dict(zip(MOTOR_TERMS, (_TENSOR, "N m s/rad", "N m"), strict=True))
+    entries = []
+    for motor in robot.drives.coupled():
+        j = robot.coordinates[motor]
+        for symbol in MOTOR_TERMS:
+            if symbol in robot.terms:
+                entries.append(
+                    Parameter(symbol + robot.joints[j].label, symbol, j, "motor", units[symbol])
+                )
+    return entries

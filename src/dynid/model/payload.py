@@ -1,0 +1,38 @@
+"""A payload is one more link, fixed to the link that carries it (P2 §III)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dynid.errors import unknown_name
+from dynid.model.inertia import LinkInertia
+from dynid.model.joint import Joint, JointKind
+from dynid.model.robot import Robot
+
+
+def attach_payload(
+    robot: Robot,
+    payload: LinkInertia | None = None,
+    *,
+    carrier: str | None = None,
+    label: str = "L",
+    name: str = "payload",
+) -> Robot:
+    """The robot with a payload fixed to a link; its parameters are named XXL … ML.
+
+    Args:
+        robot: the robot without the payload.
+        payload: its inertia in the carrier's frame; unknown when None.
+        carrier: name of the joint whose link carries it; the last joint when None.
+        label: what follows the symbols in the payload's parameter names.
+        name: name of the fixed joint that holds the payload.
+    """
+    names = [joint.name for joint in robot.joints]
+    if carrier is not None and carrier not in names:
+        raise unknown_name("carrier joint", carrier, names)
+    antecedent = len(names) - 1 if carrier is None else names.index(carrier)
+    joint = Joint(name, antecedent, JointKind.FIXED, actuated=False, label=label)
+    known = {} if payload is None else payload.named(label)
+    # The payload's values can be checked only against a table that knows the payload.
+    loaded = replace(robot, joints=(*robot.joints, joint))
+    return loaded.with_parameters({**robot.parameters, **known})
