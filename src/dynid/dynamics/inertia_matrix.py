@@ -67,7 +67,10 @@ def _momentum(body: Body, screw: Screw) -> tuple[Vector, Vector]:
 
 
 def _carried(body: Body, frame: Placement) -> Body:
-    """The body in the antecedent frame: J_a = R J Rᵀ + (2 p·s + M p·p) 1 − (p sᵀ + s pᵀ) − M p pᵀ, s = R MS."""
+    """The body in the antecedent frame.
+
+    J_a = R J Rᵀ + (2 p·s + M p·p) 1 − (p sᵀ + s pᵀ) − M p pᵀ with s = R MS.
+    """
     R, p = frame.rotation, frame.position
     s = rotate(R, body.moment)
     turned = matmul(matmul(R, body.tensor), transposed(R))
@@ -95,8 +98,12 @@ def _reduced(robot: Robot, M: Matrix) -> Matrix:
         return moving
     G, k = robot.coupling.matrix, robot.n_coordinates
     n = len(moving)
-    MG = [[total(mul(moving[i][l], G[l][c]) for l in range(n)) for c in range(k)] for i in range(n)]
-    return [[total(mul(G[i][r], MG[i][c]) for i in range(n)) for c in range(k)] for r in range(k)]
+    MG = [[total(mul(moving[i][j], G[j][c]) for j in range(n)) for c in range(k)] for i in range(n)]
+    reduced: Matrix = [[0.0] * k for _ in range(k)]
+    for r in range(k):
+        for c in range(r, k):
+            reduced[r][c] = reduced[c][r] = total(mul(G[i][r], MG[i][c]) for i in range(n))
+    return reduced
 
 
 def _with_drives(robot: Robot, parameters: Sequence[Scalar], M: Matrix) -> Matrix:

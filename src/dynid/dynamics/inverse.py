@@ -85,9 +85,7 @@ def inverse_dynamics(
     return [add(a, b) for a, b in zip(_gather(robot, frames, wrenches), extra, strict=True)]
 
 
-def _gather(
-    robot: Robot, frames: Sequence[Placement], wrenches: list[tuple[Vector, Vector]]
-) -> list[Scalar]:
+def _gather(robot: Robot, frames: Sequence[Placement], wrenches: list[tuple[Vector, Vector]]) -> list[Scalar]:
     """Torques of the coordinates from the wrenches the links need, inward from the tips."""
     rows: list[Scalar] = [0.0] * len(robot.joints)
     for j in reversed(range(len(robot.joints))):

@@ -36,7 +36,9 @@ class Operations:
         return _walk(parse_expression(expression), {"q": q, "qd": qd}, self.functions)
 
 
-def _walk(node: ast.expr, variables: dict[str, Scalar], functions: dict[str, Callable[..., Scalar]]) -> Scalar:
+def _walk(
+    node: ast.expr, variables: dict[str, Scalar], functions: dict[str, Callable[..., Scalar]]
+) -> Scalar:
     match node:
         case ast.Constant(value=value):
             return float(value)  # type: ignore[arg-type]

@@ -31,7 +31,8 @@ class Coupling:
         n, k = len(self.matrix), len(self.coordinates)
         if k == 0 or len(self.offset) != n or any(len(row) != k for row in self.matrix):
             raise ModelError(
-                f"The coupling has {n} rows and {k} coordinates, but {len(self.offset)} offsets or rows of other "
+                f"The coupling has {n} rows and {k} coordinates, but {len(self.offset)} offsets or rows of "
+                "other "
                 "lengths; give one row of G and one offset per movable joint.",
                 name="coupling",
             )
@@ -43,7 +44,8 @@ class Coupling:
         )
         if not picked or any(self.offset[c] != 0 for c in self.coordinates):
             raise ModelError(
-                "Every coordinate of a coupling must be the position of its own joint (unit row, zero offset).",
+                "Every coordinate of a coupling must be the position of its own joint (unit row, zero "
+                "offset).",
                 name="coupling",
                 value=self.coordinates,
             )

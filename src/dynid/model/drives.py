@@ -70,20 +70,24 @@ class Drives:
     def joint_position(self, q_motor: ArrayLike) -> FloatArray:
         """Joint positions (samples, joints) from motor positions: q = R⁻¹ q_m + offset."""
         q_m = self._checked(q_motor, "motor positions")
-        return np.linalg.solve(self.matrix, q_m.T).T + np.array(self.offset)
+        q: FloatArray = np.linalg.solve(self.matrix, q_m.T).T + np.array(self.offset)
+        return q
 
     def motor_position(self, q: ArrayLike) -> FloatArray:
         """Motor positions (samples, motors) from joint positions: q_m = R (q − offset)."""
-        return (self._checked(q, "joint positions") - np.array(self.offset)) @ self.matrix.T
+        q_m: FloatArray = (self._checked(q, "joint positions") - np.array(self.offset)) @ self.matrix.T
+        return q_m
 
     def joint_torque(self, signal: ArrayLike) -> FloatArray:
         """Joint torques (samples, joints) from the logged drive signal: τ = Rᵀ diag(gain) u."""
-        return (self._checked(signal, "motor torques") * np.array(self.gain)) @ self.matrix
+        tau: FloatArray = (self._checked(signal, "motor torques") * np.array(self.gain)) @ self.matrix
+        return tau
 
     def motor_torque(self, torque: ArrayLike) -> FloatArray:
         """Drive signal (samples, motors) that gives these joint torques: u = diag(1/gain) R⁻ᵀ τ."""
         tau = self._checked(torque, "joint torques")
-        return np.linalg.solve(self.matrix.T, tau.T).T / np.array(self.gain)
+        signal: FloatArray = np.linalg.solve(self.matrix.T, tau.T).T / np.array(self.gain)
+        return signal
 
     def _checked(self, values: ArrayLike, what: str) -> FloatArray:
         array = np.atleast_2d(np.asarray(values, dtype=float))

@@ -1,10 +1,14 @@
-"""Reading robot files with suspicion: existence, size and encoding are checked before any parser sees a byte."""
+"""Reading robot files with suspicion: existence, size and encoding are checked before any parser sees a "
+"byte."""
 
 from __future__ import annotations
 
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from dynid.errors import FileError
+from dynid.errors import FileError, ModelError, UnknownNameError
 
 MAX_BYTES = 20_000_000
 
@@ -16,10 +20,15 @@ def read_text(path: Path, what: str) -> str:
         path: the file.
         what: what it should be, such as "robot file", for the error sentence.
     """
-    if path.is_dir():
-        raise FileError(f"{path} is a folder; give the {what} itself.", name="path", value=str(path))
     try:
-        size = path.stat().st_size
+        status = path.stat()
+        if stat.S_ISDIR(status.st_mode):
+            raise FileError(f"{path} is a folder; give the {what} itself.", name="path", value=str(path))
+        if not stat.S_ISREG(status.st_mode):  # reading a pipe or a device may never end
+            raise FileError(
+                f"{path} is not a regular file; give the {what} itself.", name="path", value=str(path)
+            )
+        size = status.st_size
         if size > MAX_BYTES:
             raise FileError(
                 f"The {what} {path} has {size / 1e6:.0f} MB; at most {MAX_BYTES / 1e6:.0f} MB are read.",
@@ -27,14 +36,26 @@ def read_text(path: Path, what: str) -> str:
                 value=size,
                 allowed=f"<= {MAX_BYTES} bytes",
             )
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")  # editors on Windows put a mark before the first byte
     except UnicodeDecodeError as error:
         raise FileError(
             f"The {what} {path} is not UTF-8 text (byte {error.start}).", name="path", value=str(path)
         ) from None
     except FileNotFoundError:
         raise FileError(f"There is no {what} at {path}.", name="path", value=str(path)) from None
-    except OSError as error:
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise FileError(
-            f"The {what} {path} cannot be read: {error.strerror or error}.", name="path", value=str(path)
+            f"The {what} {str(path)!r} cannot be read: {reason}.", name="path", value=str(path)
+        ) from None
+
+
+@contextmanager
+def naming_file(path: Path) -> Iterator[None]:
+    """Put the file's name before the sentence of an error in the robot it describes."""
+    try:
+        yield
+    except (ModelError, UnknownNameError) as error:
+        raise type(error)(
+            f"Robot file {path.name}: {error}", name=error.name, value=error.value, allowed=error.allowed
         ) from None

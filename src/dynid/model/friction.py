@@ -1,4 +1,5 @@
-"""Friction as a family of columns: each term is a named function of joint position and speed, given as data."""
+"""Friction as a family of columns: each term is a named function of joint position and speed, given as "
+"data."""
 
 from __future__ import annotations
 
@@ -79,7 +80,8 @@ def _check(node: ast.expr, text: str) -> None:
             wanted = 2 if name in _TWO_ARGUMENTS else 1
             if len(args) != wanted:
                 raise ModelError(
-                    f"In the friction expression {text!r}, {name} takes {wanted} argument(s), not {len(args)}.",
+                    f"In the friction expression {text!r}, {name} takes {wanted} argument(s), not "
+                    f"{len(args)}.",
                     name="expression",
                     value=text,
                 )
@@ -87,11 +89,12 @@ def _check(node: ast.expr, text: str) -> None:
                 _check(argument, text)
         case ast.Name(id=name) if name in VARIABLES:
             pass
-        case ast.Constant(value=value) if type(value) in (int, float):
+        case ast.Constant(value=int() | float() as value) if not isinstance(value, bool) and abs(value) < 1e300:
             pass
         case _:
             raise ModelError(
-                f"The friction expression {text!r} contains {ast.unparse(node)!r}; allowed are q, qd, numbers, "
+                f"The friction expression {text!r} contains {ast.unparse(node)!r}; allowed are q, qd, "
+                "numbers, "
                 f"+ - * / ^ and the functions {', '.join(FUNCTIONS)}.",
                 name="expression",
                 value=text,

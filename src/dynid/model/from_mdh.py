@@ -12,7 +12,7 @@ from typing import Any
 from dynid.errors import FileError, ModelError, unknown_name
 from dynid.model.coupling import Coupling
 from dynid.model.drives import Drives
-from dynid.model.files import read_text
+from dynid.model.files import naming_file, read_text
 from dynid.model.friction import FrictionTerm
 from dynid.model.inertia import LinkInertia
 from dynid.model.joint import BASE, GEOMETRY, LENGTHS, Joint, JointKind, Limits
@@ -21,10 +21,12 @@ from dynid.model.robot import EARTH_GRAVITY, Robot
 Table = Mapping[str, Any]
 _ANGLES = ("gamma", "alpha", "theta")
 _ROBOT_KEYS = (
-    "name", "title", "source", "gravity", "terms", "lengths", "joint", "friction", "drives", "coupling", "parameters",
+    "name", "title", "source", "gravity", "terms", "lengths", "joint", "friction", "drives", "coupling",
+    "parameters",
 )  # fmt: skip
 _JOINT_KEYS = (
-    "name", "antecedent", "kind", *GEOMETRY, *(f"{a}_deg" for a in _ANGLES), "limits", "actuated", "label", "link",
+    "name", "antecedent", "kind", *GEOMETRY, *(f"{a}_deg" for a in _ANGLES), "limits", "actuated",
+    "label", "link",
 )  # fmt: skip
 _LIMIT_KEYS = ("lower", "upper", "velocity", "acceleration", "effort")
 
@@ -40,13 +42,11 @@ def from_mdh(path: str | Path) -> Robot:
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise FileError(f"The robot file {file} is not TOML: {error}.", name="path", value=str(file)) from None
-    try:
-        return robot_from_table(content, default_name=file.stem)
-    except ModelError as error:
-        raise ModelError(
-            f"Robot file {file.name}: {error}", name=error.name, value=error.value, allowed=error.allowed
+        raise FileError(
+            f"The robot file {file} is not TOML: {error}.", name="path", value=str(file)
         ) from None
+    with naming_file(file):
+        return robot_from_table(content, default_name=file.stem)
 
 
 def robot_from_table(content: Table, default_name: str = "robot") -> Robot:
@@ -56,17 +56,21 @@ def robot_from_table(content: Table, default_name: str = "robot") -> Robot:
     rows = content.get("joint", [])
     if not isinstance(rows, list) or not rows:
         raise ModelError("The robot file has no [[joint]] tables; give one per joint.", name="joint")
+    for row in rows:
+        _check_keys(row, _JOINT_KEYS, "[[joint]] table")
     names = [str(row.get("name", f"joint{i + 1}")) for i, row in enumerate(rows)]
     joints = tuple(_joint(row, i, names, lengths) for i, row in enumerate(rows))
     gravity = content.get("gravity", EARTH_GRAVITY)
     if not isinstance(gravity, list | tuple) or len(gravity) != 3:
-        raise ModelError(f"gravity is {gravity!r}; give three numbers in m/s².", name="gravity", value=gravity)
+        raise ModelError(
+            f"gravity is {gravity!r}; give three numbers in m/s².", name="gravity", value=gravity
+        )
     robot = Robot(
         name=str(content.get("name", default_name)),
         joints=joints,
         gravity=tuple(_number(g, "gravity") for g in gravity),  # type: ignore[arg-type]
-        terms=tuple(str(t) for t in content.get("terms", ("Fv", "Fc", "off"))),
-        friction=tuple(_friction(row) for row in content.get("friction", [])),
+        terms=tuple(str(t) for t in _list(content, "terms", ["Fv", "Fc", "off"])),
+        friction=tuple(_friction(row) for row in _list(content, "friction", [])),
         drives=_drives(_table(content, "drives")),
         coupling=_coupling(_table(content, "coupling"), joints),
         lengths=lengths,
@@ -79,7 +83,6 @@ def robot_from_table(content: Table, default_name: str = "robot") -> Robot:
 
 def _joint(row: Table, i: int, names: list[str], lengths: Mapping[str, float]) -> Joint:
     where = f"joint {names[i]!r}"
-    _check_keys(row, _JOINT_KEYS, where)
     kinds = [kind.value for kind in JointKind]
     kind = row.get("kind", "revolute")
     if kind not in kinds:
@@ -98,7 +101,7 @@ def _joint(row: Table, i: int, names: list[str], lengths: Mapping[str, float]) -
         kind=JointKind(kind),
         symbols=symbols,
         limits=_limits(row.get("limits", {}), where),
-        actuated=bool(row.get("actuated", kind != "fixed")),
+        actuated=_truth(row, "actuated", kind != "fixed", where),
         label=str(row.get("label", i + 1)),
         **geometry,
     )
@@ -114,7 +117,8 @@ def _antecedent(value: object, i: int, names: list[str], where: str) -> int:
         return names.index(value)
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= len(names):
         raise ModelError(
-            f"{where}: antecedent is {value!r}; give 0 for the base, a joint's number up to {len(names)}, or its name.",
+            f"{where}: antecedent is {value!r}; give 0 for the base, a joint's number up to {len(names)}, "
+            "or its name.",
             name="antecedent",
             value=value,
         )
@@ -133,7 +137,8 @@ def _length(text: str, lengths: Mapping[str, float], where: str) -> float:
     match = re.fullmatch(r"(-?)\s*([A-Za-z_][A-Za-z_0-9]*)", text.strip())
     if not match:
         raise ModelError(
-            f"{where}: length {text!r} is neither a number nor a name from [lengths] with an optional minus sign.",
+            f"{where}: length {text!r} is neither a number nor a name from [lengths] with an optional "
+            "minus sign.",
             name="length",
             value=text,
         )
@@ -168,15 +173,19 @@ def _drives(row: Table) -> Drives | None:
     _check_keys(row, ("ratio", "offset", "offset_deg", "gain"), "[drives]")
     ratio = row.get("ratio")
     if not isinstance(ratio, list) or not ratio:
-        raise ModelError("[drives] needs ratio: a list of gear ratios, or a matrix with one row per motor.", name="ratio")
+        raise ModelError(
+            "[drives] needs ratio: a list of gear ratios, or a matrix with one row per motor.", name="ratio"
+        )
     n = len(ratio)
     if not isinstance(ratio[0], list):
         ratio = [[value if i == j else 0.0 for j in range(n)] for i, value in enumerate(ratio)]
-    matrix = tuple(tuple(_number(v, "ratio") for v in line) for line in ratio)
-    offset = [math.radians(_number(v, "offset_deg")) for v in row.get("offset_deg", [])] or [
-        _number(v, "offset") for v in row.get("offset", [0.0] * n)
-    ]
-    return Drives(matrix, tuple(offset), tuple(_number(v, "gain") for v in row.get("gain", [1.0] * n)))
+    matrix = tuple(_numbers(line, "a row of ratio", n) for line in ratio)
+    if "offset" in row and "offset_deg" in row:
+        raise ModelError("[drives] gives both offset and offset_deg; keep one.", name="offset")
+    offset = _numbers(row.get("offset", [0.0] * n), "offset of [drives]", n)
+    if "offset_deg" in row:
+        offset = tuple(math.radians(v) for v in _numbers(row["offset_deg"], "offset_deg of [drives]", n))
+    return Drives(matrix, offset, _numbers(row.get("gain", [1.0] * n), "gain of [drives]", n))
 
 
 def _coupling(row: Table, joints: tuple[Joint, ...]) -> Coupling | None:
@@ -184,7 +193,7 @@ def _coupling(row: Table, joints: tuple[Joint, ...]) -> Coupling | None:
     if not row:
         return None
     movable = [joint.name for joint in joints if joint.movable]
-    coordinates = row.get("coordinates", [])
+    coordinates = _list(row, "coordinates", [])
     _check_keys(row, ("coordinates", *movable), "[coupling]")
     for name in coordinates:
         if name not in movable:
@@ -197,7 +206,8 @@ def _coupling(row: Table, joints: tuple[Joint, ...]) -> Coupling | None:
             continue
         if name not in row:
             raise ModelError(
-                f"[coupling] gives neither joint {name!r} as a coordinate nor its equation [coupling.{name}].",
+                f"[coupling] gives neither joint {name!r} as a coordinate nor its equation "
+                f"[coupling.{name}].",
                 name="coupling",
                 value=name,
             )
@@ -217,9 +227,9 @@ def _link_values(rows: list[Table], robot: Robot) -> dict[str, float]:
             continue
         where = f"link of joint {joint.name!r}"
         _check_keys(link, ("mass", "com", "inertia"), where)
-        xx, xy, xz, yy, yz, zz = (_number(v, where) for v in link.get("inertia", [0.0] * 6))
+        xx, xy, xz, yy, yz, zz = _numbers(link.get("inertia", [0.0] * 6), f"inertia of {where}", 6)
         tensor = [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]
-        com = [_number(v, where) for v in link.get("com", [0.0] * 3)]
+        com = _numbers(link.get("com", [0.0] * 3), f"com of {where}", 3)
         body = LinkInertia.from_com(_number(link.get("mass", 0.0), where), com, tensor, where)
         values |= body.named(joint.label)
     return values
@@ -238,9 +248,33 @@ def _number(value: object, where: str) -> float:
     return float(value)
 
 
+def _numbers(values: object, where: str, count: int) -> tuple[float, ...]:
+    if not isinstance(values, list) or len(values) != count:
+        raise ModelError(
+            f"{where} is {values!r}; it must be a list of {count} numbers.", name=where, value=values
+        )
+    return tuple(_number(value, where) for value in values)
+
+
+def _list(row: Table, key: str, default: list[Any]) -> list[Any]:
+    value = row.get(key, default)
+    if not isinstance(value, list):
+        raise ModelError(f"{key} is {value!r}; it must be a list.", name=key, value=value)
+    return value
+
+
+def _truth(row: Table, key: str, default: bool, where: str) -> bool:
+    value = row.get(key, default)
+    if not isinstance(value, bool):
+        raise ModelError(f"{where}: {key} is {value!r}; it must be true or false.", name=key, value=value)
+    return value
+
+
 def _check_keys(row: object, known: Iterable[str], where: str) -> None:
     if not isinstance(row, Mapping):
-        raise ModelError(f"The {where} must be a table of keys and values, not {row!r}.", name=where, value=row)
+        raise ModelError(
+            f"The {where} must be a table of keys and values, not {row!r}.", name=where, value=row
+        )
     allowed = tuple(known)
     for key in row:
         if key not in allowed:

@@ -1,5 +1,178 @@
-"""placeholder"""
+"""Robots from MJCF, MuJoCo's model format: bodies, joints, inertias, couplings; no meshes are opened."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from xml.etree.ElementTree import Element
+
+import numpy as np
+
+from dynid.errors import ModelError
+from dynid.model.files import naming_file
+from dynid.model.inertia import LinkInertia
+from dynid.model.joint import BASE, JointKind
+from dynid.model.mjcf_defaults import MAIN, Defaults, defaults_of
+from dynid.model.mjcf_drives import Actuation, actuation_of, equalities, refuse_tendon_forces
+from dynid.model.mjcf_inertia import Geom, Pose, body_inertia
+from dynid.model.mjcf_joint import joint_segment
+from dynid.model.mjcf_pose import pose_of
+from dynid.model.mjcf_source import Settings, expand_includes, section, settings_of
 from dynid.model.robot import Robot
-def from_mjcf(path: str | Path) -> Robot:
-    raise ValueError
+from dynid.model.tree import Segment, assemble
+from dynid.model.xml_safe import parse_xml, read_xml
+
+SNAP_RAD = 1e-5
+"""Angles this near a multiple of π/2 are taken as it."""
+_UNREAD = ("replicate", "attach", "composite", "flexcomp")
+_HERE: Pose = (np.eye(3), np.zeros(3))
+_NOWHERE = np.array([0.0, 0.0, 1.0])
+
+
+def from_mjcf(path: str | Path, *, snap_rad: float = SNAP_RAD) -> Robot:
+    """Load a robot from an MJCF file.
+
+    Hinges and slides become joints, several joints of one body a chain of massless links, and bodies without
+    joints are merged into the link that carries them. Armature, damping, frictionloss and stiffness become
+    the a-priori values Ia, Fv, Fc and Ks (with off), equalities of joints a coupling. Contacts, gravcomp,
+    sensors, fluid drag and the laws of actuators are not part of the equations and are left out.
+
+    Args:
+        path: the file; files it includes must lie in its folder.
+        snap_rad: angles nearer than this to a multiple of π/2 are taken as it; 0 keeps the digits [rad].
+    """
+    file = Path(path)
+    root = read_xml(file, "MJCF file")
+    with naming_file(file):
+        expand_includes(root, file)
+        return robot_from_mjcf(root, default_name=file.stem, snap_rad=snap_rad, source=file.name)
+
+
+def from_mjcf_text(text: str, *, snap_rad: float = SNAP_RAD) -> Robot:
+    """Load a robot from the text of an MJCF model without includes; see ``from_mjcf``."""
+    return robot_from_mjcf(expand_includes(parse_xml(text, "MJCF text"), None), snap_rad=snap_rad)
+
+
+def robot_from_mjcf(
+    root: Element, *, default_name: str = "robot", snap_rad: float = SNAP_RAD, source: str = ""
+) -> Robot:
+    """Build a robot from the root element of an MJCF model."""
+    if root.tag != "mujoco":
+        raise ModelError(
+            f"The root element is <{root.tag}>; an MJCF model has <mujoco>.",
+            name="mujoco",
+            value=root.tag,
+            allowed="mujoco",
+        )
+    settings, defaults = settings_of(root), defaults_of(root)
+    walk = _Walk(settings, defaults, actuation_of(root, defaults), snap_rad)
+    for element in root.findall("worldbody"):
+        walk.contents(element, BASE, MAIN, still=True)
+    refuse_tendon_forces(section(root, "tendon"), defaults)
+    references = {segment.name: segment.reference for segment in walk.segments}
+    mimics = equalities(section(root, "equality"), defaults, references)
+    followers = {mimic.follower for mimic in mimics}
+    segments = [replace(s, actuated=False) if s.name in followers else s for s in walk.segments]
+    return assemble(
+        root.get("model", "").strip() or default_name,
+        segments,
+        gravity=settings.gravity,
+        mimics=mimics,
+        snap_rad=snap_rad,
+        source=source,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """What a body holds itself, gathered through its frames: (attributes, frame in the body)."""
+
+    joints: list[tuple[Mapping[str, str], Pose]] = field(default_factory=list)
+    geoms: list[Geom] = field(default_factory=list)
+    bodies: list[tuple[Element, str, Pose]] = field(default_factory=list)
+    inertials: list[Mapping[str, str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, eq=False)
+class _Walk:
+    """Walks the bodies depth first and appends their segments."""
+
+    settings: Settings
+    defaults: Defaults
+    actuation: Actuation
+    snap_rad: float
+    segments: list[Segment] = field(default_factory=list)
+    names: set[str] = field(default_factory=set)
+
+    def contents(self, element: Element, index: int, childclass: str, *, still: bool) -> None:
+        """The bodies inside the world or a body, carried by segment ``index``; ``still`` when none moves "
+        "it."""
+        parts = _Parts()
+        self._gather(element, childclass, _HERE, parts)
+        if element.tag == "worldbody" and parts.joints:
+            raise ModelError("The <worldbody> has a joint; the world does not move.", name="joint")
+        for body, inner, frame in parts.bodies:
+            self._body(body, index, inner, frame, still=still)
+
+    def _body(self, element: Element, parent: int, childclass: str, frame: Pose, *, still: bool) -> None:
+        name = element.get("name", f"body{len(self.names) + 1}")
+        where = f"Body {name!r}"
+        if name in self.names:
+            raise ModelError(f"Two bodies are named {name!r}; names must be unique.", name="body", value=name)
+        self.names.add(name)
+        childclass = element.get("childclass", childclass)
+        self.defaults.check(childclass, where)
+        parts = _Parts()
+        self._gather(element, childclass, _HERE, parts)
+        R, p = _inside(frame, pose_of(element.attrib, self.settings, self.snap_rad, where))
+        anchor = np.zeros(3)
+        for i, (attributes, within) in enumerate(parts.joints):
+            joint = joint_segment(
+                attributes, within, self.settings, self.snap_rad, default_name=f"{name}_joint{i + 1}"
+            )
+            joint = self.actuation.driven(joint)
+            # The chain's frames keep the body's orientation; each sits on its joint's anchor.
+            p = p + R @ (joint.position - anchor)
+            anchor = joint.position
+            self.segments.append(replace(joint, parent=parent, rotation=R, position=p))
+            parent, R, p, still = len(self.segments) - 1, np.eye(3), np.zeros(3), False
+        inertia = LinkInertia.zero() if still else self._inertia(parts, where)
+        self.segments.append(
+            Segment(f"{name} (body)", parent, JointKind.FIXED, R, p - R @ anchor, _NOWHERE, inertia)
+        )
+        for body, inner, offset in parts.bodies:
+            self._body(body, len(self.segments) - 1, inner, offset, still=still)
+
+    def _inertia(self, parts: _Parts, where: str) -> LinkInertia:
+        if len(parts.inertials) > 1:
+            raise ModelError(f"{where} has {len(parts.inertials)} <inertial>; keep one.", name="inertial")
+        inertial = parts.inertials[0] if parts.inertials else None
+        return body_inertia(inertial, parts.geoms, self.settings, self.snap_rad, where)
+
+    def _gather(self, element: Element, childclass: str, frame: Pose, parts: _Parts) -> None:
+        for child in element:
+            if child.tag == "frame":
+                inner = child.get("childclass", childclass)
+                self.defaults.check(inner, "<frame>")
+                pose = pose_of(child.attrib, self.settings, self.snap_rad, "<frame>")
+                self._gather(child, inner, _inside(frame, pose), parts)
+            elif child.tag == "body":
+                parts.bodies.append((child, childclass, frame))
+            elif child.tag == "joint":
+                parts.joints.append((self.defaults.of(child, childclass), frame))
+            elif child.tag == "freejoint":
+                parts.joints.append((dict(child.attrib) | {"type": "free"}, frame))
+            elif child.tag == "geom":
+                parts.geoms.append(Geom(self.defaults.of(child, childclass), frame))
+            elif child.tag == "inertial":
+                parts.inertials.append(child.attrib)
+            elif child.tag in _UNREAD:
+                raise ModelError(
+                    f"<{child.tag}> is not read; save the compiled model as plain MJCF with MuJoCo first.",
+                    name=child.tag,
+                )
+
+
+def _inside(outer: Pose, inner: Pose) -> Pose:
+    return outer[0] @ inner[0], outer[1] + outer[0] @ inner[1]

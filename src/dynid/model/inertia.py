@@ -53,9 +53,7 @@ class LinkInertia:
     def from_standard(cls, values: ArrayLike) -> LinkInertia:
         """From the ten standard parameters XX XY XZ YY YZ ZZ MX MY MZ M."""
         xx, xy, xz, yy, yz, zz, mx, my, mz, m = np.asarray(values, dtype=float)
-        return cls(
-            float(m), np.array([mx, my, mz]), np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        )
+        return cls(float(m), np.array([mx, my, mz]), np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
 
     def standard(self) -> FloatArray:
         """The ten standard parameters XX XY XZ YY YZ ZZ MX MY MZ M."""
@@ -107,7 +105,8 @@ def check_physical(mass: float, com: FloatArray, tensor_com: FloatArray, what: s
     """Refuse a mass, centre and central inertia that no rigid body can have."""
     if com.shape != (3,) or tensor_com.shape != (3, 3):
         raise ModelError(
-            f"{what}: centre of mass and inertia have shapes {com.shape} and {tensor_com.shape}; expected (3,) and (3, 3).",
+            f"{what}: centre of mass and inertia have shapes {com.shape} and {tensor_com.shape}; expected "
+            "(3,) and (3, 3).",
             name=what,
         )
     if not (np.isfinite(mass) and np.all(np.isfinite(com)) and np.all(np.isfinite(tensor_com))):

@@ -107,7 +107,8 @@ class Joint:
         unknown = set(self.symbols) - set(LENGTHS)
         if unknown:
             raise ModelError(
-                f"Joint {self.name!r}: only the lengths {', '.join(LENGTHS)} can be named, not {sorted(unknown)}.",
+                f"Joint {self.name!r}: only the lengths {', '.join(LENGTHS)} can be named, not "
+                f"{sorted(unknown)}.",
                 name="symbols",
                 value=sorted(unknown),
                 allowed=", ".join(LENGTHS),

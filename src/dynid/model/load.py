@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from importlib import resources
 from pathlib import Path
 
 from dynid.errors import FileError, unknown_name
-from dynid.model.files import read_text
 from dynid.model.from_mdh import from_mdh
 from dynid.model.from_mjcf import from_mjcf
 from dynid.model.from_urdf import from_urdf
 from dynid.model.robot import Robot
+from dynid.model.xml_safe import read_xml
 
 _READERS: dict[str, Callable[[Path], Robot]] = {".toml": from_mdh, ".urdf": from_urdf, ".mjcf": from_mjcf}
+_ROOTS: dict[str, Callable[[Path], Robot]] = {"robot": from_urdf, "mujoco": from_mjcf}
 
 
 def catalog() -> tuple[str, ...]:
@@ -33,12 +35,15 @@ def load_robot(name_or_path: str | Path) -> Robot:
     if text in catalog():
         with resources.as_file(resources.files("dynid.model") / "catalog" / f"{text}.toml") as path:
             return from_mdh(path)
-    path = Path(text).expanduser()
-    if not path.suffix and not path.exists():
+    path = _expanded(text)
+    suffix = path.suffix.lower()
+    if not suffix and not os.path.exists(path):  # unlike Path.exists, says False to names that cannot be
         raise unknown_name("robot", text, catalog(), "Or give a path to a .toml, .urdf or .xml file.")
-    if path.suffix.lower() == ".xml":
+    if suffix == ".xml":
         return _reader_of_xml(path)(path)
-    reader = _READERS.get(path.suffix.lower())
+    if os.path.isdir(path):
+        raise FileError(f"{path} is a folder; give the robot file itself.", name="path", value=str(path))
+    reader = _READERS.get(suffix)
     if reader is None:
         raise FileError(
             f"{path} ends in {path.suffix!r}; a robot file ends in .toml, .urdf, .mjcf or .xml.",
@@ -49,5 +54,22 @@ def load_robot(name_or_path: str | Path) -> Robot:
     return reader(path)
 
 
+def _expanded(text: str) -> Path:
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:  # "~name" of a user who does not exist
+        return Path(text)
+
+
 def _reader_of_xml(path: Path) -> Callable[[Path], Robot]:
-    return from_mjcf if "<mujoco" in read_text(path, "robot file") else from_urdf
+    """URDF or MJCF by the root element; a URDF may hold a <mujoco> element for MuJoCo's compiler."""
+    tag = read_xml(path, "robot file").tag
+    if tag not in _ROOTS:
+        raise FileError(
+            f"The root element of {path.name} is <{tag}>; a robot file has <robot> (URDF) or <mujoco> "
+            "(MJCF).",
+            name="path",
+            value=tag,
+            allowed="robot, mujoco",
+        )
+    return _ROOTS[tag]

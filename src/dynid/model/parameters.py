@@ -133,7 +133,5 @@ def _motor_entries(robot: Robot) -> list[Parameter]:
         j = robot.coordinates[motor]
         for symbol in MOTOR_TERMS:
             if symbol in robot.terms:
-                entries.append(
-                    Parameter(symbol + robot.joints[j].label, symbol, j, "motor", units[symbol])
-                )
+                entries.append(Parameter(symbol + robot.joints[j].label, symbol, j, "motor", units[symbol]))
     return entries

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -132,15 +133,18 @@ def _check_tree(robot: Robot) -> None:
         raise ModelError(f"Robot {robot.name!r} has no joints.", name="joints")
     for attribute in ("name", "label"):
         values = [getattr(joint, attribute) for joint in robot.joints]
-        twice = sorted({value for value in values if values.count(value) > 1})
+        twice = sorted(value for value, count in Counter(values).items() if count > 1)
         if twice:
             raise ModelError(
-                f"Robot {robot.name!r} has two joints of {attribute} {twice[0]!r}.", name=attribute, value=twice[0]
+                f"Robot {robot.name!r} has two joints of {attribute} {twice[0]!r}.",
+                name=attribute,
+                value=twice[0],
             )
     for i, joint in enumerate(robot.joints):
         if not BASE <= joint.antecedent < i:
             raise ModelError(
-                f"Joint {joint.name!r} (number {i + 1}) names link {joint.antecedent + 1} as its antecedent; the "
+                f"Joint {joint.name!r} (number {i + 1}) names link {joint.antecedent + 1} as its "
+                "antecedent; the "
                 "antecedent must come before it in the list (0 is the base), so the joints form a tree.",
                 name="antecedent",
                 value=joint.antecedent,
@@ -149,14 +153,17 @@ def _check_tree(robot: Robot) -> None:
         raise ModelError(f"Robot {robot.name!r} has no joint that moves.", name="joints")
     if len(robot.gravity) != 3 or not all(math.isfinite(g) for g in robot.gravity):
         raise ModelError(
-            f"Gravity is {robot.gravity}; give three finite numbers in m/s².", name="gravity", value=robot.gravity
+            f"Gravity is {robot.gravity}; give three finite numbers in m/s².",
+            name="gravity",
+            value=robot.gravity,
         )
 
 
 def _check_sizes(robot: Robot) -> None:
     if robot.coupling is not None and len(robot.coupling.matrix) != len(robot.movable):
         raise ModelError(
-            f"The coupling has {len(robot.coupling.matrix)} rows, but the robot has {len(robot.movable)} movable "
+            f"The coupling has {len(robot.coupling.matrix)} rows, but the robot has {len(robot.movable)} "
+            "movable "
             "joints.",
             name="coupling",
         )
@@ -186,7 +193,8 @@ def _check_terms(robot: Robot) -> None:
         # The share of a motor's inertia and friction on its own joints is inside Ia and Fv.
         if term in _NEEDS and _NEEDS[term] not in robot.terms:
             raise ModelError(
-                f"The motor term {term!r} holds only the coupling part; add {_NEEDS[term]!r}, which holds the rest.",
+                f"The motor term {term!r} holds only the coupling part; add {_NEEDS[term]!r}, which holds "
+                "the rest.",
                 name="terms",
                 value=term,
             )

@@ -1,0 +1,145 @@
+"""The map from standard parameters to base parameters, and back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dynid.base.closed_form import holds_for_all_lengths
+from dynid.base.formulas import formula
+from dynid.base.grouping import Form
+from dynid.base.recognise import recognised
+from dynid.errors import ShapeError
+from dynid.model.robot import Robot
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class BaseMap:
+    """Base parameters of a robot: χ_base = K χ and W χ = W[:, columns] K χ (P0 §II, P1 §2.1, P3 §4.1).
+
+    Args:
+        robot: the robot.
+        method: "numeric" or "closed-form".
+        columns: indices of the kept columns of the standard regressor.
+        matrix: K (base, standard); the identity on the kept columns.
+        rank_gap: how clearly kept and dropped columns are apart; infinite when nothing had to be decided.
+        rows: coordinates whose torques are considered.
+        order: links in the order in which their columns were tried.
+        forms: rows of K with named lengths, from the closed form; None from the numeric method.
+    """
+
+    robot: Robot
+    method: str
+    columns: tuple[int, ...]
+    matrix: FloatArray
+    rank_gap: float
+    rows: tuple[int, ...]
+    order: tuple[int, ...]
+    forms: tuple[Form, ...] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        """Freeze the matrix."""
+        self.matrix.setflags(write=False)
+
+    def __len__(self) -> int:
+        """Number of base parameters."""
+        return len(self.columns)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of the base parameters: that of the kept parameter, with an R behind it when regrouped."""
+        standard = self.robot.table.names
+        regrouped = np.count_nonzero(self.matrix, axis=1) > 1
+        return tuple(standard[c] + "R" * bool(r) for c, r in zip(self.columns, regrouped, strict=True))
+
+    @cached_property
+    def units(self) -> tuple[str, ...]:
+        """SI units of the base parameters."""
+        return tuple(self.robot.table.entries[c].unit for c in self.columns)
+
+    @cached_property
+    def unseen(self) -> tuple[str, ...]:
+        """Standard parameters that have no effect on the torques considered."""
+        effect = np.any(self.matrix != 0, axis=0)
+        return tuple(name for name, seen in zip(self.robot.table.names, effect, strict=True) if not seen)
+
+    @cached_property
+    def formulas(self) -> tuple[str, ...]:
+        """Each base parameter as a sum of standard ones, such as ``XX6R = XX6 - YY6``."""
+        forms = self.forms
+        if forms is None or not holds_for_all_lengths(self.robot):
+            forms = recognised(self.robot, self.rows, self.columns, self.matrix)
+        rows = zip(self.names, self.columns, forms, strict=True)
+        return tuple(formula(name, own, form, self.robot.table.names) for name, own, form in rows)
+
+    def regroup(self, values: Mapping[str, float] | ArrayLike) -> FloatArray:
+        """Base parameters of a set of standard parameters: K χ.
+
+        Args:
+            values: standard parameters by name (absent ones are zero) or as a vector in table order, SI.
+        """
+        return np.asarray(self.matrix @ self._standard(values), dtype=float)
+
+    def expand(self, base: ArrayLike, prior: Mapping[str, float] | ArrayLike | None = None) -> FloatArray:
+        """Standard parameters, in table order, that give the same torques as base parameters.
+
+        Without a prior the kept parameters take the base values and the others are zero; with one, it is the
+        nearest set to the prior: χ = χ_prior + K⁺ (χ_base − K χ_prior).
+
+        Args:
+            base: base parameters, shape (base,), SI.
+            prior: standard parameters to stay close to, by name or in table order.
+        """
+        x = np.asarray(base, dtype=float)
+        if x.shape != (len(self),):
+            raise ShapeError(
+                f"The base parameters have shape {x.shape}; expected ({len(self)},).",
+                name="base",
+                value=x.shape,
+                allowed=f"({len(self)},)",
+            )
+        if prior is None:
+            standard = np.zeros(self.matrix.shape[1])
+            standard[list(self.columns)] = x
+            return standard
+        near = self._standard(prior)
+        correction = np.linalg.lstsq(self.matrix, x - self.matrix @ near, rcond=None)[0]
+        return np.asarray(near + correction, dtype=float)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything a saved result needs, ready for JSON; an infinite gap is None."""
+        rows = zip(self.names, self.formulas, self.units, strict=True)
+        return {
+            "robot": self.robot.name,
+            "method": self.method,
+            "n_standard": len(self.robot.table),
+            "n_base": len(self),
+            "rank_gap": self.rank_gap if math.isfinite(self.rank_gap) else None,
+            "rows": list(self.rows),
+            "order": list(self.order),
+            "unseen": list(self.unseen),
+            "base": [{"name": n, "formula": f, "unit": u} for n, f, u in rows],
+        }
+
+    def _standard(self, values: Mapping[str, float] | ArrayLike) -> FloatArray:
+        table = self.robot.table
+        if isinstance(values, Mapping):
+            return table.vector(values)
+        vector = np.asarray(values, dtype=float)
+        if vector.shape != (len(table),):
+            raise ShapeError(
+                f"The standard parameters have shape {vector.shape}; expected ({len(table)},), or give them "
+                "by name.",
+                name="values",
+                value=vector.shape,
+                allowed=f"({len(table)},)",
+            )
+        return vector

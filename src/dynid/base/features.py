@@ -1,0 +1,136 @@
+"""Energy features of a link and how they pass through a joint, harmonic by harmonic.
+
+The energy of a link is linear in its ten parameters X: kinetic energy k(V)·X with V = (ω, v) the velocity of
+its frame, potential energy −(MS·g + M s) with g gravity in the frame and s = g·p. Through joint j all of
+these change by matrices that are sums of a few functions of q_j times constant matrices.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynid.dynamics.algebra import (
+    Rotation,
+    Scalar,
+    Vector,
+    add,
+    constants,
+    dot,
+    mul,
+    plus,
+    rotate,
+    scale,
+    sub,
+)
+from dynid.model.geometry import placement
+from dynid.model.inertia import skew
+from dynid.model.joint import Joint, JointKind
+
+FloatArray = NDArray[np.float64]
+_PAIRS = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+SCREW = {
+    JointKind.REVOLUTE: np.array([0, 0, 1, 0, 0, 0], dtype=float),
+    JointKind.PRISMATIC: np.array([0, 0, 0, 0, 0, 1], dtype=float),
+}
+"""Velocity (ω, v) of frame j against frame a(j) per unit joint speed, in frame j."""
+
+
+def kinetic_features(V: FloatArray, U: FloatArray) -> FloatArray:
+    """Polar form of k: k(V, U)·X = ½ Vᵀ I(X) U for two velocities (ω, v) of one frame.
+
+    Args:
+        V: one velocity, shape (6,).
+        U: velocities, shape (·, 6).
+
+    Returns:
+        Features of each pair, shape (·, 10).
+    """
+    w, v, a, b = V[:3], V[3:], U[:, :3].T, U[:, 3:].T
+    tensor = [(w[i] * a[k] + w[k] * a[i]) * (0.25 if i == k else 0.5) for i, k in _PAIRS]
+    turns = ((1, 2), (2, 0), (0, 1))
+    moment = [0.5 * (v[i] * a[k] - v[k] * a[i] + b[i] * w[k] - b[k] * w[i]) for i, k in turns]
+    return np.column_stack([*tensor, *moment, 0.5 * v @ b])
+
+
+def carry(X: Sequence[Scalar], R: Rotation, p: Vector) -> list[Scalar]:
+    """The ten parameters of a body of frame j, expressed in frame a(j): x_a = R x + p.
+
+    J_a = R J Rᵀ + (2 p·s + M p·p) 1 − (p sᵀ + s pᵀ) − M p pᵀ,  MS_a = s + M p,  s = R MS; any scalar type.
+    """
+    J = ((X[0], X[1], X[2]), (X[1], X[3], X[4]), (X[2], X[4], X[5]))
+    mass = X[9]
+    turned = [rotate(R, tuple(dot(J[i], R[k]) for i in range(3))) for k in range(3)]
+    s = rotate(R, (X[6], X[7], X[8]))
+    half = plus(s, scale(mul(0.5, mass), p))
+    trace = mul(2.0, dot(p, half))
+    tensor = []
+    for i, k in _PAIRS:
+        value = sub(turned[k][i], add(mul(p[i], half[k]), mul(half[i], p[k])))
+        tensor.append(add(value, trace) if i == k else value)
+    return [*tensor, *plus(s, scale(mass, p)), mass]
+
+
+@dataclass(frozen=True)
+class Passage:
+    """Constant matrices of the passage from a(j) to j.
+
+    Args:
+        bodies: Λ_m (10, 10), a body of frame j in frame a(j): λ(q) = Σ_m f_m(q) Λ_m.
+        velocities: A_m (6, 6), velocity of a(j) as seen from j: V_j = Σ_m f_m(q) A_m V_a + S q̇.
+        kind: which functions f_m these are: 1 cos sin cos2 sin2, or 1 q q², or 1.
+    """
+
+    bodies: tuple[FloatArray, ...]
+    velocities: tuple[FloatArray, ...]
+    kind: JointKind
+
+    @property
+    def weights(self) -> tuple[FloatArray, ...]:
+        """B_m (4, 4): (g, s) of frame j from that of frame a(j), the transposed lower block of Λ_m."""
+        return tuple(body[6:, 6:].T for body in self.bodies)
+
+    def slopes(self, q: float) -> FloatArray:
+        """f_m'(q) of each harmonic."""
+        if self.kind is JointKind.REVOLUTE:
+            c, s = math.cos(q), math.sin(q)
+            return np.array([0.0, -s, c, -2 * math.sin(2 * q), 2 * math.cos(2 * q)])
+        return np.array([0.0, 1.0, 2 * q]) if self.kind is JointKind.PRISMATIC else np.zeros(1)
+
+
+def passage(joint: Joint) -> Passage:
+    """Harmonics of a joint, exactly: the functions are sampled where they are independent and solved for."""
+    if joint.kind is JointKind.REVOLUTE:
+        q = 2 * math.pi * np.arange(5) / 5
+        functions = np.column_stack([np.ones(5), np.cos(q), np.sin(q), np.cos(2 * q), np.sin(2 * q)])
+    elif joint.kind is JointKind.PRISMATIC:
+        q = np.array([-1.0, 0.0, 1.0])
+        functions = np.column_stack([np.ones(3), q, q * q])
+    else:
+        q, functions = np.zeros(1), np.ones((1, 1))
+    inverse = np.linalg.inv(functions)
+    bodies = np.array([_body_matrix(joint, value) for value in q])
+    velocities = np.array([_velocity_matrix(joint, value) for value in q])
+    return Passage(_combined(inverse, bodies), _combined(inverse, velocities), joint.kind)
+
+
+def _combined(inverse: FloatArray, samples: FloatArray) -> tuple[FloatArray, ...]:
+    matrices = np.einsum("mk,kij->mij", inverse, samples)
+    matrices[np.abs(matrices) < 1e-14 * max(1.0, float(np.abs(samples).max()))] = 0.0
+    return tuple(matrices)
+
+
+def _body_matrix(joint: Joint, q: float) -> FloatArray:
+    R, p = placement(joint, q)
+    rows = carry(list(np.eye(10)), constants(R), constants(p))
+    return np.array([row + np.zeros(10) for row in rows])
+
+
+def _velocity_matrix(joint: Joint, q: float) -> FloatArray:
+    """(ω, v)_j = (Rᵀ ω_a, Rᵀ (v_a + ω_a × p))."""
+    R, p = placement(joint, q)
+    return np.block([[R.T, np.zeros((3, 3))], [-R.T @ skew(p), R.T]])

@@ -1,0 +1,173 @@
+"""The kernels of a robot as functions of arrays (samples, joints)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dynid.compile.batch import BatchKernel, compile_batch
+from dynid.compile.csource import c_source
+from dynid.compile.trace import describe
+from dynid.errors import ShapeError
+from dynid.model.robot import Robot
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RobotKernels:
+    """All compiled kernels of one robot; each is compiled when first used and kept on disk.
+
+    Arrays of q, q̇, q̈ and τ are (samples, coordinates), SI, joint side.
+
+    Args:
+        robot: the robot.
+        columns: standard parameters (indices into ``robot.table``) of the regressors; all when None.
+        backend: "auto", "llvm" or "casadi".
+        threads: how many share the samples of a call.
+    """
+
+    robot: Robot
+    columns: tuple[int, ...] | None = None
+    backend: str = "auto"
+    threads: int = 1
+
+    @property
+    def n_columns(self) -> int:
+        """Width of the regressors."""
+        return len(self.robot.table) if self.columns is None else len(self.columns)
+
+    @cached_property
+    def _made(self) -> dict[str, BatchKernel]:
+        return {}
+
+    def kernel(self, name: str) -> BatchKernel:
+        """The compiled kernel of a name in ``dynid.compile.trace.KERNELS``."""
+        if name not in self._made:
+            columns = self.columns if "regressor" in name else None
+            self._made[name] = compile_batch(describe(self.robot, name, columns), self.backend)
+        return self._made[name]
+
+    def regressor(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> FloatArray:
+        """W of τ = W χ: (samples, coordinates, columns), a view of ``regressor_blocks``."""
+        return self.regressor_blocks(q, qd, qdd).transpose(2, 0, 1)
+
+    def regressor_blocks(
+        self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, out: FloatArray | None = None
+    ) -> FloatArray:
+        """W grouped by joint: (coordinates, columns, samples).
+
+        Block j is the observation matrix of joint j in column-major order, ready for LAPACK; columns that
+        are zero by structure are never written.
+        """
+        raw = self.kernel("regressor")(q, qd, qdd, out=out, threads=self.threads)
+        return _split(raw, self.robot.n_coordinates, self.n_columns)
+
+    def regressor_adjoint(
+        self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, seed: ArrayLike
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Reverse mode: dJ/dq, dJ/dq̇, dJ/dq̈ (samples, coordinates) from dJ/dW.
+
+        Args:
+            q: positions.
+            qd: speeds.
+            qdd: accelerations.
+            seed: dJ/dW in the layout of ``regressor_blocks``.
+        """
+        bar = np.asarray(seed, dtype=float)
+        n, p = self.robot.n_coordinates, self.n_columns
+        if bar.ndim != 3 or bar.shape[:2] != (n, p):
+            raise ShapeError(
+                f"The seed has shape {bar.shape}; expected ({n}, {p}, samples) as regressor_blocks gives.",
+                name="seed",
+                value=bar.shape,
+                allowed=f"({n}, {p}, samples)",
+            )
+        raw = self.kernel("regressor_adjoint")(q, qd, qdd, bar.reshape(n * p, -1), threads=self.threads)
+        dq, dqd, dqdd = (np.ascontiguousarray(raw[k * n : (k + 1) * n].T) for k in range(3))
+        return dq, dqd, dqdd
+
+    def inverse(
+        self, parameters: ArrayLike | Mapping[str, float], q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
+    ) -> FloatArray:
+        """Torques τ (samples, coordinates)."""
+        return self._rows("inverse", q, qd, qdd, self.vector(parameters))
+
+    def bias(self, parameters: ArrayLike | Mapping[str, float], q: ArrayLike, qd: ArrayLike) -> FloatArray:
+        """Torques at zero acceleration (samples, coordinates)."""
+        return self._rows("bias", q, qd, self.vector(parameters))
+
+    def gravity(self, parameters: ArrayLike | Mapping[str, float], q: ArrayLike) -> FloatArray:
+        """Torques of gravity alone (samples, coordinates)."""
+        return self._rows("gravity", q, self.vector(parameters))
+
+    def direct(
+        self, parameters: ArrayLike | Mapping[str, float], q: ArrayLike, qd: ArrayLike, tau: ArrayLike
+    ) -> FloatArray:
+        """Accelerations q̈ (samples, coordinates)."""
+        return self._rows("direct", q, qd, tau, self.vector(parameters))
+
+    def inertia_matrix(self, parameters: ArrayLike | Mapping[str, float], q: ArrayLike) -> FloatArray:
+        """M(q) (samples, coordinates, coordinates)."""
+        n = self.robot.n_coordinates
+        return self._rows("inertia_matrix", q, self.vector(parameters)).reshape(-1, n, n)
+
+    def energy(
+        self, parameters: ArrayLike | Mapping[str, float], q: ArrayLike, qd: ArrayLike
+    ) -> tuple[FloatArray, FloatArray]:
+        """Kinetic and potential energy (samples,) [J]."""
+        both = self._rows("energy", q, qd, self.vector(parameters))
+        return both[:, 0].copy(), both[:, 1].copy()
+
+    def energy_regressor(self, q: ArrayLike, qd: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Rows of kinetic and potential energy, each (samples, columns)."""
+        both = self._rows("energy_regressor", q, qd)
+        return both[:, : self.n_columns], both[:, self.n_columns :]
+
+    def power_regressor(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> FloatArray:
+        """q̇ᵀ W (samples, columns)."""
+        return self._rows("power_regressor", q, qd, qdd)
+
+    def forward_kinematics(self, q: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Positions (samples, links, 3) and rotations (samples, links, 3, 3) of the link frames."""
+        frames = self._rows("forward_kinematics", q).reshape(-1, len(self.robot.joints), 12)
+        return frames[:, :, :3], frames[:, :, 3:].reshape(*frames.shape[:2], 3, 3)
+
+    def c_source(self, kernel: str, name: str | None = None) -> str:
+        """C99 source of a kernel for one sample."""
+        columns = self.columns if "regressor" in kernel else None
+        return c_source(describe(self.robot, kernel, columns).program(), name)
+
+    def vector(self, parameters: ArrayLike | Mapping[str, float]) -> FloatArray:
+        """Parameters as a vector in table order, from values by name or from a vector."""
+        if isinstance(parameters, Mapping):
+            return self.robot.table.vector(parameters)
+        return np.asarray(parameters, dtype=float)
+
+    def _rows(self, name: str, *inputs: ArrayLike) -> FloatArray:
+        return np.ascontiguousarray(self.kernel(name)(*inputs, threads=self.threads).T)
+
+
+def _split(raw: FloatArray, joints: int, columns: int) -> FloatArray:
+    """(joints·columns, samples) with padded rows, as (joints, columns, samples), without a copy."""
+    samples, row, item = raw.shape[1], raw.strides[0], raw.strides[1]
+    return np.lib.stride_tricks.as_strided(raw, (joints, columns, samples), (row * columns, row, item))
+
+
+def kernels(
+    robot: Robot, columns: Sequence[int] | None = None, *, backend: str = "auto", threads: int = 1
+) -> RobotKernels:
+    """The compiled kernels of a robot.
+
+    Args:
+        robot: the robot.
+        columns: standard parameters wanted in the regressors (base columns); all when None.
+        backend: "auto", "llvm" or "casadi".
+        threads: how many share the samples of a call.
+    """
+    chosen = None if columns is None else tuple(int(c) for c in columns)
+    return RobotKernels(robot, chosen, backend, threads)

@@ -1,0 +1,153 @@
+"""The text of an MJCF model as one tree: includes expanded from the same folder, settings gathered."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree.ElementTree import Element
+
+from dynid.errors import FileError, ModelError
+from dynid.model.robot import EARTH_GRAVITY
+from dynid.model.xml_safe import MAX_ELEMENTS, keyword, number, numbers, read_xml, required
+
+
+def expand_includes(root: Element, file: Path | None) -> Element:
+    """Replace every ``<include file="..."/>`` by the content of that file.
+
+    Args:
+        root: the model; changed in place.
+        file: where the model was read; None refuses includes.
+
+    Raises:
+        FileError: when an included file lies outside the model's folder, is named twice or is too large.
+    """
+    folder = None if file is None else file.resolve().parent
+    seen = set() if file is None else {file.resolve()}
+    _expand(root, folder, seen)
+    return root
+
+
+def _expand(element: Element, folder: Path | None, seen: set[Path]) -> None:
+    for i in reversed(range(len(element))):
+        child = element[i]
+        if child.tag == "include":
+            included = _included(child, folder, seen)
+            _expand(included, folder, seen)
+            element[i : i + 1] = list(included)
+        else:
+            _expand(child, folder, seen)
+
+
+def _included(element: Element, folder: Path | None, seen: set[Path]) -> Element:
+    name = required(element.attrib, "file", "<include>")
+    if folder is None:
+        raise FileError(
+            f"The MJCF text includes {name!r}; give the path of the model file, so that its folder is known.",
+            name="include",
+            value=name,
+        )
+    path = (folder / name).resolve()
+    if not path.is_relative_to(folder):
+        raise FileError(
+            f"The included file {name!r} lies outside the model's folder; only files inside it are read.",
+            name="include",
+            value=name,
+            allowed="a file inside the model's folder",
+        )
+    if path in seen:
+        raise FileError(
+            f"The file {name!r} is included twice; MJCF allows it once.", name="include", value=name
+        )
+    seen.add(path)
+    root = read_xml(path, "included MJCF file")
+    if len(seen) * sum(1 for _ in root.iter()) > 10 * MAX_ELEMENTS:
+        raise FileError(f"The included files of {name!r} are too large.", name="include", value=name)
+    return root
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What ``<compiler>`` and ``<option>`` say about the reading of the model.
+
+    Args:
+        degrees: whether angles are in degrees.
+        euler_sequence: axes of the euler angles.
+        autolimits: whether a range alone limits a joint.
+        inertia_from_geoms: "auto", "true" or "false".
+        inertia_groups: first and last group of the geoms that carry mass.
+        least_mass: lower bound of a body's mass [kg].
+        least_inertia: lower bound of a body's principal moments [kg m²].
+        balance: whether principal moments against the triangle inequality are replaced by their mean.
+        gravity: [m/s²].
+    """
+
+    degrees: bool = True
+    euler_sequence: str = "xyz"
+    autolimits: bool = True
+    inertia_from_geoms: str = "auto"
+    inertia_groups: tuple[int, int] = (-(2**31), 2**31)
+    least_mass: float = 0.0
+    least_inertia: float = 0.0
+    balance: bool = False
+    gravity: tuple[float, float, float] = EARTH_GRAVITY
+
+    def angle(self, value: float) -> float:
+        """An angle of the file in rad."""
+        return math.radians(value) if self.degrees else value
+
+
+def section(root: Element, tag: str) -> Iterator[Element]:
+    """Children of all sections of a name: MJCF lets a section be split."""
+    for part in root.findall(tag):
+        yield from part
+
+
+def settings_of(root: Element) -> Settings:
+    """Gather the settings; where a section is repeated, the last value holds."""
+    compiler = _merged(root, "compiler")
+    where = "<compiler>"
+    if number(compiler, "settotalmass", where, -1.0) > 0:
+        raise ModelError(
+            "<compiler settotalmass> rescales every mass; scale the masses in the file instead.",
+            name="settotalmass",
+        )
+    if compiler.get("coordinate", "local") != "local":
+        raise ModelError(
+            "<compiler coordinate> must be local, as in MuJoCo 2.3.4 and later.", name="coordinate"
+        )
+    sequence = compiler.get("eulerseq", "xyz")
+    if len(sequence) != 3 or not set(sequence) <= set("xyzXYZ"):
+        raise ModelError(
+            f"<compiler eulerseq> is {sequence!r}; give three of the letters x y z X Y Z.",
+            name="eulerseq",
+            value=sequence,
+        )
+    first, last = numbers(compiler, "inertiagrouprange", where, (-(2.0**31), 2.0**31))
+    return Settings(
+        degrees=keyword(compiler, "angle", where, ("degree", "radian")) == "degree",
+        euler_sequence=sequence,
+        autolimits=keyword(compiler, "autolimits", where, ("true", "false")) == "true",
+        inertia_from_geoms=keyword(compiler, "inertiafromgeom", where, ("auto", "true", "false")),
+        inertia_groups=(int(first), int(last)),
+        least_mass=number(compiler, "boundmass", where, 0.0),
+        least_inertia=number(compiler, "boundinertia", where, 0.0),
+        balance=keyword(compiler, "balanceinertia", where, ("false", "true")) == "true",
+        gravity=_gravity(root),
+    )
+
+
+def _gravity(root: Element) -> tuple[float, float, float]:
+    for flag in section(root, "option"):
+        if flag.tag == "flag" and flag.get("gravity") == "disable":
+            return (0.0, 0.0, 0.0)
+    x, y, z = numbers(_merged(root, "option"), "gravity", "<option>", EARTH_GRAVITY)
+    return (x, y, z)
+
+
+def _merged(root: Element, tag: str) -> dict[str, str]:
+    attributes: dict[str, str] = {}
+    for element in root.findall(tag):
+        attributes |= element.attrib
+    return attributes

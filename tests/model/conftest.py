@@ -1,0 +1,11 @@
+"""A generator of fixed seed for every test that draws states."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(20260417)

@@ -1,0 +1,191 @@
+"""Every way a URDF can be wrong has its sentence, with the name and the value."""
+
+from __future__ import annotations
+
+import pytest
+
+from dynid.errors import DynidError, ModelError
+from dynid.model.from_urdf import from_urdf_text
+from support.urdf_text import chain, joint, link, robot
+
+TWO = chain()
+
+
+def inertial(mass: str = "1", rest: str = "", **tensor: str) -> str:
+    values = {"ixx": "1", "iyy": "1", "izz": "1", "ixy": "0", "ixz": "0", "iyz": "0"} | tensor
+    attributes = " ".join(f'{key}="{value}"' for key, value in values.items())
+    body = f'<inertial>{rest}<mass value="{mass}"/><inertia {attributes}/></inertial>'
+    return robot(link("base", ""), f'<link name="l1">{body}</link>', joint("j1", "base", "l1"))
+
+
+def one(**change: str) -> str:
+    """One joint between two links, with parts of it changed."""
+    return robot(link("base", ""), link("l1"), joint("j1", "base", "l1", **change))  # type: ignore[arg-type]
+
+
+CASES = {
+    "other root": ("<sdf/>", r"The root element is <sdf>; a URDF has <robot>\."),
+    "xacro": (robot('<xacro:macro name="x"/>', link("a")), "expand it with xacro first"),
+    "no links": (robot(), "The file has no <link>"),
+    "only a link": (robot(link("a")), "Robot 'arm' has no joints"),
+    "only fixed joints": (chain(["fixed", "fixed"]), "has no joints"),
+    "link without name": (robot("<link/>"), "A <link> has no name"),
+    "joint without name": (robot(link("a"), "<joint/>"), "A <joint> has no name"),
+    "two links of one name": (robot(link("a"), link("a")), "Two links are named 'a'; names must be unique"),
+    "two joints of one name": (TWO.replace('"j2"', '"j1"'), "Two joints are named 'j1'"),
+    "no parent": (TWO.replace('<parent link="l1"/>', ""), "Joint 'j2' has no <parent>; give <parent link="),
+    "no child": (TWO.replace('<child link="l2"/>', ""), "Joint 'j2' has no <child>"),
+    "parent without link": (TWO.replace('<parent link="l1"/>', "<parent/>"), "The <parent> of joint 'j2' has no link"),
+    "unknown parent": (
+        TWO.replace('<parent link="l1"/>', '<parent link="l11"/>'),
+        r"Unknown parent link of joint 'j2' 'l11'\. Did you mean 'l1'",
+    ),
+    "unknown child": (TWO.replace('<child link="l2"/>', '<child link="hand"/>'), "Unknown child link of joint 'j2' 'hand'"),
+    "two parents": (
+        robot(link("a"), link("b"), link("c"), joint("j", "a", "c"), joint("k", "b", "c")),
+        "Link 'c' is the child of both joint 'j' and joint 'k'",
+    ),
+    "two roots": (robot(link("a"), link("b"), link("c"), joint("j", "a", "b")), "The links 'a', 'c' hang on no joint"),
+    "pure cycle": (
+        robot(link("a"), link("b"), joint("j", "a", "b"), joint("k", "b", "a")),
+        "The joints 'j', 'k' form a circle",
+    ),
+    "self loop": (robot(link("a"), joint("j", "a", "a")), "The joints 'j' form a circle"),
+    "cycle beside the tree": (
+        robot(link("r"), link("s"), link("a"), link("b"), joint("t", "r", "s"), joint("j", "a", "b"), joint("k", "b", "a")),
+        "The joints 'j', 'k' form a circle",
+    ),
+    "no type": (TWO.replace(' type="revolute"', "", 1), "Unknown type of joint 'j1' ''"),
+    "unknown type": (one(kind="revolut"), r"Unknown type of joint 'j1' 'revolut'\. Did you mean 'revolute'"),
+    "floating": (one(kind="floating"), "Joint 'j1' is floating; only joints of one degree of freedom"),
+    "planar": (one(kind="planar"), "Joint 'j1' is planar;"),
+    "zero axis": (one(axis="0 0 0"), r"Joint 'j1': axis: \[0.0, 0.0, 0.0\] has no direction"),
+    "axis of two": (one(axis="0 1"), "Joint 'j1': <axis>: xyz='0 1' must be 3 finite numbers"),
+    "axis nan": (one(axis="0 nan 1"), "xyz='0 nan 1' must be 3 finite"),
+    "origin overflow": (one(xyz="1e400 0 0"), "Joint 'j1': <origin>: xyz='1e400 0 0' must be 3 finite numbers"),
+    "origin words": (one(rpy="a b c"), "Joint 'j1': <origin>: rpy='a b c' must be 3"),
+    "lower above upper": (
+        one(more='<limit lower="1" upper="-1"/>'),
+        "Joint 'j1': <limit>: The lower joint limit 1 is above the upper limit -1",
+    ),
+    "negative velocity": (one(more='<limit velocity="-1"/>'), "Joint 'j1': <limit>: The velocity limit -1 is negative"),
+    "limit word": (one(more='<limit lower="low"/>'), "<limit>: lower='low' must be 1 finite number"),
+    "negative damping": (one(more='<dynamics damping="-0.1"/>'), "Joint 'j1': damping is -0.1; friction takes energy"),
+    "negative friction": (one(more='<dynamics friction="-2"/>'), "friction is -2"),
+    "negative mass": (inertial(mass="-1"), "Link 'l1': the mass -1 kg is negative"),
+    "mass word": (inertial(mass="heavy"), "Link 'l1': <mass>: value='heavy' must be 1 finite number"),
+    "mass nan": (inertial(mass="nan"), "value='nan' must be 1 finite number"),
+    "inertia infinite": (inertial(ixx="1e999"), "Link 'l1': <inertia>: ixx='1e999' must be 1 finite"),
+    "negative moment": (inertial(iyy="-2"), "Link 'l1': the inertia tensor has the negative principal moment -2"),
+    "negative by products": (inertial(ixy="3"), "the negative principal moment -2"),
+    "inertial origin": (
+        inertial(rest='<origin xyz="0 0"/>'),
+        "Link 'l1': <inertial>: <origin>: xyz='0 0' must be 3 finite numbers",
+    ),
+    "inertial without mass": (
+        robot(link("base", ""), '<link name="l1"><inertial><inertia ixx="1"/></inertial></link>', joint("j1", "base", "l1")),
+        "Link 'l1': its <inertial> has no <mass>",
+    ),
+    "inertial without inertia": (
+        robot(link("base", ""), '<link name="l1"><inertial><mass value="1"/></inertial></link>', joint("j1", "base", "l1")),
+        "its <inertial> has no <inertia>",
+    ),
+    "mimic unknown": (one(more='<mimic joint="j7"/>'), "Unknown joint in a mimic equation 'j7'. Did you mean 'j1'"),
+    "mimic itself": (one(more='<mimic joint="j1"/>'), "The mimic joints j1 -> j1 follow each other in a circle"),
+    "mimic cycle": (
+        robot(
+            *(link(name) for name in ("a", "b", "c", "d")),
+            joint("j1", "a", "b", more='<mimic joint="j2"/>'),
+            joint("j2", "b", "c", more='<mimic joint="j1"/>'),
+            joint("j3", "c", "d"),
+        ),
+        "The mimic joints j1 -> j2 -> j1 follow each other in a circle",
+    ),
+    "mimic without joint": (one(more="<mimic/>"), "Joint 'j1': <mimic> has no joint"),
+    "mimic multiplier": (one(more='<mimic joint="j1" multiplier="x"/>'), "<mimic>: multiplier='x' must be 1 finite"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_bad_urdf_gives_its_sentence(name: str) -> None:
+    text, sentence = CASES[name]
+    with pytest.raises(DynidError, match=sentence) as caught:
+        from_urdf_text(text)
+    assert "\n" not in str(caught.value)
+
+
+def test_mimic_of_a_fixed_joint_is_unknown() -> None:
+    text = robot(
+        *(link(name) for name in ("a", "b", "c")),
+        joint("weld", "a", "b", "fixed"),
+        joint("j1", "b", "c", more='<mimic joint="weld"/>'),
+    )
+    with pytest.raises(DynidError, match="Unknown joint in a mimic equation 'weld'"):
+        from_urdf_text(text)
+
+
+def test_slight_violation_of_the_triangle_inequality_is_kept() -> None:
+    loaded = from_urdf_text(inertial(ixx="1", iyy="1", izz="2.5"))
+    assert loaded.parameters["ZZ1"] == 2.5
+
+
+def test_a_link_without_inertial_has_no_mass() -> None:
+    loaded = from_urdf_text(robot(link("a"), link("b", ""), joint("j", "a", "b")))
+    assert loaded.parameters["M1"] == 0.0
+    assert loaded.parameters["XX1"] == 0.0
+
+
+def test_the_base_links_inertia_is_left_out() -> None:
+    heavy = from_urdf_text(robot(link("a", "box"), link("b", "rod"), joint("j", "a", "b")))
+    light = from_urdf_text(robot(link("a", ""), link("b", "rod"), joint("j", "a", "b")))
+    assert heavy.parameters == light.parameters
+
+
+def test_meshes_are_never_opened() -> None:
+    visual = '<visual><geometry><mesh filename="file:///no/such/mesh.stl"/></geometry></visual>'
+    text = robot(link("a"), f'<link name="b">{visual}{visual.replace("visual", "collision")}</link>', joint("j", "a", "b"))
+    assert len(from_urdf_text(text).joints) == 1
+
+
+def test_limits_and_friction_are_kept() -> None:
+    more = '<limit lower="-1.5" upper="2" effort="30" velocity="4"/><dynamics damping="0.7" friction="0.2"/>'
+    loaded = from_urdf_text(one(more=more))
+    limits = loaded.joints[0].limits
+    assert (limits.lower, limits.upper, limits.effort, limits.velocity) == (-1.5, 2.0, 30.0, 4.0)
+    assert (loaded.parameters["Fv1"], loaded.parameters["Fc1"]) == (0.7, 0.2)
+    assert loaded.terms == ("Ia", "Fv", "Fc", "off")
+    continuous = from_urdf_text(one(kind="continuous", more=more)).joints[0].limits
+    assert (continuous.lower, continuous.upper, continuous.velocity) == (-float("inf"), float("inf"), 4.0)
+
+
+def test_zero_limits_mean_unknown() -> None:
+    loaded = from_urdf_text(one(more='<limit lower="0" upper="0" effort="0" velocity="0"/>'))
+    assert loaded.joints[0].limits == type(loaded.joints[0].limits)()
+
+
+def test_followers_friction_and_springs_reach_their_leader() -> None:
+    text = robot(
+        *(link(name) for name in ("a", "b", "c")),
+        joint("j1", "a", "b", more='<dynamics damping="1" friction="0.5"/>'),
+        joint("j2", "b", "c", more='<mimic joint="j1" multiplier="-3"/><dynamics damping="0.1" friction="0.2"/>'),
+    )
+    loaded = from_urdf_text(text)
+    assert loaded.parameters["Fv1"] == pytest.approx(1 + 9 * 0.1)
+    assert loaded.parameters["Fc1"] == pytest.approx(0.5 + 3 * 0.2)
+    assert [j.actuated for j in loaded.joints] == [True, False]
+
+
+def test_thousands_of_links_are_no_trouble_and_names_are_trimmed() -> None:
+    n = 3000
+    links = [link(f"l{i}", "") for i in range(n)]
+    joints = [joint(f"j{i}", f"l{i}", f"l{i + 1}", "fixed") for i in range(n - 2)]
+    last = joint("turn", f"l{n - 2}", f"l{n - 1}", xyz="0 0 1")
+    loaded = from_urdf_text(robot(*links, *joints, last, name=" long "))
+    assert (loaded.name, len(loaded.joints)) == ("long", 1)
+
+
+def test_errors_are_model_errors_with_the_offending_value() -> None:
+    with pytest.raises(ModelError) as caught:
+        from_urdf_text(one(kind="floating"))
+    assert (caught.value.name, caught.value.value) == ("type", "floating")
+    assert caught.value.allowed == "revolute, continuous, prismatic, fixed"

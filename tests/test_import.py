@@ -1,0 +1,59 @@
+"""`import dynid` is light: heavy libraries load when a kernel is compiled, not before."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = (
+    "casadi", "llvmlite", "matplotlib", "mujoco", "pinocchio", "pandas", "jax",
+    "scipy.signal", "scipy.optimize", "typer", "rich",
+)  # fmt: skip
+REPEATS = 5
+
+
+def python(code: str) -> str:
+    """Output of a fresh interpreter."""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    return run.stdout
+
+
+def loaded_by(statement: str) -> set[str]:
+    return set(json.loads(python(f"import json, sys\n{statement}\nprint(json.dumps(sorted(sys.modules)))")))
+
+
+def test_import_dynid_pulls_in_nothing_heavy() -> None:
+    modules = loaded_by("import dynid")
+    assert "dynid" in modules
+    assert not modules & set(HEAVY)
+
+
+@pytest.mark.parametrize("package", ["model", "dynamics"])
+def test_describing_a_robot_pulls_in_nothing_heavy(package: str) -> None:
+    """Every module of the lower folders, and a robot loaded from the catalog."""
+    modules = loaded_by(
+        f"import importlib, pkgutil, dynid.{package} as package\n"
+        "for module in pkgutil.walk_packages(package.__path__, package.__name__ + '.'):\n"
+        "    importlib.import_module(module.name)\n"
+        "from dynid.model.load import load_robot\n"
+        "load_robot('iiwa14')"
+    )
+    assert any(name.startswith(f"dynid.{package}.") for name in modules)
+    assert not modules & set(HEAVY)
+
+
+def import_time(module: str) -> float:
+    """Seconds a fresh interpreter spends on one import."""
+    clock = "time.perf_counter()"
+    return float(python(f"import time\nstart = {clock}\nimport {module}\nprint({clock} - start)"))
+
+
+def test_import_dynid_is_no_slower_than_scipy_signal() -> None:
+    """Best of several, taken in turns, so that the machine's load falls on both."""
+    pairs = [(import_time("dynid"), import_time("scipy.signal")) for _ in range(REPEATS)]
+    ours, theirs = (min(times) for times in zip(*pairs, strict=True))
+    assert ours / theirs <= 1.0, f"import dynid takes {ours / theirs:.2f} times as long as scipy.signal"
