@@ -50,6 +50,10 @@ class NotTrustworthyError(DynidError):
     exit_code = 2
 
 
+_LISTED = 200
+"""Names listed in one sentence."""
+
+
 def unknown_name(what: str, given: str, known: Iterable[str], hint: str = "") -> UnknownNameError:
     """Build the error for a name that is not known, with the nearest known names.
 
@@ -60,8 +64,11 @@ def unknown_name(what: str, given: str, known: Iterable[str], hint: str = "") ->
         hint: a further sentence on what to do.
     """
     names = sorted(known)
-    near = difflib.get_close_matches(given.lower(), names, n=3, cutoff=0.5)
+    folded = {name.lower(): name for name in names}  # so that d3 suggests D3 and zz9 suggests ZZ1
+    near = [folded[key] for key in difflib.get_close_matches(given.lower(), folded, n=3, cutoff=0.5)]
     suggestion = f" Did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
-    listing = ", ".join(names)
+    listing = ", ".join(names[:_LISTED]) + (
+        f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    )
     message = f"Unknown {what} {given!r}.{suggestion} Known: {listing}."
     return UnknownNameError(f"{message} {hint}".strip(), name=what, value=given, allowed=listing)

@@ -81,7 +81,7 @@ def unexplained(base: BaseMap) -> float:
 
 
 def read(formula: str, values: dict[str, float]) -> float:
-    """Right-hand side of a formula at values of its names; products may be written as 2*a or 2a*(b+c)."""
+    """Right-hand side of a formula at values of its names."""
     text = formula.split(" = ")[1].replace("^", "**")
     names = set(re.findall(r"[A-Za-z_]\w*", text))
     return float(eval(text, {"__builtins__": {}}, {name: values[name] for name in names}))

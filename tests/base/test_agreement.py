@@ -47,7 +47,7 @@ def test_methods_agree_on_random_trees(robot: Robot) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=3000, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
 @given(trees())
 def test_methods_agree_on_many_random_trees(robot: Robot) -> None:
     agreed(robot)

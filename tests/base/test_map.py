@@ -209,3 +209,16 @@ def test_rules_that_hold_a_length_are_named_too() -> None:
     assert "XZ3R = XZ3 - d3*MX3" in base.formulas
     assert "YZ3R = YZ3 - d3*(MY3-MZ4)" in base.formulas
     assert {"XY2", "YZ2"} <= set(base.names)
+
+
+@pytest.mark.parametrize("method", ["closed-form", "numeric"])
+def test_a_rounded_right_angle_is_found_out(method: str) -> None:
+    """1.5708 for π/2 tilts axis 2 by 4e-6 rad: Ia2 becomes independent by rank, and of no use."""
+    robot = load_robot("tx40")
+    assert find_base(robot, method=method).nearly_dependent == ()
+    tilted = replace(
+        robot, joints=(robot.joints[0], replace(robot.joints[1], alpha=1.5708), *robot.joints[2:])
+    )
+    base = find_base(tilted, method=method)
+    assert len(base) == 59
+    assert base.nearly_dependent == ("Ia2",)

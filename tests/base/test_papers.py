@@ -30,9 +30,10 @@ MY3R = MY3 + MZ4 + (M4 + M5 + M6)*RL4
 MY4R = MY4 - MZ5
 MY5R = MY5 + MZ6
 """
+# As printed, in our names; the printed r2² of XX2R is zero by P3's own table 2.
 P3_SECTION_4_1 = """
 ZZ1R = (M3 + M4 + M5 + M6)*(d2^2 + d3^2 + r3^2) + Ia1 + d2^2*M2 + 2*MZ3*r3 + YY2 + YY3 + ZZ1
-XX2R = -(M3 + M4 + M5 + M6)*(d3^2 + 0*r3^2 - r3^2) + XX2 - YY2
+XX2R = -(M3 + M4 + M5 + M6)*(d3^2 - r3^2) + XX2 - YY2
 XZ2R = XZ2 - d3*(M3 + M4 + M5 + M6 + MZ3)*r3
 ZZ2R = Ia2 + d3^2*(M3 + M4 + M5 + M6) + ZZ2
 MX2R = d3*(M3 + M4 + M5 + M6) + MX2

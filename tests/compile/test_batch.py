@@ -81,7 +81,7 @@ def test_an_empty_log_gives_an_empty_regressor() -> None:
 def test_streaming_stores_give_the_same_and_spare_structural_zeros() -> None:
     robot = load_robot("iiwa14")
     rng = np.random.default_rng(3)
-    samples = 4 * TILE + 40  # 637 rows × 520 × 8 bytes > the streaming threshold only when repeated
+    samples = 6 * TILE + 40  # 637 rows × 568 × 8 bytes pass the streaming threshold only when repeated
     q, qd, qdd = np.tile(rng.normal(size=(3, samples, 7)), (1, 5, 1))
     kernel = compile_batch(describe(robot, "regressor"))
     big = allocate(kernel.n_outputs, 5 * samples)
@@ -97,17 +97,25 @@ def test_streaming_stores_give_the_same_and_spare_structural_zeros() -> None:
     assert not small[zero_rows].any()
 
 
-def test_block_fills_a_cache_resident_buffer() -> None:
+@pytest.mark.parametrize("backend", ["llvm", "casadi"])
+def test_tiles_hold_the_nonzero_outputs(backend: str) -> None:
     robot = load_robot("iiwa14")
-    kernel = compile_batch(describe(robot, "regressor"))
-    q, qd, qdd = np.random.default_rng(4).normal(size=(3, TILE, 7))
-    full = kernel(q, qd, qdd)
-    for samples in (TILE, 60, 7):
-        buffer = allocate(len(kernel.rows), TILE)
-        kernel.block(q[:samples], qd[:samples], qdd[:samples], buffer=buffer)
-        assert np.array_equal(buffer[:, :samples], full[list(kernel.rows), :samples])
-    with pytest.raises(ShapeError, match=r"A block takes at most 120 samples \(got 121\)"):
-        kernel.block(*np.zeros((3, TILE + 1, 7)), buffer=allocate(len(kernel.rows), TILE))
+    kernel = compile_batch(describe(robot, "regressor"), backend)
+    q, qd, qdd = np.random.default_rng(4).normal(size=(3, 3 * TILE, 7))
+    full = kernel(q, qd, qdd)[list(kernel.rows)]
+    buffer = kernel.tile_buffer(3)
+    for samples in (3 * TILE, 2 * TILE + 1, TILE - 3, 7):
+        buffer[:] = np.nan
+        assert kernel.tiles(q[:samples], qd[:samples], qdd[:samples], buffer=buffer) == samples
+        flat = np.concatenate(buffer, axis=1)[:, :samples]
+        assert np.array_equal(flat, full[:, :samples])
+
+
+def test_a_buffer_too_small_for_the_tiles_is_told() -> None:
+    kernel = compile_batch(describe(load_robot("scara"), "regressor"))
+    states = np.zeros((3, TILE + 1, 2))
+    with pytest.raises(ShapeError, match=rf"{TILE + 1} samples need one from tile_buffer, of shape \(2, "):
+        kernel.tiles(*states, buffer=kernel.tile_buffer(1))
 
 
 def test_selected_columns_are_the_same_columns() -> None:

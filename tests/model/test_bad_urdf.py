@@ -35,24 +35,41 @@ CASES = {
     "two joints of one name": (TWO.replace('"j2"', '"j1"'), "Two joints are named 'j1'"),
     "no parent": (TWO.replace('<parent link="l1"/>', ""), "Joint 'j2' has no <parent>; give <parent link="),
     "no child": (TWO.replace('<child link="l2"/>', ""), "Joint 'j2' has no <child>"),
-    "parent without link": (TWO.replace('<parent link="l1"/>', "<parent/>"), "The <parent> of joint 'j2' has no link"),
+    "parent without link": (
+        TWO.replace('<parent link="l1"/>', "<parent/>"),
+        "The <parent> of joint 'j2' has no link",
+    ),
     "unknown parent": (
         TWO.replace('<parent link="l1"/>', '<parent link="l11"/>'),
         r"Unknown parent link of joint 'j2' 'l11'\. Did you mean 'l1'",
     ),
-    "unknown child": (TWO.replace('<child link="l2"/>', '<child link="hand"/>'), "Unknown child link of joint 'j2' 'hand'"),
+    "unknown child": (
+        TWO.replace('<child link="l2"/>', '<child link="hand"/>'),
+        "Unknown child link of joint 'j2' 'hand'",
+    ),
     "two parents": (
         robot(link("a"), link("b"), link("c"), joint("j", "a", "c"), joint("k", "b", "c")),
         "Link 'c' is the child of both joint 'j' and joint 'k'",
     ),
-    "two roots": (robot(link("a"), link("b"), link("c"), joint("j", "a", "b")), "The links 'a', 'c' hang on no joint"),
+    "two roots": (
+        robot(link("a"), link("b"), link("c"), joint("j", "a", "b")),
+        "The links 'a', 'c' hang on no joint",
+    ),
     "pure cycle": (
         robot(link("a"), link("b"), joint("j", "a", "b"), joint("k", "b", "a")),
         "The joints 'j', 'k' form a circle",
     ),
     "self loop": (robot(link("a"), joint("j", "a", "a")), "The joints 'j' form a circle"),
     "cycle beside the tree": (
-        robot(link("r"), link("s"), link("a"), link("b"), joint("t", "r", "s"), joint("j", "a", "b"), joint("k", "b", "a")),
+        robot(
+            link("r"),
+            link("s"),
+            link("a"),
+            link("b"),
+            joint("t", "r", "s"),
+            joint("j", "a", "b"),
+            joint("k", "b", "a"),
+        ),
         "The joints 'j', 'k' form a circle",
     ),
     "no type": (TWO.replace(' type="revolute"', "", 1), "Unknown type of joint 'j1' ''"),
@@ -62,36 +79,66 @@ CASES = {
     "zero axis": (one(axis="0 0 0"), r"Joint 'j1': axis: \[0.0, 0.0, 0.0\] has no direction"),
     "axis of two": (one(axis="0 1"), "Joint 'j1': <axis>: xyz='0 1' must be 3 finite numbers"),
     "axis nan": (one(axis="0 nan 1"), "xyz='0 nan 1' must be 3 finite"),
-    "origin overflow": (one(xyz="1e400 0 0"), "Joint 'j1': <origin>: xyz='1e400 0 0' must be 3 finite numbers"),
+    "origin overflow": (
+        one(xyz="1e400 0 0"),
+        "Joint 'j1': <origin>: xyz='1e400 0 0' must be 3 finite numbers",
+    ),
+    "origin huge": (
+        one(xyz="0 1e200 0"),
+        "<origin>: xyz='0 1e200 0' is beyond 1e\\+50, which no robot needs",
+    ),
     "origin words": (one(rpy="a b c"), "Joint 'j1': <origin>: rpy='a b c' must be 3"),
     "lower above upper": (
         one(more='<limit lower="1" upper="-1"/>'),
         "Joint 'j1': <limit>: The lower joint limit 1 is above the upper limit -1",
     ),
-    "negative velocity": (one(more='<limit velocity="-1"/>'), "Joint 'j1': <limit>: The velocity limit -1 is negative"),
+    "negative velocity": (
+        one(more='<limit velocity="-1"/>'),
+        "Joint 'j1': <limit>: The velocity limit -1 is negative",
+    ),
     "limit word": (one(more='<limit lower="low"/>'), "<limit>: lower='low' must be 1 finite number"),
-    "negative damping": (one(more='<dynamics damping="-0.1"/>'), "Joint 'j1': damping is -0.1; friction takes energy"),
+    "negative damping": (
+        one(more='<dynamics damping="-0.1"/>'),
+        "Joint 'j1': damping is -0.1; friction takes energy",
+    ),
     "negative friction": (one(more='<dynamics friction="-2"/>'), "friction is -2"),
     "negative mass": (inertial(mass="-1"), "Link 'l1': the mass -1 kg is negative"),
     "mass word": (inertial(mass="heavy"), "Link 'l1': <mass>: value='heavy' must be 1 finite number"),
     "mass nan": (inertial(mass="nan"), "value='nan' must be 1 finite number"),
     "inertia infinite": (inertial(ixx="1e999"), "Link 'l1': <inertia>: ixx='1e999' must be 1 finite"),
-    "negative moment": (inertial(iyy="-2"), "Link 'l1': the inertia tensor has the negative principal moment -2"),
+    "negative moment": (
+        inertial(iyy="-2"),
+        "Link 'l1': the inertia tensor has the negative principal moment -2",
+    ),
     "negative by products": (inertial(ixy="3"), "the negative principal moment -2"),
     "inertial origin": (
         inertial(rest='<origin xyz="0 0"/>'),
         "Link 'l1': <inertial>: <origin>: xyz='0 0' must be 3 finite numbers",
     ),
     "inertial without mass": (
-        robot(link("base", ""), '<link name="l1"><inertial><inertia ixx="1"/></inertial></link>', joint("j1", "base", "l1")),
+        robot(
+            link("base", ""),
+            '<link name="l1"><inertial><inertia ixx="1"/></inertial></link>',
+            joint("j1", "base", "l1"),
+        ),
         "Link 'l1': its <inertial> has no <mass>",
     ),
     "inertial without inertia": (
-        robot(link("base", ""), '<link name="l1"><inertial><mass value="1"/></inertial></link>', joint("j1", "base", "l1")),
+        robot(
+            link("base", ""),
+            '<link name="l1"><inertial><mass value="1"/></inertial></link>',
+            joint("j1", "base", "l1"),
+        ),
         "its <inertial> has no <inertia>",
     ),
-    "mimic unknown": (one(more='<mimic joint="j7"/>'), "Unknown joint in a mimic equation 'j7'. Did you mean 'j1'"),
-    "mimic itself": (one(more='<mimic joint="j1"/>'), "The mimic joints j1 -> j1 follow each other in a circle"),
+    "mimic unknown": (
+        one(more='<mimic joint="j7"/>'),
+        "Unknown joint in a mimic equation 'j7'. Did you mean 'j1'",
+    ),
+    "mimic itself": (
+        one(more='<mimic joint="j1"/>'),
+        "The mimic joints j1 -> j1 follow each other in a circle",
+    ),
     "mimic cycle": (
         robot(
             *(link(name) for name in ("a", "b", "c", "d")),
@@ -102,8 +149,11 @@ CASES = {
         "The mimic joints j1 -> j2 -> j1 follow each other in a circle",
     ),
     "mimic without joint": (one(more="<mimic/>"), "Joint 'j1': <mimic> has no joint"),
-    "mimic multiplier": (one(more='<mimic joint="j1" multiplier="x"/>'), "<mimic>: multiplier='x' must be 1 finite"),
-}  # fmt: skip
+    "mimic multiplier": (
+        one(more='<mimic joint="j1" multiplier="x"/>'),
+        "<mimic>: multiplier='x' must be 1 finite",
+    ),
+}
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -143,7 +193,11 @@ def test_the_base_links_inertia_is_left_out() -> None:
 
 def test_meshes_are_never_opened() -> None:
     visual = '<visual><geometry><mesh filename="file:///no/such/mesh.stl"/></geometry></visual>'
-    text = robot(link("a"), f'<link name="b">{visual}{visual.replace("visual", "collision")}</link>', joint("j", "a", "b"))
+    text = robot(
+        link("a"),
+        f'<link name="b">{visual}{visual.replace("visual", "collision")}</link>',
+        joint("j", "a", "b"),
+    )
     assert len(from_urdf_text(text).joints) == 1
 
 
@@ -163,11 +217,20 @@ def test_zero_limits_mean_unknown() -> None:
     assert loaded.joints[0].limits == type(loaded.joints[0].limits)()
 
 
+def test_the_largest_double_as_a_limit_is_taken() -> None:
+    more = (
+        '<limit lower="-1.7976931348623157e+308" upper="1.7976931348623157e+308" effort="10" velocity="1"/>'
+    )
+    assert from_urdf_text(one(more=more)).joints[0].limits.upper > 1e308
+
+
 def test_followers_friction_and_springs_reach_their_leader() -> None:
     text = robot(
         *(link(name) for name in ("a", "b", "c")),
         joint("j1", "a", "b", more='<dynamics damping="1" friction="0.5"/>'),
-        joint("j2", "b", "c", more='<mimic joint="j1" multiplier="-3"/><dynamics damping="0.1" friction="0.2"/>'),
+        joint(
+            "j2", "b", "c", more='<mimic joint="j1" multiplier="-3"/><dynamics damping="0.1" friction="0.2"/>'
+        ),
     )
     loaded = from_urdf_text(text)
     assert loaded.parameters["Fv1"] == pytest.approx(1 + 9 * 0.1)

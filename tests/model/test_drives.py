@@ -84,7 +84,10 @@ def test_shapes_are_checked() -> None:
     ],
 )
 def test_bad_couplings_are_refused(
-    coordinates: tuple[int, ...], matrix: tuple[tuple[float, ...], ...], offset: tuple[float, ...], sentence: str
+    coordinates: tuple[int, ...],
+    matrix: tuple[tuple[float, ...], ...],
+    offset: tuple[float, ...],
+    sentence: str,
 ) -> None:
     with pytest.raises(ModelError, match=sentence):
         Coupling(coordinates, matrix, offset)

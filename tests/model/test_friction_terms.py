@@ -80,13 +80,21 @@ def test_what_is_no_formula_is_refused(expression: str) -> None:
         parse_expression(expression)
 
 
+@pytest.mark.parametrize("expression", ["qd + 1/0", "9^9^9^9 * q"])
+def test_constants_without_a_value_are_named(expression: str) -> None:
+    with pytest.raises(ModelError, match="has no value"):
+        NUMERIC.evaluate(expression, Q, QD)
+
+
 def test_long_and_deep_formulas_are_refused_or_survived() -> None:
     with pytest.raises(ModelError, match="has 501 characters; at most 500 are taken"):
         parse_expression("q" * 501)
     assert np.allclose(NUMERIC.evaluate("-" * 400 + "q", Q, QD), Q)
 
 
-@pytest.mark.parametrize(("expression", "wanted", "given"), [("sin(q, qd)", 1, 2), ("max(q)", 2, 1), ("abs()", 1, 0)])
+@pytest.mark.parametrize(
+    ("expression", "wanted", "given"), [("sin(q, qd)", 1, 2), ("max(q)", 2, 1), ("abs()", 1, 0)]
+)
 def test_argument_counts_are_checked(expression: str, wanted: int, given: int) -> None:
     with pytest.raises(ModelError, match=rf"takes {wanted} argument\(s\), not {given}"):
         parse_expression(expression)

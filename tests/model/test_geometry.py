@@ -43,7 +43,9 @@ def assert_same_placement(R: np.ndarray, p: np.ndarray, tolerance: float = 1e-12
     return six
 
 
-@given(gamma=ANGLE, alpha=st.floats(1e-3, math.pi - 1e-3), sign=st.sampled_from([-1, 1]), theta=ANGLE, p=LENGTHS)
+@given(
+    gamma=ANGLE, alpha=st.floats(1e-3, math.pi - 1e-3), sign=st.sampled_from([-1, 1]), theta=ANGLE, p=LENGTHS
+)
 def test_skew_axes_decompose_and_come_back(
     gamma: float, alpha: float, sign: int, theta: float, p: tuple[float, float, float]
 ) -> None:
@@ -131,7 +133,13 @@ def test_xy_axes_are_made_orthogonal() -> None:
 
 @pytest.mark.parametrize(
     ("angle", "meant"),
-    [(1.5708, math.pi / 2), (-1.570796, -math.pi / 2), (3.14159, math.pi), (1e-7, 0.0), (6.28319, 2 * math.pi)],
+    [
+        (1.5708, math.pi / 2),
+        (-1.570796, -math.pi / 2),
+        (3.14159, math.pi),
+        (1e-7, 0.0),
+        (6.28319, 2 * math.pi),
+    ],
 )
 def test_short_decimals_mean_right_angles(angle: float, meant: float) -> None:
     assert snap_angle(angle, 1e-5) == meant
@@ -165,5 +173,7 @@ def test_junk_is_cleaned() -> None:
 
 @pytest.mark.parametrize("vector", [[0, 0, 0], [1e-20, 0, 0]])
 def test_a_vector_without_direction_is_refused(vector: list[float]) -> None:
-    with pytest.raises(ModelError, match=r"axis of joint 'a': .* has no direction; give a vector that is not zero"):
+    with pytest.raises(
+        ModelError, match=r"axis of joint 'a': .* has no direction; give a vector that is not zero"
+    ):
         unit(vector, "axis of joint 'a'")

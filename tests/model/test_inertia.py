@@ -69,7 +69,9 @@ def test_forms_are_pinocchios(seed: int) -> None:
     theirs = pin.Inertia(*body.com_form())
     assert np.allclose(theirs.toDynamicParameters(), body.pinocchio(), atol=1e-12)
     R, p = random_frame(rng)
-    assert np.allclose(pin.SE3(R, p).act(theirs).toDynamicParameters(), body.moved(R, p).pinocchio(), atol=1e-11)
+    assert np.allclose(
+        pin.SE3(R, p).act(theirs).toDynamicParameters(), body.moved(R, p).pinocchio(), atol=1e-11
+    )
     other = random_link(rng)
     both = theirs + pin.Inertia(*other.com_form())
     assert np.allclose(both.toDynamicParameters(), (body + other).pinocchio(), atol=1e-12)

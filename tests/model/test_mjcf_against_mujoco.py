@@ -27,7 +27,7 @@ ORIENTATIONS = model(
     <body name="b1" pos="0.1 0 0.3" quat="0.5 -0.3 0.2 0.7"><joint name="j1" axis="1 2 -0.5"/>{INERTIAL}
      <body name="b2" pos="0 0.2 0.1" axisangle="1 -1 2 40"><joint name="j2" axis="0 1 0"/>
       <inertial pos="0.1 0 0" quat="0.9 0.1 -0.3 0.2" mass="2" diaginertia="0.02 0.03 0.04"/>
-      <body name="b3" pos="0.2 0 0" euler="30 -50 70"><joint name="j3" type="slide" axis="0 0 -1"/>
+      <body name="b3" pos="0.2 0 0" euler="30 -50 70"><joint name="j3" type="slide" axis="0 0 -1" ref="0.15"/>
        <inertial pos="0 0.1 0" euler="10 20 30" mass="1" diaginertia="0.01 0.012 0.015"/>
        <body name="b4" pos="0.2 0 0" xyaxes="1 0.2 0 0.1 1 0.4"><joint name="j4" axis="0 0 1"/>{INERTIAL}
         <body name="b5" pos="0 0.1 0" zaxis="0.3 -0.4 -0.8"><joint name="j5" axis="1 0 0"/>
@@ -48,7 +48,7 @@ SEVERAL_JOINTS = model(
     head='<compiler angle="radian"/><option gravity="1 -2 -9"/>',
 )
 
-# Bodies without joints on the base, inside the chain and at the tip; a frame around a body, a joint and a geom.
+# Bodies without joints on the base, inside the chain and at the tip; frames around a body, a joint, a geom.
 WELDED = model(
     f"""
     <body name="pedestal" pos="0 0 0.5" euler="20 10 0"><geom type="plane" size="1 1 1"/>
@@ -96,7 +96,8 @@ DEFAULTS = model(
     <body pos="1 0 0"><joint name="j4" axis="1 1 0"/><geom size="0.2" pos="0.1 0 0"/></body>""",
     head="""<default><geom density="800"/><joint armature="0.03" damping="0.5"/>
       <default class="arm"><joint axis="0 1 0" damping="2"/><geom type="box" euler="0 20 0"/>
-       <default class="wrist"><joint axis="1 0 0" frictionloss="0.4" pos="0 0 0.1"/><geom density="3000"/></default>
+       <default class="wrist">
+        <joint axis="1 0 0" frictionloss="0.4" pos="0 0 0.1"/><geom density="3000"/></default>
       </default></default><default><joint range="-30 60"/></default>""",
 )
 
@@ -128,7 +129,8 @@ FROM_GEOMS, MIXED = (
 
 SPRINGS = model(
     f'<body pos="0 0 1"><joint name="a" axis="0 1 0" stiffness="12" springref="30" ref="10"/>{INERTIAL}'
-    f'<body pos="0.2 0 0"><joint name="b" type="slide" axis="1 0 0" stiffness="40" springref="0.1" damping="3"/>'
+    '<body pos="0.2 0 0">'
+    '<joint name="b" type="slide" axis="1 0 0" stiffness="40" springref="0.1" damping="3"/>'
     f"{INERTIAL}</body></body>"
 )
 
@@ -136,8 +138,8 @@ MOTORS = model(
     f'<body><joint name="a" axis="0 1 0" armature="0.01"/>{INERTIAL}'
     f'<body pos="0.2 0 0"><joint name="b" axis="1 0 0"/>{INERTIAL}</body></body>',
     head='<default><general armature="0.002"/></default>',
-    tail='<actuator><motor joint="a" gear="5" damping="0.1"/><motor joint="b" gear="-3 0 0 0 0 0" armature="0.1"/>'
-    "</actuator>",
+    tail='<actuator><motor joint="a" gear="5" damping="0.1"/>'
+    '<motor joint="b" gear="-3 0 0 0 0 0" armature="0.1"/></actuator>',
 )
 NO_GRAVITY = ORIENTATIONS.replace(
     "<worldbody>", '<option gravity="0 0 -5"><flag gravity="disable"/></option><worldbody>'
@@ -264,7 +266,8 @@ def test_includes_are_read_from_the_models_folder(tmp_path: Path, rng: np.random
 
 def test_degrees_are_exact_right_angles() -> None:
     text = model(
-        f'<body euler="90 0 0"><joint name="a"/>{INERTIAL}<body quat="0.7071 0.7071 0 0"><joint name="b"/>{INERTIAL}'
+        f'<body euler="90 0 0"><joint name="a"/>{INERTIAL}'
+        f'<body quat="0.7071 0.7071 0 0"><joint name="b"/>{INERTIAL}'
         f'<body axisangle="1 0 0 -89.9999999"><joint name="c"/>{INERTIAL}</body></body></body>'
     )
     assert [j.alpha for j in from_mjcf_text(text).joints] == [math.pi / 2, math.pi / 2, -math.pi / 2]

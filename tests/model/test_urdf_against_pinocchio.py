@@ -116,7 +116,12 @@ MIMIC = robot(
     joint("j1", "base", "l1", xyz="0 0 0.2", rpy="0.3 0 0"),
     # A follower listed before its leader, and a follower of a follower.
     joint(
-        "j2", "l1", "l2", axis="0 1 0", xyz="0.2 0 0", more='<mimic joint="j4" multiplier="-0.5" offset="0.3"/>'
+        "j2",
+        "l1",
+        "l2",
+        axis="0 1 0",
+        xyz="0.2 0 0",
+        more='<mimic joint="j4" multiplier="-0.5" offset="0.3"/>',
     ),
     joint("j3", "l2", "l3", axis="1 0 0", xyz="0.2 0 0", more='<mimic joint="j2" multiplier="2"/>'),
     joint("j4", "l3", "l4", "continuous", axis="0 1 0.2", xyz="0.2 0.1 0"),
@@ -157,7 +162,9 @@ def test_tx40_file_moves_as_in_pinocchio(rng: np.random.Generator) -> None:
     loaded = from_urdf(file, snap_rad=0.0)
     assert agreement(loaded, file.read_text(), rng) < 1e-9  # its 1.57079632679 is 5e-12 off
     snapped = from_urdf(file)
-    assert [j.alpha for j in snapped.joints] == pytest.approx([0, *(np.pi / 2 * s for s in (-1, 0, 1, -1, 1))])
+    assert [j.alpha for j in snapped.joints] == pytest.approx(
+        [0, *(np.pi / 2 * s for s in (-1, 0, 1, -1, 1))]
+    )
     assert snapped.joints[2].d == pytest.approx(0.225)
     assert snapped.joints[0].limits.effort == 131.84
 

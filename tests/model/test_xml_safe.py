@@ -26,7 +26,9 @@ BOMB = """<?xml version="1.0"?>
     ],
 )
 def test_doctype_and_entities_are_refused(text: str) -> None:
-    with pytest.raises(FileError, match=r"The URDF text declares a DOCTYPE or an entity in line \d+; .*refused"):
+    with pytest.raises(
+        FileError, match=r"The URDF text declares a DOCTYPE or an entity in line \d+; .*refused"
+    ):
         parse_xml(text, "URDF text")
 
 
@@ -72,7 +74,8 @@ def test_comments_and_cdata_and_instructions_are_harmless() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["1e400", "nan", "inf", "-Infinity", "abc", "", "1 2", "1_0", "0x10", "1,5", "١", "${pi/2}", "1e", "--1"]
+    "text",
+    ["1e400", "nan", "inf", "-Infinity", "abc", "", "1 2", "1_0", "0x10", "1,5", "١", "${pi/2}", "1e", "--1"],
 )
 def test_what_is_not_one_finite_number_is_refused(text: str) -> None:
     with pytest.raises(ModelError, match=r"^Joint 'a': x=.* must be 1 finite number\.$"):
@@ -103,7 +106,9 @@ def test_long_values_are_shortened_in_the_sentence() -> None:
 
 def test_keywords_suggest_and_required_attributes_are_named() -> None:
     assert keyword({}, "angle", "<compiler>", ("degree", "radian")) == "degree"
-    with pytest.raises(UnknownNameError, match=r"Unknown angle of <compiler> 'radians'\. Did you mean 'radian'\?"):
+    with pytest.raises(
+        UnknownNameError, match=r"Unknown angle of <compiler> 'radians'\. Did you mean 'radian'\?"
+    ):
         keyword({"angle": "radians"}, "angle", "<compiler>", ("degree", "radian"))
     with pytest.raises(ModelError, match="A <link> has no name"):
         required({"name": "  "}, "name", "A <link>")

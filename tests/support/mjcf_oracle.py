@@ -51,7 +51,7 @@ def mjcf_oracle(text: str) -> MjcfOracle:
 
 
 def equality_residuals(text: str, robot: Robot, q_tree: Array) -> Array:
-    """Violations of the equality constraints of a text at positions of its movable joints, one row per sample."""
+    """Violations of the equality constraints at positions of the movable joints, one row per sample."""
     model = mujoco.MjModel.from_xml_string(text)
     data = mujoco.MjData(model)
     places = MjcfOracle(model, data).places(robot)

@@ -23,7 +23,7 @@ class UrdfOracle:
     data: Any
 
     def rnea(self, robot: Robot, x: States) -> Array:
-        """Inverse dynamics (samples, joints) of states over the movable joints of ``robot``, by joint name."""
+        """Inverse dynamics (samples, joints) at states of the movable joints of ``robot``, by name."""
         ids = [self.model.getJointId(robot.joints[j].name) for j in robot.movable]
         assert len(ids) == self.model.njoints - 1
         places = [self.model.joints[i].idx_v for i in ids]

@@ -14,11 +14,14 @@ from numpy.typing import ArrayLike, NDArray
 from dynid.base.closed_form import holds_for_all_lengths
 from dynid.base.formulas import formula
 from dynid.base.grouping import Form
+from dynid.base.numeric import random_states, regressor_matrix, remainders
 from dynid.base.recognise import recognised
+from dynid.base.subspaces import triangle
 from dynid.errors import ShapeError
 from dynid.model.robot import Robot
 
 FloatArray = NDArray[np.float64]
+_NEARLY = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +83,18 @@ class BaseMap:
         rows = zip(self.names, self.columns, forms, strict=True)
         return tuple(formula(name, own, form, self.robot.table.names) for name, own, form in rows)
 
+    @cached_property
+    def nearly_dependent(self) -> tuple[str, ...]:
+        """Base parameters that no real log will tell from the others, though they are independent by rank.
+
+        What is left of their unit column beside the earlier ones is below 1e-4. The usual cause is an angle
+        rounded in a robot file, such as 1.5708 for π/2: two axes are then not quite parallel.
+        """
+        states = random_states(self.robot, np.random.default_rng(0))
+        W = regressor_matrix(self.robot, states, self.rows)[:, list(self.columns)]
+        left = remainders(triangle(W / np.linalg.norm(W, axis=0)))
+        return tuple(name for name, size in zip(self.names, left, strict=True) if size < _NEARLY)
+
     def regroup(self, values: Mapping[str, float] | ArrayLike) -> FloatArray:
         """Base parameters of a set of standard parameters: K χ.
 
@@ -126,6 +141,7 @@ class BaseMap:
             "rows": list(self.rows),
             "order": list(self.order),
             "unseen": list(self.unseen),
+            "nearly_dependent": list(self.nearly_dependent),
             "base": [{"name": n, "formula": f, "unit": u} for n, f, u in rows],
         }
 

@@ -91,10 +91,10 @@ def numeric_grouping(
     tried = [c for c in column_order(robot, order) if seen[c]]
     norms = np.linalg.norm(W[:, tried], axis=0)
     unit = triangle(W[:, tried] / norms)
-    remainders = _remainders(unit)
-    kept = [k for k in range(len(tried)) if remainders[k] > DEPENDENT]
-    dropped = [k for k in range(len(tried)) if remainders[k] <= DEPENDENT]
-    gap = _gap(remainders[kept], remainders[dropped])
+    sizes = remainders(unit)
+    kept = [k for k in range(len(tried)) if sizes[k] > DEPENDENT]
+    dropped = [k for k in range(len(tried)) if sizes[k] <= DEPENDENT]
+    gap = _gap(sizes[kept], sizes[dropped])
     _check(robot, unit, len(kept), gap)
     columns = tuple(tried[k] for k in kept)
     K = np.zeros((len(kept), W.shape[1]))
@@ -137,7 +137,7 @@ def _size(vector: Sequence[object]) -> float:
     return max(float(np.abs(np.asarray(x, dtype=float)).max()) for x in vector)
 
 
-def _remainders(unit: FloatArray) -> FloatArray:
+def remainders(unit: FloatArray) -> FloatArray:
     """Norm of each unit column beside the earlier independent ones (|R_kk| of an un-pivoted QR).
 
     A plain QR turns the rounding left of a dependent column into a direction of its own and spoils all later

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -16,13 +18,18 @@ def allocate(rows: int, samples: int) -> FloatArray:
     """A zeroed (rows, samples) array whose rows start on cache lines; untouched rows cost no memory."""
     stride = -(-samples // 8) * 8
     raw = np.zeros(rows * stride + 8)
-    shift = -raw.ctypes.data % 64 // 8
+    shift = -address(raw) % 64 // 8
     return raw[shift : shift + rows * stride].reshape(rows, stride)[:, :samples]
 
 
 def is_aligned(array: FloatArray, size: int) -> bool:
     """Whether an array starts at a multiple of so many bytes."""
-    return array.ctypes.data % size == 0
+    return address(array) % size == 0
+
+
+def address(array: NDArray[Any]) -> int:
+    """Where an array starts in memory (``array.ctypes.data`` takes a microsecond longer)."""
+    return int(array.__array_interface__["data"][0])
 
 
 def padded(array: FloatArray, port: Port, start: int, last: int) -> FloatArray:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import ctypes
 import itertools
 import os
+import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dynid.compile import jit
-from dynid.compile.arrays import FloatArray, allocate, as_port_array, is_aligned, padded
+from dynid.compile.arrays import FloatArray, address, allocate, as_port_array, is_aligned, padded
 from dynid.compile.ir_batch import LANES, TILE, batch_ir
 from dynid.compile.trace import Kernel
 from dynid.errors import ShapeError, unknown_name
@@ -24,6 +25,15 @@ BACKENDS = ("auto", "llvm", "casadi")
 _STREAM_BYTES = 8_000_000
 """Results larger than this are written past the caches."""
 _POINTER, _COUNT = ctypes.c_void_p, ctypes.c_int64
+
+
+class _Functions(NamedTuple):
+    """Entry points of the machine code; see ``batch_ir``."""
+
+    tile: Any
+    fill: Any
+    run: Any
+    stream: Any
 
 
 @dataclass(frozen=True)
@@ -81,38 +91,62 @@ class BatchKernel:
                 list(pool.map(lambda span: self._span(arrays, result, *span), spans))
         return result
 
-    def block(self, *inputs: ArrayLike, buffer: FloatArray) -> FloatArray:
-        """Compute at most TILE samples into a buffer that stays in cache: (nonzero outputs, TILE).
+    def tiles(self, *inputs: ArrayLike, buffer: FloatArray) -> int:
+        """Compute into tiles that stay in cache, without structural zeros and without any copy.
 
-        The row of nonzero output ``rows[s]`` is ``buffer[s]``; columns past the samples given hold rubbish.
+        Args:
+            inputs: as for a call; at most as many samples as the buffer holds.
+            buffer: (tiles, nonzero outputs, TILE) from ``tile_buffer``; output ``rows[s]`` of sample i is
+                ``buffer[i // TILE, s, i % TILE]``, and what lies behind the last sample is rubbish.
+
+        Returns:
+            The number of samples.
         """
         arrays, samples = self._checked(inputs)
-        if samples > TILE or buffer.shape != (len(self.rows), TILE) or not buffer.flags.c_contiguous:
+        good = buffer.ndim == 3 and buffer.shape[1:] == (len(self.rows), TILE) and buffer.flags.c_contiguous
+        if not good or samples > buffer.shape[0] * TILE or not is_aligned(buffer, 32):
             raise ShapeError(
-                f"A block takes at most {TILE} samples (got {samples}) and a C-ordered buffer of shape "
-                f"({len(self.rows)}, {TILE}) (got {buffer.shape}).",
-                name="block",
+                f"The buffer has shape {buffer.shape}; {samples} samples need one from tile_buffer, of shape "
+                f"({-(-samples // TILE)}, {len(self.rows)}, {TILE}) or more tiles.",
+                name="buffer",
+                value=buffer.shape,
             )
+        whole = samples // TILE
         if self._module is None:
-            full = np.zeros((self.n_outputs, samples))
-            self._evaluate(arrays, full)
-            buffer[:, :samples] = full[list(self.rows)]
-        elif samples % LANES or not is_aligned(buffer, 32):
-            self._tail(arrays, buffer, 0, samples)
-        else:
-            ports, strides, _ = self._ports(arrays, 0)
-            self._functions[0](samples // LANES, ports, strides, buffer.ctypes.data)
-        return buffer
+            self._evaluate_tiles(arrays, buffer, samples)
+            return samples
+        if whole:
+            ports, strides = self._ports(arrays, 0)
+            self._functions.fill(whole, ports, strides, address(buffer))
+        if samples % TILE:
+            self._tail(arrays, buffer[whole], whole * TILE, samples)
+        return samples
+
+    def tile_buffer(self, tiles: int) -> FloatArray:
+        """A buffer for ``tiles``."""
+        return allocate(tiles * len(self.rows), TILE).reshape(tiles, len(self.rows), TILE)
 
     @cached_property
-    def _functions(self) -> tuple[Any, Any, Any]:
+    def _functions(self) -> _Functions:
         assert self._module is not None
         run = (_COUNT, _POINTER, _POINTER, _POINTER, _POINTER, _POINTER, _COUNT)
-        return (
+        return _Functions(
             self._module.function("tile", _COUNT, _POINTER, _POINTER, _POINTER),
+            self._module.function("fill", _COUNT, _POINTER, _POINTER, _POINTER),
             self._module.function("run", *run),
             self._module.function("stream", *run),
         )
+
+    @cached_property
+    def _local(self) -> threading.local:
+        return threading.local()
+
+    def _tile_of_thread(self) -> FloatArray:
+        """The thread's own tile; a fresh one for every call would cost its page faults again."""
+        if not hasattr(self._local, "tile"):
+            self._local.tile = self.tile_buffer(1)[0]
+        tile: FloatArray = self._local.tile
+        return tile
 
     @cached_property
     def _row_numbers(self) -> NDArray[np.int64]:
@@ -122,45 +156,36 @@ class BatchKernel:
         """Whole tiles by one call, the rest through zero-padded copies."""
         if not self.rows:
             return
-        buffer = allocate(len(self.rows), TILE)
+        tile = self._tile_of_thread()
         tiles = (last - first) // TILE
         stride = result.strides[0] // 8
         if tiles:
-            ports, strides, _ = self._ports(arrays, first)
+            ports, strides = self._ports(arrays, first)
             target = result[:, first:]
             past = result.nbytes > _STREAM_BYTES and is_aligned(target, 32) and stride % 4 == 0
-            self._functions[2 if past else 1](
-                tiles,
-                ports,
-                strides,
-                buffer.ctypes.data,
-                self._row_numbers.ctypes.data,
-                target.ctypes.data,
-                stride,
-            )
+            run = self._functions.stream if past else self._functions.run
+            rows = address(self._row_numbers)
+            run(tiles, ports, strides, address(tile), rows, address(target), stride)
         start = first + tiles * TILE
         if start < last:
-            self._tail(arrays, buffer, start, last)
-            result[self._row_numbers, start:last] = buffer[:, : last - start]
+            self._tail(arrays, tile, start, last)
+            result[self._row_numbers, start:last] = tile[:, : last - start]
 
-    def _tail(self, arrays: list[FloatArray], buffer: FloatArray, start: int, last: int) -> None:
-        count = last - start
+    def _tail(self, arrays: list[FloatArray], tile: FloatArray, start: int, last: int) -> None:
+        """The samples behind the last whole tile."""
         whole = [padded(a, p, start, last) for a, p in zip(arrays, self.kernel.inputs, strict=True)]
-        ports, strides, _ = self._ports(whole, 0)
-        aligned = buffer if is_aligned(buffer, 32) else allocate(*buffer.shape)
-        self._functions[0](-(-count // LANES), ports, strides, aligned.ctypes.data)
-        if aligned is not buffer:
-            buffer[:] = aligned
+        ports, strides = self._ports(whole, 0)
+        self._functions.tile(-(-(last - start) // LANES), ports, strides, address(tile))
 
-    def _ports(self, arrays: list[FloatArray], first: int) -> tuple[Any, Any, list[FloatArray]]:
-        """Addresses and strides of the ports from a sample on."""
+    def _ports(self, arrays: list[FloatArray], first: int) -> tuple[Any, Any]:
+        """Addresses and strides of the ports from a sample on; the arrays must outlive their use."""
         ports = (_POINTER * len(arrays))()
         strides = (_COUNT * len(arrays))()
         for i, (array, port) in enumerate(zip(arrays, self.kernel.inputs, strict=True)):
             shift = 0 if port.uniform else first if port.columns else first * port.width
-            ports[i] = array.ctypes.data + 8 * shift
+            ports[i] = address(array) + 8 * shift
             strides[i] = array.strides[0] // 8
-        return ports, strides, arrays
+        return ports, strides
 
     @cached_property
     def _evaluator(self) -> Any:
@@ -182,6 +207,13 @@ class BatchKernel:
             values = self._evaluator.call(given)
             stacked = np.vstack([np.asarray(v.full()) for v in values])
             result[self._row_numbers, start:stop] = stacked[self._row_numbers]
+
+    def _evaluate_tiles(self, arrays: list[FloatArray], buffer: FloatArray, samples: int) -> None:
+        full = np.zeros((self.n_outputs, samples))
+        self._evaluate(arrays, full)
+        for t in range(-(-samples // TILE)):
+            part = full[self._row_numbers, t * TILE : (t + 1) * TILE]
+            buffer[t, :, : part.shape[1]] = part
 
     def _checked(self, inputs: Sequence[ArrayLike]) -> tuple[list[FloatArray], int]:
         ports = self.kernel.inputs

@@ -6,17 +6,18 @@ copied to its place; copies that fill main memory bypass the caches.
 
 from __future__ import annotations
 
+from dynid.compile.ir_parts import Parts, emit_parts
 from dynid.compile.ir_scalar import Emitter
 from dynid.compile.program import Program
 
 LANES = 4
 """Samples per step. Four doubles are one AVX register; eight halve the speed by outgrowing the code cache."""
-TILE = 120
+TILE = 88
 """Samples per tile: not a power of two (columns would alias in L1), a multiple of a cache line's eight."""
 
 
 def batch_ir(program: Program) -> str:
-    """LLVM module with the functions ``tile``, ``run`` and ``stream``.
+    """LLVM module with the functions ``tile``, ``run``, ``stream`` and ``fill``.
 
     ``void tile(i64 blocks, ptr ports, ptr strides, ptr buffer)`` computes ``blocks`` × LANES samples. Port p
     is an array (samples, width) in C order, one row when uniform, or (width, samples) with the given stride
@@ -25,35 +26,53 @@ def batch_ir(program: Program) -> str:
     ``void run(i64 tiles, ptr ports, ptr strides, ptr buffer, ptr rows, ptr out, i64 stride)`` computes whole
     tiles and copies output s to out[rows[s]·stride + sample]; ``stream`` does so past the caches and needs
     ``out`` aligned to 32 bytes and a stride of a multiple of 4.
+
+    ``void fill(i64 tiles, ptr ports, ptr strides, ptr buffers)`` leaves each tile in a buffer of its own, one
+    behind the other, for consumers that work in cache.
     """
-    emitter = Emitter(LANES)
-    lines = [
-        _tile(program, emitter),
-        _copy(program, "copy", ""),
-        _copy(program, "copy_past", ", !nontemporal !0"),
-    ]
-    lines += [_run(program, "run", "copy"), _run(program, "stream", "copy_past")]
-    return "\n".join([*lines, *sorted(emitter.intrinsics), "!0 = !{i32 1}"])
-
-
-def _tile(program: Program, emitter: Emitter) -> str:
-    loads = _loads(emitter, program)
     slots = {output: slot for slot, output in enumerate(program.nonzero)}
-    for output, value in emitter.run(program, loads):
+
+    def load(emitter: Emitter, port: int, k: int) -> str:
+        return _load(emitter, program, port, k)
+
+    def store(emitter: Emitter, output: int, value: str) -> None:
         place = emitter.put(f"add i64 %sample, {slots[output] * TILE}")
         address = emitter.put(f"getelementptr double, ptr %buffer, i64 {place}")
         emitter.lines.append(f"  store {emitter.type} {value}, ptr {address}, align 32")
-    body = "\n".join(emitter.lines)
+
+    parts = emit_parts(program, LANES, _parameters(program), load, store)
+    functions = [
+        _tile(program, parts),
+        _copy(program, "copy", ""),
+        _copy(program, "copy_past", ", !nontemporal !0"),
+        _run(program, "run", "copy"),
+        _run(program, "stream", "copy_past"),
+        _fill(program),
+    ]
+    return "\n".join([parts.text, *functions, "!0 = !{i32 1}"])
+
+
+def _parameters(program: Program) -> str:
+    """What every part is given: the first sample of the step, the ports, and where outputs go."""
+    ports = [f"ptr %port{p}, i64 %stride{p}" for p in range(len(program.inputs))]
+    return ", ".join(["i64 %sample", *ports, "ptr noalias %buffer"])
+
+
+def _tile(program: Program, parts: Parts) -> str:
+    """Loop over the steps of a tile."""
+    kind = Emitter(LANES).type
+    arguments = _parameters(program).replace("noalias ", "")
     return f"""
 define void @tile(i64 %blocks, ptr %ports, ptr %strides, ptr noalias %buffer) noinline {{
 entry:
+  %work = alloca {kind}, i64 {parts.work}, align 32
 {_port_pointers(program)}
   %none = icmp sle i64 %blocks, 0
   br i1 %none, label %done, label %loop
 loop:
   %block = phi i64 [ 0, %entry ], [ %next, %loop ]
   %sample = mul i64 %block, {LANES}
-{body}
+{parts.calls(arguments, "%work")}
   %next = add i64 %block, 1
   %more = icmp slt i64 %next, %blocks
   br i1 %more, label %loop, label %done
@@ -72,13 +91,8 @@ def _port_pointers(program: Program) -> str:
     return "\n".join(lines)
 
 
-def _loads(emitter: Emitter, program: Program) -> dict[tuple[int, int], str]:
-    """Load the inputs the program reads."""
-    used = sorted({(a, b) for op, a, b in program.instructions if op == "input"})
-    return {(p, k): _load(emitter, program, p, k) for p, k in used}
-
-
 def _load(emitter: Emitter, program: Program, p: int, k: int) -> str:
+    """Load one input scalar of the step's samples into lanes."""
     port = program.inputs[p]
     if port.uniform:
         address = emitter.put(f"getelementptr double, ptr %port{p}, i64 {k}")
@@ -136,8 +150,8 @@ done:
 }}"""
 
 
-def _run(program: Program, name: str, copy: str) -> str:
-    """Loop over whole tiles: advance the ports that move with the samples, compute, copy."""
+def _advance(program: Program) -> str:
+    """Ports of tile number %t: those that hold samples move on."""
     advance = []
     for p, port in enumerate(program.inputs):
         step = 0 if port.uniform else TILE if port.columns else TILE * port.width
@@ -149,7 +163,33 @@ def _run(program: Program, name: str, copy: str) -> str:
             f"  %here{p} = getelementptr ptr, ptr %moved, i64 {p}",
             f"  store ptr %now{p}, ptr %here{p}",
         ]
-    body = "\n".join(advance)
+    return "\n".join(advance)
+
+
+def _fill(program: Program) -> str:
+    """Loop over whole tiles, each into the next buffer."""
+    return f"""
+define void @fill(i64 %tiles, ptr %ports, ptr %strides, ptr %buffers) {{
+entry:
+  %moved = alloca ptr, i64 {max(1, len(program.inputs))}
+  %none = icmp sle i64 %tiles, 0
+  br i1 %none, label %done, label %loop
+loop:
+  %t = phi i64 [ 0, %entry ], [ %t.next, %loop ]
+{_advance(program)}
+  %first = mul i64 %t, {TILE * len(program.nonzero)}
+  %buffer = getelementptr double, ptr %buffers, i64 %first
+  call void @tile(i64 {TILE // LANES}, ptr %moved, ptr %strides, ptr %buffer)
+  %t.next = add i64 %t, 1
+  %more = icmp slt i64 %t.next, %tiles
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}}"""
+
+
+def _run(program: Program, name: str, copy: str) -> str:
+    """Loop over whole tiles: advance the ports that move with the samples, compute, copy."""
     return f"""
 define void @{name}(i64 %tiles, ptr %ports, ptr %strides, ptr %buffer, ptr %rows, ptr %out, i64 %stride) {{
 entry:
@@ -158,7 +198,7 @@ entry:
   br i1 %none, label %done, label %loop
 loop:
   %t = phi i64 [ 0, %entry ], [ %t.next, %loop ]
-{body}
+{_advance(program)}
   call void @tile(i64 {TILE // LANES}, ptr %moved, ptr %strides, ptr %buffer)
   %first = mul i64 %t, {TILE}
   %target = getelementptr double, ptr %out, i64 %first

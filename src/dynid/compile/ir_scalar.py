@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterator
 
-from dynid.compile.program import BINARY, Program
+from dynid.compile.program import BINARY
 
 _HALF_PI_HIGH = float.fromhex("0x1.921fb54400000p+0")
 _HALF_PI_MIDDLE = float.fromhex("0x1.0b4611a600000p-34")
@@ -180,25 +179,3 @@ class Emitter:
         for term in reversed(terms[:-1]):
             value = self.fma(value, z, self.constant(term))
         return value
-
-    def run(self, program: Program, load: dict[tuple[int, int], str]) -> Iterator[tuple[int, str]]:
-        """Write a program's instructions; yield (output scalar, value name) as soon as each is known.
-
-        Args:
-            program: the program.
-            load: value names of the input scalars by (port, index).
-        """
-        uses: dict[int, list[int]] = {}
-        for output, value in enumerate(program.results):
-            if value >= 0:
-                uses.setdefault(value, []).append(output)
-        values: list[str] = []
-        for i, (op, a, b) in enumerate(program.instructions):
-            if op == "const":
-                values.append(self.constant(a))
-            elif op == "input":
-                values.append(load[a, b])
-            else:
-                values.append(self.apply(op, values[a], values[b]))
-            for output in uses.get(i, ()):
-                yield output, values[i]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dynid.compile.ir_parts import emit_parts
 from dynid.compile.ir_scalar import Emitter, literal
 from dynid.compile.program import Program
 
 RK4, MAP = "rk4", "map"
+_PARAMETERS = "ptr %in0, ptr %in1, ptr %in2, ptr noalias %dx, ptr noalias %y"
+"""State, inputs, parameters; rates or next state; records."""
 _STAGES = ((0.0, 1 / 6), (0.5, 1 / 3), (0.5, 1 / 3), (1.0, 1 / 6))
 """Classical Runge–Kutta: place of the stage in the step, and its weight."""
 
@@ -20,34 +23,31 @@ def scan_ir(program: Program, lanes: int, integrator: str) -> str:
     over a step; the record of a step is taken at its start. With "rk4" the program is a right-hand side and
     each step is ``substeps`` Runge–Kutta steps of length h; with "map" it gives the next state itself.
     """
-    emitter = Emitter(lanes)
-    body = _program_function(program, emitter)
     n_x = program.outputs[0].width
-    text = [body, _combine(emitter.type, n_x), _scan(program, emitter.type, integrator)]
-    return "\n".join([*text, *sorted(emitter.intrinsics)])
 
+    def address(emitter: Emitter, output: int) -> str:
+        base, k = ("%dx", output) if output < n_x else ("%y", output - n_x)
+        return emitter.put(f"getelementptr {emitter.type}, ptr {base}, i64 {k}")
 
-def _program_function(program: Program, emitter: Emitter) -> str:
-    kind = emitter.type
-    loads = {}
-    for p, k in sorted({(a, b) for op, a, b in program.instructions if op == "input"}):
-        address = emitter.put(f"getelementptr {kind}, ptr %in{p}, i64 {k}")
-        loads[p, k] = emitter.put(f"load {kind}, ptr {address}, align 8")
-    n_x = program.outputs[0].width
-    stored = []
-    for output, value in emitter.run(program, loads):
-        base, k = ("%dx", output) if output < n_x else ("%y", output - n_x)
-        address = emitter.put(f"getelementptr {kind}, ptr {base}, i64 {k}")
-        emitter.lines.append(f"  store {kind} {value}, ptr {address}, align 8")
-        stored.append(output)
-    for output in sorted(set(range(len(program.results))) - set(stored)):
-        base, k = ("%dx", output) if output < n_x else ("%y", output - n_x)
-        address = emitter.put(f"getelementptr {kind}, ptr {base}, i64 {k}")
-        emitter.lines.append(f"  store {kind} {emitter.constant(0.0)}, ptr {address}, align 8")
-    arguments = ", ".join(f"ptr %in{p}" for p in range(3))
-    lines = "\n".join(emitter.lines)
-    head = f"define internal void @program({arguments}, ptr noalias %dx, ptr noalias %y) noinline"
-    return f"{head} {{\n{lines}\n  ret void\n}}"
+    def load(emitter: Emitter, port: int, k: int) -> str:
+        place = emitter.put(f"getelementptr {emitter.type}, ptr %in{port}, i64 {k}")
+        return emitter.put(f"load {emitter.type}, ptr {place}, align 8")
+
+    def store(emitter: Emitter, output: int, value: str) -> None:
+        emitter.lines.append(f"  store {emitter.type} {value}, ptr {address(emitter, output)}, align 8")
+
+    parts = emit_parts(program, lanes, _PARAMETERS, load, store)
+    zeros = Emitter(lanes)
+    for output in sorted(set(range(len(program.results))) - set(program.nonzero)):
+        store(zeros, output, zeros.constant(0.0))
+    body = "\n".join([parts.calls(_PARAMETERS.replace("noalias ", ""), "%work"), *zeros.lines])
+    step = f"""
+define internal void @program({_PARAMETERS}) noinline {{
+  %work = alloca {zeros.type}, i64 {parts.work}, align 64
+{body}
+  ret void
+}}"""
+    return "\n".join([parts.text, step, _combine(zeros.type, n_x), _scan(program, zeros.type, integrator)])
 
 
 def _combine(kind: str, n: int) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dynid.dynamics.algebra import Scalar, is_constant, neg
+from dynid.errors import ModelError
 from dynid.model.friction import parse_expression
 
 
@@ -33,7 +34,14 @@ class Operations:
 
     def evaluate(self, expression: str, q: Scalar, qd: Scalar) -> Scalar:
         """Value of a friction expression at a joint position and speed."""
-        return _walk(parse_expression(expression), {"q": q, "qd": qd}, self.functions)
+        try:
+            return _walk(parse_expression(expression), {"q": q, "qd": qd}, self.functions)
+        except (ZeroDivisionError, OverflowError) as error:
+            raise ModelError(
+                f"The friction expression {expression!r} has no value ({error}).",
+                name="expression",
+                value=expression,
+            ) from None
 
 
 def _walk(

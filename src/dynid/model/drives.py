@@ -44,6 +44,13 @@ class Drives:
         R = np.array(self.ratio, dtype=float)
         if not np.all(np.isfinite(R)) or not np.all(np.isfinite(self.offset + self.gain)):
             raise ModelError("The drives hold a value that is not finite.", name="drives")
+        if 0.0 in self.gain:
+            raise ModelError(
+                "A drive gain is 0; a logged signal must say something about the motor's torque.",
+                name="gain",
+                value=self.gain,
+                allowed="not 0",
+            )
         if np.any(np.diag(R) == 0) or np.linalg.cond(R) > 1e12:
             raise ModelError(
                 "The gear-ratio matrix cannot be inverted or has a zero on its diagonal; "

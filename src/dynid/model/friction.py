@@ -89,7 +89,9 @@ def _check(node: ast.expr, text: str) -> None:
                 _check(argument, text)
         case ast.Name(id=name) if name in VARIABLES:
             pass
-        case ast.Constant(value=int() | float() as value) if not isinstance(value, bool) and abs(value) < 1e300:
+        case ast.Constant(value=int() | float() as value) if (
+            not isinstance(value, bool) and abs(value) < 1e300
+        ):
             pass
         case _:
             raise ModelError(

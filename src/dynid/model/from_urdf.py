@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+import math
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
@@ -18,6 +17,7 @@ from dynid.model.mimic import Mimic
 from dynid.model.orientation import from_rpy, snap_angle, unit
 from dynid.model.robot import Robot
 from dynid.model.tree import Segment, assemble
+from dynid.model.urdf_tree import edge_of, named, outward
 from dynid.model.xml_safe import number, numbers, parse_xml, read_xml, required
 
 FloatArray = NDArray[np.float64]
@@ -67,10 +67,10 @@ def robot_from_urdf(
         )
     if any(element.tag.startswith("xacro:") for element in root.iter()):
         raise ModelError("The file holds xacro macros; expand it with xacro first.", name="xacro")
-    links = _named(root.findall("link"), "link")
-    joints = _named(root.findall("joint"), "joint")
-    edges = {name: _edge(name, element, links) for name, element in joints.items()}
-    order = _outward(links, edges)
+    links = named(root.findall("link"), "link")
+    joints = named(root.findall("joint"), "joint")
+    edges = {name: edge_of(name, element, links) for name, element in joints.items()}
+    order = outward(links, edges)
     place = {edges[name].child: i for i, name in enumerate(order)}
     segments = [
         _segment(name, joints[name], place.get(edges[name].parent, BASE), links[edges[name].child], snap_rad)
@@ -79,86 +79,6 @@ def robot_from_urdf(
     mimics = [m for name in order for m in _mimics(name, joints[name])]
     robot_name = root.get("name", "").strip() or default_name
     return assemble(robot_name, segments, mimics=mimics, snap_rad=snap_rad, source=source)
-
-
-@dataclass(frozen=True, slots=True)
-class _Edge:
-    parent: str
-    child: str
-
-
-def _named(elements: Iterable[Element], what: str) -> dict[str, Element]:
-    result: dict[str, Element] = {}
-    for element in elements:
-        name = required(element.attrib, "name", f"A <{what}>")
-        if name in result:
-            raise ModelError(f"Two {what}s are named {name!r}; names must be unique.", name=what, value=name)
-        result[name] = element
-    return result
-
-
-def _edge(name: str, element: Element, links: Mapping[str, Element]) -> _Edge:
-    ends = []
-    for side in ("parent", "child"):
-        where = f"The <{side}> of joint {name!r}"
-        end = element.find(side)
-        if end is None:
-            raise ModelError(
-                f'Joint {name!r} has no <{side}>; give <{side} link="..."/>.', name=side, value=name
-            )
-        link = required(end.attrib, "link", where)
-        if link not in links:
-            raise unknown_name(f"{side} link of joint {name!r}", link, links)
-        ends.append(link)
-    return _Edge(ends[0], ends[1])
-
-
-def _outward(links: Mapping[str, Element], edges: Mapping[str, _Edge]) -> list[str]:
-    """Names of the joints from the root outward, depth first, in the order of the file.
-
-    Raises:
-        ModelError: when links and joints are not one tree.
-    """
-    carried: dict[str, str] = {}
-    children: dict[str, list[str]] = {name: [] for name in links}
-    for name, edge in edges.items():
-        if edge.child in carried:
-            raise ModelError(
-                f"Link {edge.child!r} is the child of both joint {carried[edge.child]!r} and joint {name!r}; "
-                "a link hangs on one joint.",
-                name="child",
-                value=edge.child,
-            )
-        carried[edge.child] = name
-        children[edge.parent].append(name)
-    roots = [name for name in links if name not in carried]
-    if not links:
-        raise ModelError("The file has no <link>.", name="link")
-    if len(roots) > 1:
-        raise ModelError(
-            f"The links {', '.join(repr(r) for r in roots[:5])} hang on no joint; one root link is "
-            "allowed, so "
-            "join them with fixed joints.",
-            name="link",
-            value=tuple(roots),
-        )
-    order: list[str] = []
-    stack = list(reversed(children[roots[0]])) if roots else []
-    while stack:
-        name = stack.pop()
-        order.append(name)
-        stack += reversed(children[edges[name].child])
-    reached = set(order)
-    lost = [name for name in edges if name not in reached]
-    if lost:
-        raise ModelError(
-            f"The joints {', '.join(repr(n) for n in lost[:5])} form a circle or hang on one; a URDF is a "
-            "tree "
-            "that starts at one root link.",
-            name="joint",
-            value=tuple(lost),
-        )
-    return order
 
 
 def _segment(name: str, joint: Element, parent: int, link: Element, snap_rad: float) -> Segment:
@@ -235,10 +155,11 @@ def _limits(joint: Element, where: str, kind: str) -> Limits:
     where = f"{where}: <limit>"
     values: dict[str, float] = {}
     for key in ("velocity", "effort"):
-        bound = number(element.attrib, key, where, 0.0)
+        bound = number(element.attrib, key, where, 0.0, bound=math.inf)
         if bound != 0.0:
             values[key] = bound
-    lower, upper = (number(element.attrib, key, where, 0.0) for key in ("lower", "upper"))
+    # Exporters write the largest double where there is no limit.
+    lower, upper = (number(element.attrib, key, where, 0.0, bound=math.inf) for key in ("lower", "upper"))
     if kind != "continuous" and (lower, upper) != (0.0, 0.0):
         values |= {"lower": lower, "upper": upper}
     try:

@@ -42,7 +42,8 @@ class LinkInertia:
         """
         c, tensor = np.asarray(com, dtype=float), np.asarray(tensor_com, dtype=float)
         check_physical(mass, c, tensor, what)
-        return cls(float(mass), mass * c, tensor - mass * skew(c) @ skew(c))
+        with np.errstate(over="ignore", invalid="ignore"):  # the robot refuses what is not finite, by name
+            return cls(float(mass), mass * c, tensor - mass * skew(c) @ skew(c))
 
     @classmethod
     def zero(cls) -> LinkInertia:

@@ -124,7 +124,7 @@ def _size_and_pose(
     else:
         size = numbers(given, "size", where, (0.0,) * 3, least=_SIZES[kind])[: _SIZES[kind]]
         pose = pose_of(given, settings, snap_rad, where)
-    if min(size) <= 0:
+    if min(size) < 1e-30:  # its cube would vanish
         raise ModelError(f"{where}: size {size} must be positive.", name="size", value=size, allowed="> 0")
     return size, pose
 

@@ -66,11 +66,11 @@ def joint_segment(
 def _limits(attributes: Mapping[str, str], settings: Settings, hinge: bool, where: str) -> Limits:
     values: dict[str, float] = {}
     limited = keyword(attributes, "limited", where, ("auto", "true", "false"))
-    lower, upper = numbers(attributes, "range", where, (0.0, 0.0))
+    lower, upper = numbers(attributes, "range", where, (0.0, 0.0), bound=math.inf)
     if limited == "true" or (limited == "auto" and settings.autolimits and "range" in attributes):
         bounds = {"lower": lower, "upper": upper}
         values = {key: settings.angle(value) if hinge else value for key, value in bounds.items()}
-    effort = numbers(attributes, "actuatorfrcrange", where, (0.0, 0.0))
+    effort = numbers(attributes, "actuatorfrcrange", where, (0.0, 0.0), bound=math.inf)
     if attributes.get("actuatorfrclimited") != "false" and effort != (0.0, 0.0):
         values["effort"] = max(abs(value) for value in effort)
     try:

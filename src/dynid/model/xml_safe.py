@@ -14,7 +14,9 @@ from dynid.model.files import read_text
 
 MAX_DEPTH = 200
 MAX_ELEMENTS = 200_000
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+MAX_VALUE = 1e50
+"""Larger numbers cannot be lengths, masses or angles, and their products would overflow."""
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 def read_xml(path: Path, what: str) -> Element:
@@ -99,7 +101,12 @@ class _Builder:
 
 
 def numbers(
-    attributes: Mapping[str, str], key: str, where: str, default: tuple[float, ...], least: int | None = None
+    attributes: Mapping[str, str],
+    key: str,
+    where: str,
+    default: tuple[float, ...],
+    least: int | None = None,
+    bound: float = MAX_VALUE,
 ) -> tuple[float, ...]:
     """The finite numbers of an attribute.
 
@@ -109,6 +116,7 @@ def numbers(
         where: the element, for the error sentence.
         default: what an absent attribute means; its length is the count wanted.
         least: when given, fewer numbers than in ``default`` are taken, down to this count.
+        bound: the largest absolute value taken.
     """
     text = attributes.get(key)
     if text is None:
@@ -125,12 +133,21 @@ def numbers(
             value=text,
             allowed=f"{count} finite numbers",
         )
+    if any(abs(value) > bound for value in values):
+        raise ModelError(
+            f"{where}: {key}={_short(text)} is beyond {bound:g}, which no robot needs.",
+            name=key,
+            value=text,
+            allowed=f"<= {bound:g}",
+        )
     return values
 
 
-def number(attributes: Mapping[str, str], key: str, where: str, default: float) -> float:
+def number(
+    attributes: Mapping[str, str], key: str, where: str, default: float, bound: float = MAX_VALUE
+) -> float:
     """The finite number of an attribute."""
-    return numbers(attributes, key, where, (default,))[0]
+    return numbers(attributes, key, where, (default,), bound=bound)[0]
 
 
 def keyword(attributes: Mapping[str, str], key: str, where: str, allowed: tuple[str, ...]) -> str:

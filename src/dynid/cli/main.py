@@ -1,0 +1,104 @@
+"""The command ``dynid``: exit 0 when fine, 1 on bad input, 2 when the answer cannot be trusted."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from typing import Annotated
+
+import typer
+
+from dynid import __version__
+from dynid.cli.model import model
+from dynid.cli.output import print_json
+from dynid.cli.robots import robots
+from dynid.cli.source import source
+from dynid.errors import DynidError
+
+app = typer.Typer(
+    name="dynid",
+    help="Identify the dynamic model of robots from motion logs.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command(short_help="Describe a robot and find its base parameters.")(model)
+app.command(short_help="List the robots shipped with dynid.")(robots)
+app.command(short_help="Write a kernel of a robot as C99 source.")(source)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"dynid {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show a traceback when something fails.")] = False,
+) -> None:
+    """Identify the dynamic model of robots from motion logs."""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and leave with its exit code."""
+    code = run(sys.argv[1:] if arguments is None else arguments)
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader (such as `head`) has enough; Python would complain again while it shuts down.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(code)
+
+
+def run(arguments: list[str]) -> int:
+    """Run the command line; returns the exit code."""
+    # --debug may stand anywhere, also behind a command.
+    debug = "--debug" in arguments
+    wants_json = "--json" in arguments
+    given = [a for a in arguments if a != "--debug"]
+    try:
+        code = app(given or ["--help"], prog_name="dynid", standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except DynidError as error:
+        return _fail(str(error), error.exit_code, wants_json, debug)
+    except typer.Abort:
+        return _fail("Interrupted.", 1, wants_json, debug)
+    except SystemExit as leaving:
+        # Typer leaves so when the reader of a pipe has enough; nobody is left to tell, and nothing is wrong.
+        return 0 if isinstance(leaving.__context__, BrokenPipeError) else 1
+    except Exception as error:
+        # Usage errors come from Typer's own copy of Click, so they are known by their manners.
+        if hasattr(error, "format_message"):
+            return _fail(_usage_sentence(error), 1, wants_json, debug)
+        told = " ".join(str(error).split())
+        text = (
+            f"dynid failed unexpectedly ({type(error).__name__}: {told}); run it with --debug and report it."
+        )
+        return _fail(text, 1, wants_json, debug)
+
+
+def _usage_sentence(error: Exception) -> str:
+    """What Typer says about the arguments, as one sentence that names the help page to read."""
+    said = " ".join(error.format_message().split()).rstrip(".")  # type: ignore[attr-defined]
+    said = said.replace("'. Did you mean", "'; did you mean")
+    command = getattr(getattr(error, "ctx", None), "command_path", "dynid")
+    return f"{said} See {command} --help." if said.endswith("?") else f"{said}; see {command} --help."
+
+
+def _fail(sentence: str, code: int, wants_json: bool, debug: bool) -> int:
+    if debug:
+        traceback.print_exc()
+    if wants_json:
+        print_json({"error": sentence, "exit_code": code})
+    sys.stderr.write(f"dynid: {sentence}\n")
+    return code
+
+
+if __name__ == "__main__":
+    main()

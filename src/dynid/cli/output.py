@@ -1,0 +1,83 @@
+"""What commands print and write: one JSON document, tables for people, files written whole."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from dynid.errors import FileError
+
+
+def print_json(document: Mapping[str, Any]) -> None:
+    """Write one JSON document to standard output, and nothing else; numbers that JSON lacks become null."""
+    # A stream that cannot hold ä or ² gets escapes, which are the same JSON.
+    ascii_only = not (sys.stdout.encoding or "").lower().startswith("utf")
+    json.dump(_plain(document), sys.stdout, indent=2, ensure_ascii=ascii_only, allow_nan=False)
+    sys.stdout.write("\n")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def console() -> Console:
+    """The console for people; wide enough not to break formulas when it is not a terminal."""
+    reconfigure = getattr(sys.stdout, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="replace")  # an ASCII terminal shows "?" for what it lacks instead of failing
+    screen = Console(highlight=False)
+    return screen if screen.is_terminal else Console(highlight=False, width=200, soft_wrap=True)
+
+
+def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    """A plain table."""
+    result = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        result.add_column(column, overflow="fold")
+    for row in rows:
+        result.add_row(*(escape(cell) for cell in row))  # a joint may be called [bold]
+    return result
+
+
+def write_file(path: Path, text: str, force: bool) -> None:
+    """Write a user's file whole or not at all; never over an existing one unless asked."""
+    if path.is_dir():
+        raise FileError(f"{path} is a folder; give the file to write.", name="out", value=str(path))
+    if path.exists() and not force:
+        raise FileError(f"{path} exists already; add --force to overwrite it.", name="out", value=str(path))
+    temporary = None
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(temporary, 0o666 & ~_umask())  # a temporary file is private, the user's file is not
+        os.replace(temporary, path)
+    except OSError as error:
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+        reason = error.strerror or error
+        raise FileError(f"{path} cannot be written: {reason}.", name="out", value=str(path)) from None
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,51 @@
+"""The robot argument and the options that vary a robot, shared by commands."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from dynid.errors import DynidError
+from dynid.model.load import load_robot
+from dynid.model.payload import attach_payload
+from dynid.model.robot import Robot
+
+RobotArgument = Annotated[
+    str, typer.Argument(metavar="ROBOT", help="A name from `dynid robots`, or a .toml, .urdf or .xml file.")
+]
+TermsOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="A,B,…",
+        help="Parameter terms beside the inertial ones, such as Ia,Fv,Fc,off,Fvm,Fcm; '' for none.",
+    ),
+]
+GravityOption = Annotated[
+    str | None, typer.Option(metavar="X,Y,Z", help="Gravity in the base frame [m/s²], such as 0,0,-9.81.")
+]
+PayloadOption = Annotated[
+    bool, typer.Option("--payload", help="Add an unknown payload to the last link (parameters XXL … ML).")
+]
+
+
+def chosen_robot(name: str, terms: str | None, gravity: str | None, payload: bool) -> Robot:
+    """The robot of a command line."""
+    robot = load_robot(name)
+    if terms is not None:
+        robot = robot.with_terms(*(term.strip() for term in terms.split(",") if term.strip()))
+    if gravity is not None:
+        robot = robot.with_gravity(*_three_numbers(gravity))
+    return attach_payload(robot) if payload else robot
+
+
+def _three_numbers(text: str) -> tuple[float, float, float]:
+    try:
+        x, y, z = (float(part) for part in text.split(","))
+    except ValueError:
+        raise DynidError(
+            f"--gravity is {text!r}; give three numbers separated by commas, such as 0,0,-9.81.",
+            name="gravity",
+            value=text,
+        ) from None
+    return x, y, z

@@ -1,0 +1,34 @@
+"""``dynid robots``: the robots shipped with the package."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from dynid.cli.output import console, print_json, table
+from dynid.model.load import catalog, load_robot
+
+
+def robots(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False) -> None:
+    """List the robots shipped with dynid; any of them, or a .toml, .urdf or .xml file, is a ROBOT."""
+    rows = [describe(name) for name in catalog()]
+    if as_json:
+        print_json({"robots": rows})
+        return
+    lines = [[r["name"], str(r["n_coordinates"]), str(r["n_standard"]), r["title"]] for r in rows]
+    console().print(table("", ("robot", "axes", "parameters", "what it is"), lines))
+
+
+def describe(name: str) -> dict[str, Any]:
+    """A robot of the catalog in a few JSON-ready values."""
+    robot = load_robot(name)
+    return {
+        "name": name,
+        "title": robot.title,
+        "n_joints": len(robot.movable),
+        "n_coordinates": robot.n_coordinates,
+        "n_standard": len(robot.table),
+        "terms": list(robot.terms),
+        "source": robot.source,
+    }

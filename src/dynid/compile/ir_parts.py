@@ -1,0 +1,132 @@
+"""A long program as a chain of short functions.
+
+A code generator's time grows faster than the length of a function, so a program is cut into parts of bounded
+length. A value that a later part needs travels through a small work array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from dynid.compile.ir_scalar import Emitter
+from dynid.compile.program import BINARY, Program
+
+PART = 2500
+"""Instructions per part: the model of a seven-axis arm is one part."""
+
+Load = Callable[[Emitter, int, int], str]
+"""Writes the load of input scalar (port, index); returns its name."""
+Store = Callable[[Emitter, int, str], None]
+"""Writes the store of an output scalar."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """LLVM text of a program in parts.
+
+    Args:
+        text: definitions of the part functions and declarations of what they call.
+        names: the functions, in the order they must be called.
+        work: values in the work array, the last argument of every part.
+    """
+
+    text: str
+    names: tuple[str, ...]
+    work: int
+
+    def calls(self, arguments: str, work: str) -> str:
+        """LLVM text that runs the whole program."""
+        return "\n".join(f"  call void @{name}({arguments}, ptr {work})" for name in self.names)
+
+
+def emit_parts(program: Program, lanes: int, parameters: str, load: Load, store: Store) -> Parts:
+    """Cut a program into parts.
+
+    Args:
+        program: the program.
+        lanes: samples per value.
+        parameters: LLVM parameter list of every part, without the work array.
+        load: how inputs are read.
+        store: how outputs are written.
+    """
+    slots = _work_slots(program)
+    definitions, names, declared = [], [], set()
+    for number, (first, last) in enumerate(_ranges(program)):
+        emitter = Emitter(lanes)
+        _Part(program, emitter, slots, load, store).write(first, last)
+        lines = "\n".join(emitter.lines)
+        names.append(f"part{number}")
+        head = f"define internal void @part{number}({parameters}, ptr noalias %work) noinline"
+        definitions.append(f"{head} {{\n{lines}\n  ret void\n}}")
+        declared |= emitter.intrinsics
+    return Parts("\n".join([*definitions, *sorted(declared)]), tuple(names), max(1, len(slots)))
+
+
+def _ranges(program: Program) -> Iterator[tuple[int, int]]:
+    total = len(program.instructions)
+    count = max(1, -(-total // PART))
+    for k in range(count):
+        yield total * k // count, total * (k + 1) // count
+
+
+def _operands(program: Program, i: int) -> tuple[int, ...]:
+    op, a, b = program.instructions[i]
+    if op in ("const", "input"):
+        return ()
+    return (a, b) if op in BINARY else (a,)
+
+
+def _work_slots(program: Program) -> dict[int, int]:
+    """Places in the work array of the values that cross from one part into a later one."""
+    slots: dict[int, int] = {}
+    for first, last in _ranges(program):
+        for i in range(first, last):
+            for value in _operands(program, i):
+                if value < first and program.instructions[value][0] not in ("const", "input"):
+                    slots.setdefault(value, len(slots))
+    return slots
+
+
+class _Part:
+    """Writes one part: loads inputs, constants and earlier values when first needed."""
+
+    def __init__(
+        self, program: Program, emitter: Emitter, slots: dict[int, int], load: Load, store: Store
+    ) -> None:
+        self.program, self.emitter, self.slots = program, emitter, slots
+        self.load, self.store = load, store
+        self.values: dict[int, str] = {}
+        self.outputs: dict[int, list[int]] = {}
+        for output, value in enumerate(program.results):
+            if value >= 0:
+                self.outputs.setdefault(value, []).append(output)
+
+    def write(self, first: int, last: int) -> None:
+        emitter = self.emitter
+        for i in range(first, last):
+            op, a, b = self.program.instructions[i]
+            if op not in ("const", "input"):
+                left = self.value(a)
+                self.values[i] = emitter.apply(op, left, self.value(b) if op in BINARY else left)
+                if i in self.slots:
+                    emitter.lines.append(
+                        f"  store {emitter.type} {self.values[i]}, ptr {self._slot(i)}, align 8"
+                    )
+            for output in self.outputs.get(i, ()):
+                self.store(emitter, output, self.value(i))
+
+    def value(self, i: int) -> str:
+        """Name of value i in this part."""
+        if i not in self.values:
+            op, a, b = self.program.instructions[i]
+            if op == "const":
+                self.values[i] = self.emitter.constant(a)
+            elif op == "input":
+                self.values[i] = self.load(self.emitter, a, b)
+            else:
+                self.values[i] = self.emitter.put(f"load {self.emitter.type}, ptr {self._slot(i)}, align 8")
+        return self.values[i]
+
+    def _slot(self, i: int) -> str:
+        return self.emitter.put(f"getelementptr {self.emitter.type}, ptr %work, i64 {self.slots[i]}")
