@@ -6,6 +6,9 @@ BIN := $(VENV)/bin/python
 PIP := $(BIN) -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 STAMP := $(VENV)/.installed
 
+# Two test workers, or a benchmark and its peer, must not fight over cores with the threads of BLAS.
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+
 # Paths of another Python (a sourced ROS, a notebook's environment) must not leak into this one.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
@@ -23,20 +26,21 @@ demo: $(STAMP)-core ## run examples/demo.py, a first tour
 	$(BIN) examples/demo.py
 
 test: setup ## run the tests, the linters and the type checker
-	$(BIN) -m pytest -n 2 $(ARGS)
+	$(ONE_THREAD) $(BIN) -m pytest -n 2 $(ARGS)
 
 test-slow: setup ## run the Monte-Carlo and large-log tests
-	$(BIN) -m pytest -n 2 -m slow $(ARGS)
+	$(ONE_THREAD) $(BIN) -m pytest -n 2 -m slow $(ARGS)
 
 lint: setup ## check style, format and types only
 	$(BIN) -m ruff check .
 	$(BIN) -m ruff format --check .
 	$(BIN) -m mypy
 
-bench: $(STAMP)-bench ## run the benchmarks
+bench: $(STAMP)-bench ## run the benchmarks and renew their tables in the documentation
 	@set -e; for script in $(filter-out benchmarks/_%,$(sort $(wildcard benchmarks/*.py))); do \
-		echo "== $$script"; $(BIN) $$script; \
+		echo "== $$script"; $(ONE_THREAD) $(BIN) $$script; \
 	done
+	$(BIN) benchmarks/_publish.py
 
 docs: $(STAMP)-docs ## build the documentation into build/docs; a broken link is an error
 	$(BIN) -m sphinx --fail-on-warning --keep-going --quiet -b html docs build/docs

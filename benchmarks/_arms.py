@@ -45,7 +45,9 @@ def pinocchio_model(robot: Robot):  # type: ignore[no-untyped-def]
         kind = pin.JointModelRZ() if joint.kind is JointKind.REVOLUTE else pin.JointModelPZ()
         number = model.addJoint(joint.antecedent + 1, kind, pin.SE3(rotation, position), joint.name)
         body = _body(robot, joint)
-        model.appendBodyToJoint(number, pin.Inertia.FromDynamicParameters(body.pinocchio()), pin.SE3.Identity())
+        model.appendBodyToJoint(
+            number, pin.Inertia.FromDynamicParameters(body.pinocchio()), pin.SE3.Identity()
+        )
     return model
 
 
@@ -55,12 +57,15 @@ def mujoco_text(robot: Robot, friction: float, step: float) -> str:
     for joint in robot.joints:
         rotation, position = placement(joint)
         mass, com, tensor = _body(robot, joint).com_form()
-        inertia = " ".join(repr(float(tensor[i, k])) for i, k in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)))
+        inertia = " ".join(
+            repr(float(tensor[i, k])) for i, k in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+        )
         axes = " ".join(repr(float(v)) for v in (*rotation[:, 0], *rotation[:, 1]))
         lines.append(
             f'<body pos="{_text(position)}" xyaxes="{axes}">'
             f'<inertial mass="{mass}" pos="{_text(com)}" fullinertia="{inertia}"/>'
-            f'<joint name="{joint.name}" type="hinge" axis="0 0 1" damping="{friction}" frictionloss="{friction}"/>'
+            f'<joint name="{joint.name}" type="hinge" axis="0 0 1" damping="{friction}" '
+            f'frictionloss="{friction}"/>'
         )
         tail.append("</body>")
     motors = "".join(f'<motor joint="{joint.name}"/>' for joint in robot.joints)

@@ -15,10 +15,6 @@ from typing import Any
 RESULTS = Path(__file__).parent / "results"
 PACKAGES = ("dynid", "numpy", "scipy", "casadi", "llvmlite", "pin", "mujoco")
 
-# One thread everywhere: ratios compare algorithms, not how many cores each library takes.
-for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_name, "1")
-
 
 @dataclass(frozen=True)
 class Job:
@@ -54,7 +50,9 @@ class Report:
     name: str
     rows: list[dict[str, Any]] = field(default_factory=list)
 
-    def ratio(self, what: str, peer: str, ours: float, theirs: float, wanted: float, unit: str = "µs") -> None:
+    def ratio(
+        self, what: str, peer: str, ours: float, theirs: float, wanted: float, unit: str = "µs"
+    ) -> None:
         """Record how many times faster than a peer we are."""
         scale = {"µs": 1e6, "ms": 1e3, "s": 1.0}[unit]
         row = {

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from _arms import mujoco_text, pinocchio_model, with_bodies  # first: sets one thread for every library
-from _harness import Job, Report, best_of
-
 import mujoco
 import numpy as np
 import pinocchio as pin
 
 import dynid
+from _arms import mujoco_text, pinocchio_model, with_bodies
+from _harness import Job, Report, best_of
 from dynid.compile.scan import compile_scan, describe_step
 from dynid.compile.trace import Kernel
 from dynid.dynamics.direct import direct_dynamics
 from dynid.dynamics.operations import symbolic
 
-KP, KD, FRICTION, STEP = 400.0, 40.0, 0.5, 1e-3
+KP, KD, FRICTION, STEP = 50.0, 5.0, 0.5, 1e-3
 STEPS, PEER_STEPS = 2000, 300
 
 
@@ -98,7 +97,8 @@ def main() -> None:
     what = "7-axis closed loop, per right-hand side"
     report.ratio(what, "Pinocchio ABA + RK4 in Python", times["one"], times["pinocchio"], 20)
     report.ratio(what, "MuJoCo RK4 with friction", times["one"], times["mujoco"], 8)
-    report.note("simulations in lanes against one", four=times["one"] / times["four"], eight=times["one"] / times["eight"])
+    lanes = {name: times["one"] / times[name] for name in ("four", "eight")}
+    report.note("throughput of simulations in lanes against one", **lanes)
     print(f"saved {report.save()}")
 
 

@@ -19,7 +19,11 @@ def ticks(low: float, high: float, count: int = 4) -> list[float]:
 
 
 def torque_plot(
-    title: str, t: np.ndarray, measured: np.ndarray, predicted: np.ndarray, place: tuple[int, int] | None = None
+    title: str,
+    t: np.ndarray,
+    measured: np.ndarray,
+    predicted: np.ndarray,
+    place: tuple[int, int] | None = None,
 ) -> str:
     """Measured torque, predicted torque and what is left between them, of one joint.
 
@@ -47,9 +51,13 @@ def torque_plot(
     parts = [f'<text class="title" x="{LEFT}" y="14">{title}</text>']
     for value in ticks(-bound, bound):
         parts.append(f'<path class="grid" d="M{LEFT} {y(value):.1f}H{WIDTH - RIGHT}"/>')
-        parts.append(f'<text class="tick" x="{LEFT - 5}" y="{y(value) + 3:.1f}" text-anchor="end">{value:g}</text>')
+        parts.append(
+            f'<text class="tick" x="{LEFT - 5}" y="{y(value) + 3:.1f}" text-anchor="end">{value:g}</text>'
+        )
     for value in ticks(t[0], t[-1]):
-        parts.append(f'<text class="tick" x="{x(value):.1f}" y="{HEIGHT - 7}" text-anchor="middle">{value:g} s</text>')
+        parts.append(
+            f'<text class="tick" x="{x(value):.1f}" y="{HEIGHT - 7}" text-anchor="middle">{value:g} s</text>'
+        )
     parts += [path(measured, "measured"), path(predicted, "predicted"), path(measured - predicted, "rest")]
     inside = "".join(parts)
     if place is not None:
@@ -96,7 +104,8 @@ def sigma_bar(share: float) -> str:
     width = 90 * min(1.0, max(0.02, (math.log10(max(share, 1e-3)) + 3) / 3))
     style = "bar weak" if share > 0.2 else "bar"
     marks = "".join(f'<path class="grid" d="M{x} 0V14"/>' for x in (30, 60))
-    return f'<svg viewBox="0 0 90 14" width="90" height="14">{marks}<rect class="{style}" y="3" width="{width:.1f}" height="8" rx="2"/></svg>'
+    bar = f'<rect class="{style}" y="3" width="{width:.1f}" height="8" rx="2"/>'
+    return f'<svg viewBox="0 0 90 14" width="90" height="14">{marks}{bar}</svg>'
 
 
 def error_strip(z: float) -> str:
@@ -104,6 +113,7 @@ def error_strip(z: float) -> str:
     x = 60 + 15 * max(-3.8, min(3.8, z))
     style = "dot out" if abs(z) > 2 else "dot"
     return (
-        '<svg viewBox="0 0 120 14" width="120" height="14"><rect class="band" x="30" y="2" width="60" height="10"/>'
+        '<svg viewBox="0 0 120 14" width="120" height="14">'
+        '<rect class="band" x="30" y="2" width="60" height="10"/>'
         f'<path class="grid" d="M60 0V14"/><circle class="{style}" cx="{x:.1f}" cy="7" r="4"/></svg>'
     )

@@ -1,4 +1,4 @@
-"""A first tour: identify a made-up Stäubli TX40 from 20 s of motion and see whether the answer can be trusted.
+"""A first tour: identify a made-up Stäubli TX40 from 20 s of motion, and judge whether to trust the answer.
 
 Everything is simulated here, so the truth is known and every estimate can be held against it. The report is
 written to out/demo/report.html.
@@ -13,9 +13,9 @@ from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
-from _report import html_report, write_json, write_text
 
 import dynid
+from _report import html_report, write_json, write_text
 
 SEED = 7
 RATE_HZ = 100.0
@@ -69,7 +69,7 @@ def true_parameters(robot: dynid.Robot) -> dict[str, float]:
 
 
 def fourier_motion(robot: dynid.Robot, rng: np.random.Generator) -> Motion:
-    """A random periodic motion, q = q0 + Σ a_l sin(lωt) + b_l cos(lωt), scaled into the limits of each joint."""
+    """A random periodic motion, q = q0 + Σ a_l sin(lωt) + b_l cos(lωt), scaled into the joint limits."""
     t = np.arange(0.0, DURATION, 1.0 / RATE_HZ)
     w = 2 * np.pi / DURATION * 2 * np.arange(1, HARMONICS + 1)  # two periods
     a, b = rng.normal(size=(2, HARMONICS, robot.n_coordinates)) / w[:, None]
@@ -133,7 +133,7 @@ def run_study() -> dict:  # type: ignore[type-arg]
     print("1/6 load the robot and find its base parameters")
     robot = dynid.load_robot("tx40")
     base = dynid.find_base(robot)
-    print(f"    {len(robot.table)} standard parameters, of which the torques can reveal {len(base)} combinations")
+    print(f"    {len(robot.table)} standard parameters; the torques can reveal {len(base)} combinations")
     truth = true_parameters(robot)
     kernels = dynid.kernels(robot, base.columns)
 
@@ -154,7 +154,10 @@ def run_study() -> dict:  # type: ignore[type-arg]
 
     print("6/6 write the report, the result and the inverse model as C source")
     z = (fit.values - base.regroup(truth)) / fit.sigma
-    prediction, floor = relative(tau_unseen - predicted, tau_unseen), relative(tau_unseen - exact[1], tau_unseen)
+    prediction, floor = (
+        relative(tau_unseen - predicted, tau_unseen),
+        relative(tau_unseen - exact[1], tau_unseen),
+    )
     trusted = bool(np.mean(np.abs(z) < 2) > 0.85 and np.all(prediction < 1.1 * floor))
     packages = ("dynid", "numpy", "scipy", "casadi", "llvmlite")
     return {
@@ -199,9 +202,9 @@ def main() -> int:
     worst = max(study["joints"], key=lambda joint: joint["prediction"] / joint["noise_floor"])
     print(
         f"\n{'Trustworthy' if study['trusted'] else 'NOT trustworthy'}: {study['within_two_sigma']:.0%} of "
-        f"{len(study['base'])} base parameters lie within 2σ of the truth (95% expected);\non unseen motion the "
-        f"worst joint, {worst['name']}, is predicted to {worst['prediction']:.2%} where the noise alone is "
-        f"{worst['noise_floor']:.2%}."
+        f"{len(study['base'])} base parameters lie within 2σ of the truth (95% expected);\n"
+        f"on unseen motion the worst joint, {worst['name']}, is predicted to {worst['prediction']:.2%} where "
+        f"the noise alone is {worst['noise_floor']:.2%}."
     )
     print(f"\nReport: {(OUT / 'report.html').resolve()}")
     return 0 if study["trusted"] else 2

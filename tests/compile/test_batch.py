@@ -98,24 +98,35 @@ def test_streaming_stores_give_the_same_and_spare_structural_zeros() -> None:
 
 
 @pytest.mark.parametrize("backend", ["llvm", "casadi"])
-def test_tiles_hold_the_nonzero_outputs(backend: str) -> None:
-    robot = load_robot("iiwa14")
-    kernel = compile_batch(describe(robot, "regressor"), backend)
-    q, qd, qdd = np.random.default_rng(4).normal(size=(3, 3 * TILE, 7))
-    full = kernel(q, qd, qdd)[list(kernel.rows)]
-    buffer = kernel.tile_buffer(3)
-    for samples in (3 * TILE, 2 * TILE + 1, TILE - 3, 7):
+@pytest.mark.parametrize("samples", [0, 7, TILE, 2 * TILE, 5 * TILE + 3])
+def test_blocks_hold_the_nonzero_outputs(backend: str, samples: int) -> None:
+    kernel = compile_batch(describe(load_robot("iiwa14"), "regressor"), backend)
+    states = np.random.default_rng(4).normal(size=(3, samples, 7))
+    found, seen = [], 0
+    for first, count, buffer in kernel.blocks(*states, tiles=2):
+        assert first == seen
+        seen += count
+        found.append(np.concatenate(buffer, axis=1)[:, :count].copy())
         buffer[:] = np.nan
-        assert kernel.tiles(q[:samples], qd[:samples], qdd[:samples], buffer=buffer) == samples
-        flat = np.concatenate(buffer, axis=1)[:, :samples]
-        assert np.array_equal(flat, full[:, :samples])
+    assert seen == samples
+    if samples:
+        assert np.array_equal(np.hstack(found), kernel(*states)[list(kernel.rows)])
 
 
-def test_a_buffer_too_small_for_the_tiles_is_told() -> None:
+def test_blocks_move_along_ports_of_every_layout() -> None:
+    kernel = compile_batch(describe(load_robot("scara"), "regressor_adjoint"))
+    rng = np.random.default_rng(5)
+    given_ = [*rng.normal(size=(3, 3 * TILE + 1, 2)), rng.normal(size=(48, 3 * TILE + 1))]
+    found = np.hstack(
+        [np.concatenate(b, axis=1)[:, :count] for _, count, b in kernel.blocks(*given_, tiles=1)]
+    )
+    assert np.array_equal(found, kernel(*given_)[list(kernel.rows)])
+
+
+def test_a_block_of_no_tiles_is_told() -> None:
     kernel = compile_batch(describe(load_robot("scara"), "regressor"))
-    states = np.zeros((3, TILE + 1, 2))
-    with pytest.raises(ShapeError, match=rf"{TILE + 1} samples need one from tile_buffer, of shape \(2, "):
-        kernel.tiles(*states, buffer=kernel.tile_buffer(1))
+    with pytest.raises(ShapeError, match="A block of 0 tiles holds nothing"):
+        next(kernel.blocks(*np.zeros((3, 5, 2)), tiles=0))
 
 
 def test_selected_columns_are_the_same_columns() -> None:

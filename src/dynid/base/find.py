@@ -47,7 +47,7 @@ def find_base(
     coordinates = _checked_rows(robot, rows)
     obstacle = _obstacle(robot, links, coordinates)
     if method == "closed-form" and obstacle:
-        raise ModelError(f"The closed form {obstacle}; use method='numeric'.", name="method", value=method)
+        raise ModelError(f"The closed form {obstacle}; use the numeric method.", name="method", value=method)
     if method == "numeric" or obstacle:
         generator = np.random.default_rng(_SEED) if rng is None else rng
         found, used = numeric_grouping(robot, coordinates, links, generator), "numeric"

@@ -12,7 +12,7 @@ from dynid.compile.program import Program
 
 LANES = 4
 """Samples per step. Four doubles are one AVX register; eight halve the speed by outgrowing the code cache."""
-TILE = 88
+TILE = 56
 """Samples per tile: not a power of two (columns would alias in L1), a multiple of a cache line's eight."""
 
 
@@ -61,7 +61,6 @@ def _parameters(program: Program) -> str:
 def _tile(program: Program, parts: Parts) -> str:
     """Loop over the steps of a tile."""
     kind = Emitter(LANES).type
-    arguments = _parameters(program).replace("noalias ", "")
     return f"""
 define void @tile(i64 %blocks, ptr %ports, ptr %strides, ptr noalias %buffer) noinline {{
 entry:
@@ -72,7 +71,7 @@ entry:
 loop:
   %block = phi i64 [ 0, %entry ], [ %next, %loop ]
   %sample = mul i64 %block, {LANES}
-{parts.calls(arguments, "%work")}
+{parts.body}
   %next = add i64 %block, 1
   %more = icmp slt i64 %next, %blocks
   br i1 %more, label %loop, label %done

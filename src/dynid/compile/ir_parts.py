@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from dynid.compile.ir_scalar import Emitter
 from dynid.compile.program import BINARY, Program
 
-PART = 2500
+PART = 2000
 """Instructions per part: the model of a seven-axis arm is one part."""
 
 Load = Callable[[Emitter, int, int], str]
@@ -26,18 +26,14 @@ class Parts:
     """LLVM text of a program in parts.
 
     Args:
-        text: definitions of the part functions and declarations of what they call.
-        names: the functions, in the order they must be called.
-        work: values in the work array, the last argument of every part.
+        text: definitions of the part functions, if any, and declarations of what they call.
+        body: instructions that run the whole program where the parameters and ``%work`` are in scope.
+        work: values in the array ``%work``.
     """
 
     text: str
-    names: tuple[str, ...]
+    body: str
     work: int
-
-    def calls(self, arguments: str, work: str) -> str:
-        """LLVM text that runs the whole program."""
-        return "\n".join(f"  call void @{name}({arguments}, ptr {work})" for name in self.names)
 
 
 def emit_parts(program: Program, lanes: int, parameters: str, load: Load, store: Store) -> Parts:
@@ -51,16 +47,25 @@ def emit_parts(program: Program, lanes: int, parameters: str, load: Load, store:
         store: how outputs are written.
     """
     slots = _work_slots(program)
-    definitions, names, declared = [], [], set()
-    for number, (first, last) in enumerate(_ranges(program)):
+    bodies: list[str] = []
+    declared: set[str] = set()
+    for first, last in _ranges(program):
         emitter = Emitter(lanes)
         _Part(program, emitter, slots, load, store).write(first, last)
-        lines = "\n".join(emitter.lines)
-        names.append(f"part{number}")
-        head = f"define internal void @part{number}({parameters}, ptr noalias %work) noinline"
-        definitions.append(f"{head} {{\n{lines}\n  ret void\n}}")
+        bodies.append("\n".join(emitter.lines))
         declared |= emitter.intrinsics
-    return Parts("\n".join([*definitions, *sorted(declared)]), tuple(names), max(1, len(slots)))
+    declarations = "\n".join(sorted(declared))
+    if len(bodies) == 1:
+        # A call per step costs a tenth of a short program's time, so a single part stands in place.
+        return Parts(declarations, bodies[0], 1)
+    given = f"{parameters}, ptr noalias %work"
+    functions = [
+        f"define internal void @part{k}({given}) noinline {{\n{body}\n  ret void\n}}"
+        for k, body in enumerate(bodies)
+    ]
+    arguments = given.replace("noalias ", "")
+    calls = "\n".join(f"  call void @part{k}({arguments})" for k in range(len(bodies)))
+    return Parts("\n".join([*functions, declarations]), calls, len(slots))
 
 
 def _ranges(program: Program) -> Iterator[tuple[int, int]]:

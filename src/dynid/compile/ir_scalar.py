@@ -37,10 +37,12 @@ class Emitter:
 
     Args:
         lanes: samples per value; 1 gives plain doubles.
+        prefix: first letters of the value names, for texts that share a function.
     """
 
-    def __init__(self, lanes: int) -> None:
+    def __init__(self, lanes: int, prefix: str = "t") -> None:
         """Start without any line."""
+        self.prefix = prefix
         self.lanes = lanes
         self.type = "double" if lanes == 1 else f"<{lanes} x double>"
         self.suffix = "f64" if lanes == 1 else f"v{lanes}f64"
@@ -53,7 +55,7 @@ class Emitter:
     def name(self) -> str:
         """A new value name."""
         self._fresh += 1
-        return f"%t{self._fresh}"
+        return f"%{self.prefix}{self._fresh}"
 
     def put(self, text: str) -> str:
         """Write one instruction and return the name of its value."""

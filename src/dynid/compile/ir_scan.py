@@ -37,10 +37,10 @@ def scan_ir(program: Program, lanes: int, integrator: str) -> str:
         emitter.lines.append(f"  store {emitter.type} {value}, ptr {address(emitter, output)}, align 8")
 
     parts = emit_parts(program, lanes, _PARAMETERS, load, store)
-    zeros = Emitter(lanes)
+    zeros = Emitter(lanes, prefix="z")
     for output in sorted(set(range(len(program.results))) - set(program.nonzero)):
         store(zeros, output, zeros.constant(0.0))
-    body = "\n".join([parts.calls(_PARAMETERS.replace("noalias ", ""), "%work"), *zeros.lines])
+    body = "\n".join([parts.body, *zeros.lines])
     step = f"""
 define internal void @program({_PARAMETERS}) noinline {{
   %work = alloca {zeros.type}, i64 {parts.work}, align 64

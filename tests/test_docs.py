@@ -1,0 +1,189 @@
+"""The documents say what is so: their code runs, their commands work, their links lead somewhere."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import io
+import json
+import re
+import shlex
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from dynid.cli.main import run
+from dynid.compile.kernels import RobotKernels
+from dynid.compile.trace import KERNELS
+from dynid.model import from_mdh
+from dynid.model.friction import BUILT_IN, FUNCTIONS
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = [*sorted(DOCS.glob("*.md")), *(ROOT / f"{n}.md" for n in ("README", "ARCHITECTURE", "CONTRIBUTING"))]
+FENCE = re.compile(r"^```([a-z]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block of a page."""
+
+    language: str
+    text: str
+
+
+def blocks(page: Path) -> list[Block]:
+    return [Block(*match) for match in FENCE.findall(page.read_text(encoding="utf-8"))]
+
+
+def script(path: Path) -> ModuleType:
+    """A committed script as a module."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def words(text: str) -> str:
+    """Text with its spaces folded: tables are padded to their width."""
+    return " ".join(text.split())
+
+
+def check_command(line: str, expected: list[str]) -> None:
+    program, *arguments = shlex.split(line)
+    assert program == "dynid", line
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = run(arguments)
+    assert code == 0, f"{line}: {err.getvalue()}"
+    said = words(out.getvalue())
+    for part in expected:
+        assert words(part) in said, f"{line} does not print {part!r}"
+
+
+def check_console(block: Block) -> None:
+    """Every ``$ dynid …`` line exits 0 and prints the lines shown below it."""
+    commands: list[tuple[str, list[str]]] = []
+    for line in block.text.splitlines():
+        if line.startswith("$ "):
+            commands.append((line.removeprefix("$ "), []))
+        elif line.strip():
+            commands[-1][1].append(line)
+    assert commands
+    for line, expected in commands:
+        check_command(line, expected)
+
+
+def test_the_tutorial_runs_and_prints_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    printed = None
+    kinds = []
+    for block in blocks(DOCS / "getting-started.md"):
+        kinds.append(block.language)
+        if block.language == "python":
+            out = io.StringIO()
+            with contextlib.redirect_stdout(out):
+                exec(compile(block.text, "getting-started.md", "exec"), names)
+            printed = out.getvalue()
+        elif block.language == "text":
+            assert printed == block.text
+        elif block.language == "console":
+            check_console(block)
+    assert {"python", "text", "console"} <= set(kinds)
+
+
+def test_the_readme_s_python_runs() -> None:
+    (code,) = [block.text for block in blocks(ROOT / "README.md") if block.language == "python"]
+    names: dict[str, Any] = {}
+    exec(compile(code, "README.md", "exec"), names)
+    assert names["W"].shape == (1000, 7, 64)
+    assert names["tau"].shape == (1000, 7)
+
+
+@pytest.mark.parametrize("name", ["cli", "index"])
+def test_commands_work_as_written(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    consoles = [block for block in blocks(DOCS / f"{name}.md") if block.language == "console"]
+    assert consoles
+    for block in consoles:
+        check_console(block)
+
+
+def test_robot_files_of_the_documents_load() -> None:
+    texts = [block.text for block in blocks(DOCS / "robot-files.md") if block.language == "toml"]
+    robots = [from_mdh.robot_from_table(tomllib.loads(text)) for text in texts]
+    assert len(robots) == 4
+    example, friction, wrist, coupled = robots
+    assert example.joints[3].symbols["r"] == "RL4"
+    assert example.parameters["M3"] == 4.0
+    assert "Stribeck1" in friction.table.names
+    assert wrist.table.names[-3:] == ("Iam2", "Fvm2", "Fcm2")
+    assert coupled.n_coordinates == 2
+
+
+def test_every_key_of_a_robot_file_is_described() -> None:
+    text = (DOCS / "robot-files.md").read_text(encoding="utf-8")
+    keys = {*from_mdh._ROBOT_KEYS, *from_mdh._JOINT_KEYS, *from_mdh._LIMIT_KEYS, "ratio", "offset", "gain"}
+    missing = [key for key in sorted(keys) if not re.search(rf"`\[{{0,2}}{key}\]{{0,2}}`", text)]
+    assert not missing
+    assert all(f"`{name}`" in text for name in BUILT_IN)
+    assert all(name in text for name in FUNCTIONS)
+
+
+def test_every_kernel_is_described() -> None:
+    kernels, cli = ((DOCS / name).read_text(encoding="utf-8") for name in ("kernels.md", "cli.md"))
+    assert all(f"`{name}`" in cli for name in KERNELS)
+    methods = [
+        name for name in vars(RobotKernels) if name in KERNELS or name in ("regressor_blocks", "c_source")
+    ]
+    assert len(methods) > 10
+    assert all(f"`{name}(" in kernels for name in methods)
+
+
+def keys_of(value: Any) -> Iterator[str]:
+    """Keys of a document, without those that are names from the robot file."""
+    for item in value if isinstance(value, list) else []:
+        yield from keys_of(item)
+    for key, item in value.items() if isinstance(value, dict) else []:
+        yield key
+        if key not in ("lengths", "symbols", "limits"):
+            yield from keys_of(item)
+
+
+def test_every_json_key_is_described(capsys: pytest.CaptureFixture[str]) -> None:
+    text = (DOCS / "cli.md").read_text(encoding="utf-8")
+    commands = (
+        "model scara --per-joint --json",
+        "robots --json",
+        "source scara regressor --json",
+        "model nobody --json",
+    )
+    for command in commands:
+        run(command.split())
+        keys = set(keys_of(json.loads(capsys.readouterr().out)))
+        assert keys
+        assert [key for key in sorted(keys) if f"`{key}`" not in text and f'"{key}"' not in text] == []
+
+
+def test_the_readme_s_table_is_fresh() -> None:
+    """When it is not: python docs/make_robot_table.py."""
+    maker = script(DOCS / "make_robot_table.py")
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert maker.with_table(text, maker.robot_table()) == text
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    targets = re.findall(r"\]\(([^)\s]+)\)", text)
+    local = [target.split("#")[0] for target in targets if not re.match(r"https?:|mailto:|#", target)]
+    lost = [target for target in local if not (page.parent / target).exists()]
+    assert not lost
