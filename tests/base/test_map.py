@@ -178,7 +178,9 @@ def test_wrong_choices_get_a_sentence() -> None:
     for rows in ((2,), (), (0, 0)):
         with pytest.raises(ModelError, match="give some of the coordinates 0 … 1, each once"):
             find_base(robot, rows=rows)
-    with pytest.raises(ModelError, match=r"keeps the earliest columns in the order of the joints.*numeric method"):
+    with pytest.raises(
+        ModelError, match=r"keeps the earliest columns in the order of the joints.*numeric method"
+    ):
         find_base(robot, method="closed-form", order=(1, 0))
     with pytest.raises(ModelError, match="is for the torques of all 2 coordinates"):
         find_base(robot, method="closed-form", rows=(0,))
