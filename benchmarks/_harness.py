@@ -92,6 +92,9 @@ class Report:
             "machine": {"processor": _processor(), "cores": os.cpu_count()},
             "rows": self.rows,
         }
+        missed = sum(row.get("ok") is False for row in self.rows)
+        if missed:
+            print(f"{missed} of {len(self.rows)} figures missed what was wanted; a busy machine can do that.")
         path = RESULTS / f"{self.name}.json"
         path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
         return path

@@ -70,5 +70,6 @@ def unknown_name(what: str, given: str, known: Iterable[str], hint: str = "") ->
     listing = ", ".join(names[:_LISTED]) + (
         f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
     )
-    message = f"Unknown {what} {given!r}.{suggestion} Known: {listing}."
+    allowed = f"Known: {listing}." if names else "None are defined."
+    message = f"Unknown {what} {given!r}.{suggestion} {allowed}"
     return UnknownNameError(f"{message} {hint}".strip(), name=what, value=given, allowed=listing)

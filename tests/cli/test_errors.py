@@ -30,7 +30,10 @@ BAD = {
     ),
     "kernel": (("source", "scara", "invers"), "Unknown kernel 'invers'. Did you mean 'inverse'"),
     "columns of no regressor": (("source", "scara", "inverse", "--base"), "the kernel 'inverse' has none"),
-    "C name": (("source", "scara", "inverse", "--name", "a b"), "'a b' is not a C function name."),
+    "C name": (
+        ("source", "scara", "inverse", "--name", "a b"),
+        "'a b' is not a name for a C function of one's own.",
+    ),
     "folder": (("source", "scara", "inverse", "--out", "no/such/x.c"), "No such file or directory."),
     "no robot": (("model",), "Missing argument 'ROBOT'; see dynid model --help."),
     "no kernel": (("source", "scara"), "Missing argument 'KERNEL'; see dynid source --help."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -265,3 +266,41 @@ def test_unknown_kernels_and_columns_are_told_in_a_sentence() -> None:
         describe(robot, "inverse", [1])
     with pytest.raises(DynidError, match="Unknown parameter 'ZZ9'"):
         kernels(robot).gravity({"ZZ9": 1.0}, np.zeros((1, 2)))
+
+
+def test_a_read_only_or_overlapping_out_is_refused() -> None:
+    kernel = compile_batch(describe(load_robot("scara"), "regressor"))
+    states = np.ones((3, 4 * TILE, 2))
+    out = allocate(kernel.n_outputs, 4 * TILE)
+    out.setflags(write=False)
+    with pytest.raises(ShapeError, match="out cannot be written"):
+        kernel(*states, out=out)
+    assert not out.any()
+    overlapping = np.lib.stride_tricks.as_strided(np.zeros(8 * TILE), out.shape, (8, 8))
+    with pytest.raises(ShapeError, match="with contiguous rows"):
+        kernel(*states, out=overlapping)
+
+
+def test_columns_may_be_named_and_bad_ones_are_told() -> None:
+    robot = load_robot("scara")
+    states = np.random.default_rng(8).normal(size=(3, 5, 2))
+    named = kernels(robot, ["ZZ1", "MX2"]).regressor(*states)
+    numbered = kernels(robot, robot.table.indices(["ZZ1", "MX2"])).regressor(*states)
+    assert np.array_equal(named, numbered)
+    with pytest.raises(DynidError, match=r"Unknown parameter 'ZZ7'"):
+        kernels(robot, ["ZZ7"])
+    with pytest.raises(DynidError, match="give indices or names of parameters"):
+        kernels(robot, [1.7])  # type: ignore[list-item]
+    with pytest.raises(DynidError, match="kernels takes a Robot, not str"):
+        kernels("scara")  # type: ignore[arg-type]
+    with pytest.raises(ShapeError, match="q is not an array of numbers"):
+        kernels(robot).regressor(states[0] * 1j, *states[1:])
+
+
+def test_kernels_survive_pickling() -> None:
+    K = kernels(load_robot("scara"))
+    states = np.random.default_rng(9).normal(size=(3, 5, 2))
+    before = K.regressor(*states)
+    again = pickle.loads(pickle.dumps(K))
+    assert again == K
+    assert np.array_equal(again.regressor(*states), before)

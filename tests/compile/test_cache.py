@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -98,3 +99,17 @@ def test_the_default_folder_follows_the_users_settings(
     monkeypatch.delenv("DYNID_CACHE", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert store.folder() == tmp_path / "dynid" / "kernels"
+
+
+@pytest.mark.parametrize("folder", ["model", "dynamics", "compile"])
+def test_a_changed_source_file_makes_old_kernels_unfindable(
+    folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = Path(store.__file__).parent.parent
+    copy = tmp_path / "dynid"
+    shutil.copytree(package, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(store, "__file__", str(copy / "compile" / "store.py"))
+    before = store.source_digest.__wrapped__()
+    with next((copy / folder).glob("*.py")).open("a") as file:
+        file.write("# changed\n")
+    assert store.source_digest.__wrapped__() != before

@@ -56,7 +56,8 @@ def test_the_customised_model_is_small() -> None:
     assert len(program.nonzero) < 7 * 70 / 1.9  # block triangular
 
 
-def test_c_source_refuses_a_bad_name() -> None:
+@pytest.mark.parametrize("name", ["2fast", "double", "sin", "a-b"])
+def test_c_source_refuses_a_bad_name(name: str) -> None:
     program = describe(load_robot("scara"), "inverse").program()
-    with pytest.raises(DynidError, match="'2fast' is not a C function name"):
-        c_source(program, "2fast")
+    with pytest.raises(DynidError, match=f"'{name}' is not a name for a C function of one's own"):
+        c_source(program, name)

@@ -133,3 +133,26 @@ def test_bad_arguments_are_told_in_a_sentence() -> None:
         compile_scan(scan.kernel, integrator="rk5")
     with pytest.raises(DynidError, match="has no state"):
         describe_step("none", "", (0, 1, 1, 1), lambda s: [])
+
+
+def test_a_body_with_too_few_or_many_values_is_told() -> None:
+    for count in (3, 9):
+        kernel = describe_step("short", "test", (4, 2, 3, 4), lambda s, count=count: [1.0] * count)  # type: ignore[misc]
+        with pytest.raises(DynidError, match=rf"gives {count} values; its outputs \(dx: 4, y: 4\) need 8"):
+            compile_scan(kernel)
+
+
+def test_an_edited_body_is_another_program() -> None:
+    def doubled(factor: float) -> Kernel:
+        return describe_step("edit", "same key", (1, 1, 1, 0), lambda s: [factor * s["x"][0]])
+
+    def halved() -> Kernel:
+        return describe_step("edit", "same key", (1, 1, 1, 0), lambda s: [s["x"][0] / 2.0])
+
+    keys = {doubled(2.0).key, doubled(3.0).key, halved().key}
+    assert len(keys) == 3
+    assert doubled(2.0).key in keys
+    ends = [
+        compile_scan(k, integrator="map")([1.0], [[0.0]], [0.0])[1][0, 0] for k in (doubled(2.0), halved())
+    ]
+    assert ends == [2.0, 0.5]

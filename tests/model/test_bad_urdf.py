@@ -201,29 +201,6 @@ def test_meshes_are_never_opened() -> None:
     assert len(from_urdf_text(text).joints) == 1
 
 
-def test_limits_and_friction_are_kept() -> None:
-    more = '<limit lower="-1.5" upper="2" effort="30" velocity="4"/><dynamics damping="0.7" friction="0.2"/>'
-    loaded = from_urdf_text(one(more=more))
-    limits = loaded.joints[0].limits
-    assert (limits.lower, limits.upper, limits.effort, limits.velocity) == (-1.5, 2.0, 30.0, 4.0)
-    assert (loaded.parameters["Fv1"], loaded.parameters["Fc1"]) == (0.7, 0.2)
-    assert loaded.terms == ("Ia", "Fv", "Fc", "off")
-    continuous = from_urdf_text(one(kind="continuous", more=more)).joints[0].limits
-    assert (continuous.lower, continuous.upper, continuous.velocity) == (-float("inf"), float("inf"), 4.0)
-
-
-def test_zero_limits_mean_unknown() -> None:
-    loaded = from_urdf_text(one(more='<limit lower="0" upper="0" effort="0" velocity="0"/>'))
-    assert loaded.joints[0].limits == type(loaded.joints[0].limits)()
-
-
-def test_the_largest_double_as_a_limit_is_taken() -> None:
-    more = (
-        '<limit lower="-1.7976931348623157e+308" upper="1.7976931348623157e+308" effort="10" velocity="1"/>'
-    )
-    assert from_urdf_text(one(more=more)).joints[0].limits.upper > 1e308
-
-
 def test_followers_friction_and_springs_reach_their_leader() -> None:
     text = robot(
         *(link(name) for name in ("a", "b", "c")),

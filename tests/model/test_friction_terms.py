@@ -5,9 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from dynid.base.find import find_base
+from dynid.compile.kernels import kernels
+from dynid.dynamics.actuation import actuation_column
 from dynid.dynamics.operations import NUMERIC
 from dynid.errors import ModelError
 from dynid.model.friction import BUILT_IN, FUNCTIONS, FrictionTerm, parse_expression
+from dynid.model.joint import BASE, Joint
+from dynid.model.robot import Robot
 
 Q = np.linspace(-2.0, 2.0, 41)
 QD = np.linspace(-3.0, 3.0, 41)
@@ -84,6 +89,19 @@ def test_what_is_no_formula_is_refused(expression: str) -> None:
 def test_constants_without_a_value_are_named(expression: str) -> None:
     with pytest.raises(ModelError, match="has no value"):
         NUMERIC.evaluate(expression, Q, QD)
+
+
+@pytest.mark.parametrize("expression", ["qd + 1/0", "9^9^9^9 * q"])
+def test_terms_without_a_value_are_named_where_they_are_used(expression: str) -> None:
+    robot = Robot("r", (Joint("a", BASE),), terms=("Fz",), friction=(FrictionTerm("Fz", expression),))
+    with pytest.raises(ModelError) as caught:
+        actuation_column(robot, robot.table.entries[-1], [0.1], [0.2], [0.3], NUMERIC)
+    assert f"The friction expression {expression!r} of the term 'Fz' has no value (" in str(caught.value)
+    assert "; give one that has a value at every position and speed." in str(caught.value)
+    with pytest.raises(ModelError, match="of the term 'Fz' has no value"):
+        find_base(robot)
+    with pytest.raises(ModelError, match="of the term 'Fz' has no value"):
+        kernels(robot).regressor_blocks([[0.1]], [[0.2]], [[0.3]])
 
 
 def test_long_and_deep_formulas_are_refused_or_survived() -> None:

@@ -101,9 +101,18 @@ def test_zero_is_the_neutral_element() -> None:
         (1.0, [0, 0], np.eye(3), r"shapes \(2,\) and \(3, 3\); expected \(3,\) and \(3, 3\)"),
         (1.0, [0, 0, 0], np.eye(2), r"\(2, 2\)"),
         (1.0, [0, 0, 0], np.diag([1, 1, -0.5]), "negative principal moment -0.5 kg m²"),
+        (1.0, [0, 0, 0], np.diag([-1e-10, 1e-10, 1e-10]), "negative principal moment -1e-10 kg m²"),
+        (1.0, [0, 0, 0], [[1e-9, 1e-10, 0], [0, 1e-9, 0], [0, 0, 1e-9]], "is not symmetric"),
         (1.0, [0, 0, 0], [[1, 0.1, 0], [0, 1, 0], [0, 0, 1]], "the inertia tensor is not symmetric"),
     ],
 )
 def test_bodies_that_cannot_exist_are_refused(mass: float, com: Any, tensor: Any, sentence: str) -> None:
     with pytest.raises(ModelError, match=sentence):
         LinkInertia.from_com(mass, com, tensor, "arm")
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-12, 1e-6, 1.0, 1e6])
+def test_bodies_of_any_size_are_taken(size: float) -> None:
+    R = Rotation.from_euler("xyz", [0.3, -1.0, 2.0]).as_matrix()
+    rod = R @ np.diag([size, size, 0.0]) @ R.T  # rounding makes its smallest moment slightly negative
+    assert LinkInertia.from_com(0.1, [0, 0, 0], rod).tensor == pytest.approx(rod)

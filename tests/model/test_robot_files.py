@@ -219,7 +219,7 @@ CASES = {
     ),
     "parameters unknown": (JOINT + "[parameters]\nXX2 = 1", "Unknown parameter 'XX2'."),
     "parameters word": (JOINT + '[parameters]\nXX1 = "a"', "XX1 is 'a'; it must be a number"),
-    "parameters nan": (JOINT + "[parameters]\nXX1 = nan", "Parameter XX1 is nan; it must be finite"),
+    "parameters nan": (JOINT + "[parameters]\nXX1 = nan", "Parameter XX1 is nan; it must be a finite number"),
     "negative mass": (JOINT + "[parameters]\nM1 = -1", "Parameter M1 is -1 kg; it cannot be negative"),
     "link inertia of five": (
         JOINT + "link = { inertia = [1, 2, 3, 4, 5] }",
@@ -233,7 +233,7 @@ CASES = {
         JOINT + "link = { mass = -2 }",
         "link of joint 'joint1': the mass -2 kg is negative",
     ),
-    "link far away": (JOINT + "link = { mass = 1e300, com = [1e300, 0, 0] }", "it must be finite"),
+    "link far away": (JOINT + "link = { mass = 1e300, com = [1e300, 0, 0] }", "it must be a finite number"),
     "link key": (JOINT + "link = { masss = 2 }", "'masss'. Did you mean 'mass'?"),
 }
 

@@ -24,7 +24,7 @@ FloatArray = NDArray[np.float64]
 _NEARLY = 1e-4
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BaseMap:
     """Base parameters of a robot: χ_base = K χ and W χ = W[:, columns] K χ (P0 §II, P1 §2.1, P3 §4.1).
 
@@ -51,6 +51,22 @@ class BaseMap:
     def __post_init__(self) -> None:
         """Freeze the matrix."""
         self.matrix.setflags(write=False)
+
+    def __repr__(self) -> str:
+        """In short."""
+        count = f"{len(self)} of {len(self.robot.table)} parameters"
+        return f"<BaseMap of {self.robot.name}: {count}, {self.method}>"
+
+    def __eq__(self, other: object) -> bool:
+        """Whether two maps regroup the same parameters of the same robot in the same way."""
+        if not isinstance(other, BaseMap):
+            return NotImplemented
+        same = (self.robot, self.columns, self.rows) == (other.robot, other.columns, other.rows)
+        return same and np.allclose(self.matrix, other.matrix, rtol=1e-9, atol=1e-12)
+
+    def __hash__(self) -> int:
+        """By what is compared exactly."""
+        return hash((self.robot.digest, self.columns, self.rows))
 
     def __len__(self) -> int:
         """Number of base parameters."""

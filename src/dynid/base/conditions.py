@@ -140,7 +140,7 @@ def _friction_laws(robot: Robot, columns: tuple[int, ...]) -> FloatArray:
         if entry.family != "friction":
             continue
         with np.errstate(all="ignore"):
-            values[:, k] = NUMERIC.evaluate(terms[entry.symbol].expression, _POSITIONS, _SPEEDS)
+            values[:, k] = NUMERIC.evaluate(terms[entry.symbol].expression, _POSITIONS, _SPEEDS, entry.symbol)
         if not np.all(np.isfinite(values[:, k])):
             raise ModelError(
                 f"The friction law of {entry.name}, {terms[entry.symbol].expression!r}, is not finite for "

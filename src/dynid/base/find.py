@@ -41,6 +41,11 @@ def find_base(
     Raises:
         NotTrustworthyError: when the numeric method finds no clear gap between kept and dropped columns.
     """
+    if not isinstance(robot, Robot):
+        raise ModelError(
+            f"find_base takes a Robot, not {type(robot).__name__}; use load_robot for a name or file.",
+            name="robot",
+        )
     if method not in METHODS:
         raise unknown_name("method of finding base parameters", method, METHODS)
     links = _checked_order(robot, order)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import os
 import sys
 import traceback
 from typing import Annotated
@@ -64,6 +65,7 @@ def run(arguments: list[str]) -> int:
     given = [a for a in arguments if a != "--debug"]
     try:
         code = app(given or ["--help"], prog_name="dynid", standalone_mode=False)
+        sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except DynidError as error:
         return _fail(str(error), error.exit_code, wants_json, debug)
@@ -72,6 +74,13 @@ def run(arguments: list[str]) -> int:
     except SystemExit as leaving:
         # Typer leaves so when the reader of a pipe has enough; nobody is left to tell, and nothing is wrong.
         return 0 if isinstance(leaving.__context__, BrokenPipeError) else 1
+    except BrokenPipeError:
+        # The same; what is left in the buffer must not be written at exit either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        # Reading and writing of files has sentences of its own; what is left is the output itself.
+        return _fail(f"The output cannot be written: {error.strerror or error}.", 1, False, debug)
     except Exception as error:
         # Usage errors come from Typer's own copy of Click, so they are known by their manners.
         if hasattr(error, "format_message"):

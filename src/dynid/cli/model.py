@@ -93,16 +93,17 @@ def describe_base(robot: Robot, method: str) -> dict[str, Any]:
     """Base parameters as a JSON-ready document, with the rank gap the numeric method measures.
 
     Raises:
-        NotTrustworthyError: when closed form and numbers do not find the same count.
+        NotTrustworthyError: when closed form and numbers do not find the same parameters.
     """
     found = find_base(robot, method=method)
     document = found.to_dict()
     if found.method == "closed-form":
         check = find_base(robot, method="numeric")
-        if len(check) != len(found):
+        if check != found:
             raise NotTrustworthyError(
                 f"The closed form finds {len(found)} base parameters of robot {robot.name!r} but the numeric "
-                f"method {len(check)}; look for lengths or angles that are nearly but not quite zero.",
+                f"method {len(check)}{'' if len(check) != len(found) else ', regrouped otherwise'}; look for "
+                "lengths or angles that are nearly but not quite zero.",
                 name="n_base",
                 value=(len(found), len(check)),
             )

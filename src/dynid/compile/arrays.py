@@ -57,6 +57,8 @@ def as_port_array(value: ArrayLike, port: Port) -> FloatArray:
         ShapeError: when it is not numeric or not of the port's width.
     """
     try:
+        if np.iscomplexobj(value):
+            raise TypeError
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
         raise ShapeError(

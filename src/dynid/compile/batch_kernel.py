@@ -264,14 +264,16 @@ class BatchKernel:
         return arrays, next(iter(counts.values()), 1)
 
     def _checked_out(self, out: FloatArray, samples: int) -> FloatArray:
-        good = out.shape == (self.n_outputs, samples) and out.dtype == np.float64 and out.strides[1] == 8
-        if not good:
+        good = out.shape == (self.n_outputs, samples) and out.dtype == np.float64
+        if not good or out.strides[1] != 8 or out.strides[0] < 8 * samples:
             raise ShapeError(
                 f"out has shape {out.shape} and type {out.dtype}; expected ({self.n_outputs}, {samples}) "
                 "of float64 with contiguous rows.",
                 name="out",
                 value=out.shape,
             )
+        if not out.flags.writeable:
+            raise ShapeError("out cannot be written; give an array of your own.", name="out")
         return out
 
 

@@ -14,6 +14,80 @@ _CALL = {
     "sqrt": "sqrt", "abs": "fabs",
     "min": "fmin", "max": "fmax", "pow": "pow", "floor": "floor", "ceil": "ceil",
 }  # fmt: skip
+_RESERVED = frozenset(
+    [
+        "auto",
+        "break",
+        "case",
+        "char",
+        "const",
+        "continue",
+        "default",
+        "do",
+        "double",
+        "else",
+        "enum",
+        "extern",
+        "float",
+        "for",
+        "goto",
+        "if",
+        "inline",
+        "int",
+        "long",
+        "register",
+        "restrict",
+        "return",
+        "short",
+        "signed",
+        "sizeof",
+        "static",
+        "struct",
+        "switch",
+        "typedef",
+        "union",
+        "unsigned",
+        "void",
+        "volatile",
+        "while",
+        "main",
+        "fma",
+        "hypot",
+        "round",
+        "trunc",
+        "rint",
+        "exp2",
+        "expm1",
+        "log2",
+        "log10",
+        "log1p",
+        "cbrt",
+        "asin",
+        "acos",
+        "atan2",
+        "sinh",
+        "cosh",
+        "asinh",
+        "acosh",
+        "atanh",
+        "erf",
+        "tgamma",
+        "lgamma",
+        "remainder",
+        "fmod",
+        "modf",
+        "frexp",
+        "ldexp",
+        "gamma",
+        "j0",
+        "j1",
+        "jn",
+        "y0",
+        "y1",
+        "yn",
+    ]
+) | frozenset(_CALL.values())
+"""C keywords and functions of math.h."""
 _LOGIC = {
     "neg": "-{a}",
     "sign": "({a} > 0.0) ? 1.0 : (({a} < 0.0) ? -1.0 : {a})",
@@ -35,8 +109,10 @@ def c_source(program: Program, name: str | None = None) -> str:
         name: function name; the program's own when None.
     """
     function = name or program.name
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z_0-9]*", function):
-        raise ModelError(f"{function!r} is not a C function name.", name="name", value=function)
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z_0-9]*", function) or function in _RESERVED:
+        raise ModelError(
+            f"{function!r} is not a name for a C function of one's own.", name="name", value=function
+        )
     ins = [f"in_{port.name}" for port in program.inputs]
     outs = [f"out_{port.name}" for port in program.outputs]
     arguments = ", ".join([*(f"const double *{i}" for i in ins), *(f"double *{o}" for o in outs)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +14,7 @@ from dynid.compile.batch import compile_batch
 from dynid.compile.batch_kernel import BatchKernel
 from dynid.compile.csource import c_source
 from dynid.compile.trace import describe
-from dynid.errors import ShapeError
+from dynid.errors import ModelError, ShapeError
 from dynid.model.robot import Robot
 
 FloatArray = NDArray[np.float64]
@@ -42,6 +43,10 @@ class RobotKernels:
         """Width of the regressors."""
         return len(self.robot.table) if self.columns is None else len(self.columns)
 
+    def __reduce__(self) -> tuple[type[RobotKernels], tuple[object, ...]]:
+        """Pickled without machine code, which another process finds in the cache."""
+        return RobotKernels, (self.robot, self.columns, self.backend, self.threads)
+
     @cached_property
     def _made(self) -> dict[str, BatchKernel]:
         return {}
@@ -64,6 +69,12 @@ class RobotKernels:
 
         Block j is the observation matrix of joint j in column-major order, ready for LAPACK; columns that
         are zero by structure are never written.
+
+        Args:
+            q: positions.
+            qd: speeds.
+            qdd: accelerations.
+            out: zeroed array to write into, (coordinates·columns, samples); the result is a view of it.
         """
         raw = self.kernel("regressor")(q, qd, qdd, out=out, threads=self.threads)
         return _split(raw, self.robot.n_coordinates, self.n_columns)
@@ -160,15 +171,29 @@ def _split(raw: FloatArray, joints: int, columns: int) -> FloatArray:
 
 
 def kernels(
-    robot: Robot, columns: Sequence[int] | None = None, *, backend: str = "auto", threads: int = 1
+    robot: Robot, columns: Sequence[int | str] | None = None, *, backend: str = "auto", threads: int = 1
 ) -> RobotKernels:
     """The compiled kernels of a robot.
 
     Args:
         robot: the robot.
-        columns: standard parameters wanted in the regressors (base columns); all when None.
+        columns: standard parameters wanted in the regressors, by index or name (base columns); all when None.
         backend: "auto", "llvm" or "casadi".
         threads: how many share the samples of a call.
     """
-    chosen = None if columns is None else tuple(int(c) for c in columns)
+    if not isinstance(robot, Robot):
+        raise ModelError(
+            f"kernels takes a Robot, not {type(robot).__name__}; use load_robot for a name or file.",
+            name="robot",
+        )
+    chosen = None
+    if columns is not None:
+        try:
+            chosen = tuple(robot.table.index(c) if isinstance(c, str) else operator.index(c) for c in columns)
+        except TypeError:
+            raise ModelError(
+                f"columns are {columns!r}; give indices or names of parameters.",
+                name="columns",
+                value=columns,
+            ) from None
     return RobotKernels(robot, chosen, backend, threads)

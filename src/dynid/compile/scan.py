@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -33,7 +35,8 @@ def describe_step(
 
     Args:
         name: for messages and source.
-        key: text that fixes the program; two programs with one key would share machine code.
+        key: text that names what the body takes from outside, such as the robot's digest. The body's own
+            code and the numbers it closes over are added, so that an edited body is compiled anew.
         sizes: numbers of states x, inputs u, parameters p and records y.
         body: from symbols "x", "u", "p", the rates (or next states) followed by the records.
     """
@@ -41,7 +44,38 @@ def describe_step(
     if n_x < 1:
         raise ModelError(f"The step program {name!r} has no state.", name="sizes", value=sizes)
     inputs = (Port("x", n_x), Port("u", n_u), Port("p", n_p))
-    return Kernel(name, f"{name} {sizes} {key}", inputs, (Port("dx", n_x), Port("y", n_y)), body)
+    return Kernel(
+        name, f"{name} {sizes} {key} {fingerprint(body)}", inputs, (Port("dx", n_x), Port("y", n_y)), body
+    )
+
+
+def fingerprint(function: Callable[..., Any]) -> str:
+    """Hash of a function's code and of the plain values it closes over."""
+    digest = hashlib.sha256()
+
+    def add(code: CodeType) -> None:
+        digest.update(code.co_code)
+        for constant in code.co_consts:
+            if isinstance(constant, CodeType):
+                add(constant)
+            else:
+                digest.update(repr(constant).encode())
+        digest.update(repr((code.co_names, code.co_varnames)).encode())
+        for name in code.co_names:
+            digest.update(_plain(getattr(function, "__globals__", {}).get(name)).encode())
+
+    add(function.__code__)
+    for cell in function.__closure__ or ():
+        digest.update(_plain(cell.cell_contents).encode())
+    digest.update(repr((function.__defaults__, function.__kwdefaults__)).encode())
+    return digest.hexdigest()
+
+
+def _plain(value: object) -> str:
+    """Numbers, texts, and tuples or lists of them as text; anything else is for the caller's key."""
+    if isinstance(value, list | tuple):
+        return f"({','.join(_plain(item) for item in value)})"
+    return repr(value) if isinstance(value, bool | int | float | complex | str | bytes | None) else ""
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ def source_digest() -> str:
     """Hash of the code that shapes kernels, so that a changed kernel never meets an old object."""
     digest = hashlib.sha256()
     package = Path(__file__).parent.parent
-    for part in ("dynamics", "compile"):
+    for part in ("model", "dynamics", "compile"):
         for file in sorted((package / part).glob("*.py")):
             digest.update(file.name.encode() + file.read_bytes())
     return digest.hexdigest()
@@ -73,6 +73,10 @@ def write(name: str, facts: dict[str, Any], object_code: bytes) -> None:
     with contextlib.suppress(OSError):
         root.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=root, suffix=".part")
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.replace(temporary, root / f"{name}.bin")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+            os.replace(temporary, root / f"{name}.bin")
+        except OSError:
+            os.unlink(temporary)
+            raise

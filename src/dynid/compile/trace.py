@@ -45,6 +45,16 @@ class Kernel:
 
         symbols = {p.name: [ca.SX.sym(f"{p.name}{i}") for i in range(p.width)] for p in self.inputs}
         values = self.body(symbols)
+        wanted = sum(port.width for port in self.outputs)
+        if len(values) != wanted:
+            listing = ", ".join(f"{port.name}: {port.width}" for port in self.outputs)
+            raise ModelError(
+                f"The program {self.name!r} gives {len(values)} values; its outputs ({listing}) "
+                f"need {wanted}.",
+                name="body",
+                value=len(values),
+                allowed=str(wanted),
+            )
         results, start = [], 0
         for port in self.outputs:
             results.append(_column(values[start : start + port.width]))
@@ -141,7 +151,7 @@ def describe(robot: Robot, name: str, columns: Sequence[int] | None = None) -> K
         raise unknown_name("kernel", name, KERNELS)
     if columns is not None and name not in _BY_COLUMN:
         raise ModelError(f"The kernel {name!r} has no columns to select.", name="columns")
-    chosen = tuple(range(len(robot.table))) if columns is None else tuple(int(c) for c in columns)
+    chosen = tuple(range(len(robot.table))) if columns is None else tuple(columns)
     if any(not 0 <= c < len(robot.table) for c in chosen):
         raise ModelError(
             f"Columns {list(chosen)} are not all among the robot's {len(robot.table)} parameters.",

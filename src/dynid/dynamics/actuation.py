@@ -36,7 +36,7 @@ def actuation_column(
         column[k] = qdd[k]
     else:
         term = next(t for t in robot.friction_terms if t.name == parameter.symbol)
-        column[k] = ops.evaluate(term.expression, q[k], qd[k])
+        column[k] = ops.evaluate(term.expression, q[k], qd[k], term.name)
     return column
 
 

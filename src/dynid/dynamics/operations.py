@@ -32,13 +32,15 @@ class Operations:
         """−1, 0 or 1."""
         return self.functions["sign"](x)
 
-    def evaluate(self, expression: str, q: Scalar, qd: Scalar) -> Scalar:
-        """Value of a friction expression at a joint position and speed."""
+    def evaluate(self, expression: str, q: Scalar, qd: Scalar, term: str = "") -> Scalar:
+        """Value of a friction expression at a joint position and speed; ``term`` is for the error."""
         try:
             return _walk(parse_expression(expression), {"q": q, "qd": qd}, self.functions)
         except (ZeroDivisionError, OverflowError) as error:
+            of_term = f" of the term {term!r}" if term else ""
             raise ModelError(
-                f"The friction expression {expression!r} has no value ({error}).",
+                f"The friction expression {expression!r}{of_term} has no value ({error}); "
+                "give one that has a value at every position and speed.",
                 name="expression",
                 value=expression,
             ) from None

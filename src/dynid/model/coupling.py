@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.errors import ModelError
+from dynid.model.checks import listed, row, whole
 
 
 @dataclass(frozen=True)
@@ -28,12 +29,17 @@ class Coupling:
 
     def __post_init__(self) -> None:
         """Check sizes, finiteness, and that each coordinate is its own joint's position."""
+        set_field, what = object.__setattr__, "The coupling's"
+        places = listed(self.coordinates, "coordinates", f"{what} coordinates", "joint indices")
+        rows = listed(self.matrix, "matrix", f"{what} matrix", "rows")
+        set_field(self, "coordinates", tuple(whole(c, "coordinates", "A coordinate") for c in places))
+        set_field(self, "matrix", tuple(row(r, "matrix", "A row of the coupling") for r in rows))
+        set_field(self, "offset", row(self.offset, "offset", f"{what} offset"))
         n, k = len(self.matrix), len(self.coordinates)
         if k == 0 or len(self.offset) != n or any(len(row) != k for row in self.matrix):
             raise ModelError(
                 f"The coupling has {n} rows and {k} coordinates, but {len(self.offset)} offsets or rows of "
-                "other "
-                "lengths; give one row of G and one offset per movable joint.",
+                "other lengths; give one row of G and one offset per movable joint.",
                 name="coupling",
             )
         G = self.G

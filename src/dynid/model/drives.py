@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dynid.errors import ModelError, ShapeError
+from dynid.model.checks import listed, row
 
 FloatArray = NDArray[np.float64]
 Matrix = tuple[tuple[float, ...], ...]
@@ -32,6 +33,11 @@ class Drives:
 
     def __post_init__(self) -> None:
         """Check sizes and that every joint position follows from the motors'."""
+        set_field = object.__setattr__
+        rows = listed(self.ratio, "ratio", "The ratio of the drives", "rows")
+        set_field(self, "ratio", tuple(row(r, "ratio", "A row of the gear ratios") for r in rows))
+        for name in ("offset", "gain"):
+            set_field(self, name, row(getattr(self, name), name, f"The {name} of the drives"))
         n = len(self.ratio)
         sizes = {len(row) for row in self.ratio} | {len(self.offset), len(self.gain)}
         if sizes != {n}:

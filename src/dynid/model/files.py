@@ -1,5 +1,4 @@
-"""Reading robot files with suspicion: existence, size and encoding are checked before any parser sees a "
-"byte."""
+"""Reading robot files with suspicion: existence, size and encoding are checked before any parser."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Friction as a family of columns: each term is a named function of joint position and speed, given as "
-"data."""
+"""Friction as a family of columns: each term is a named function of position and speed, given as data."""
 
 from __future__ import annotations
 
@@ -96,8 +95,7 @@ def _check(node: ast.expr, text: str) -> None:
         case _:
             raise ModelError(
                 f"The friction expression {text!r} contains {ast.unparse(node)!r}; allowed are q, qd, "
-                "numbers, "
-                f"+ - * / ^ and the functions {', '.join(FUNCTIONS)}.",
+                f"numbers, + - * / ^ and the functions {', '.join(FUNCTIONS)}.",
                 name="expression",
                 value=text,
                 allowed=", ".join(VARIABLES + FUNCTIONS),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -66,7 +67,8 @@ def robot_from_mjcf(
             allowed="mujoco",
         )
     settings, defaults = settings_of(root), defaults_of(root)
-    walk = _Walk(settings, defaults, actuation_of(root, defaults), snap_rad)
+    taken = frozenset(body.get("name", "") for body in root.iter("body"))
+    walk = _Walk(settings, defaults, actuation_of(root, defaults), snap_rad, taken)
     for element in root.findall("worldbody"):
         walk.contents(element, BASE, MAIN, still=True)
     refuse_tendon_forces(section(root, "tendon"), defaults)
@@ -102,12 +104,12 @@ class _Walk:
     defaults: Defaults
     actuation: Actuation
     snap_rad: float
+    taken: frozenset[str]
     segments: list[Segment] = field(default_factory=list)
     names: set[str] = field(default_factory=set)
 
     def contents(self, element: Element, index: int, childclass: str, *, still: bool) -> None:
-        """The bodies inside the world or a body, carried by segment ``index``; ``still`` when none moves "
-        "it."""
+        """The bodies inside the world, carried by segment ``index``; ``still`` when nothing moves it."""
         parts = _Parts()
         self._gather(element, childclass, _HERE, parts)
         if element.tag == "worldbody" and parts.joints:
@@ -116,7 +118,7 @@ class _Walk:
             self._body(body, index, inner, frame, still=still)
 
     def _body(self, element: Element, parent: int, childclass: str, frame: Pose, *, still: bool) -> None:
-        name = element.get("name", f"body{len(self.names) + 1}")
+        name = element.get("name") or self._free_name()
         where = f"Body {name!r}"
         if name in self.names:
             raise ModelError(f"Two bodies are named {name!r}; names must be unique.", name="body", value=name)
@@ -141,8 +143,14 @@ class _Walk:
         self.segments.append(
             Segment(f"{name} (body)", parent, JointKind.FIXED, R, p - R @ anchor, _NOWHERE, inertia)
         )
+        carrier = len(self.segments) - 1  # each child appends its own subtree
         for body, inner, offset in parts.bodies:
-            self._body(body, len(self.segments) - 1, inner, offset, still=still)
+            self._body(body, carrier, inner, offset, still=still)
+
+    def _free_name(self) -> str:
+        """A name for a body without one that no other body has or will have."""
+        numbers = itertools.count(len(self.names) + 1)
+        return next(name for i in numbers if (name := f"body{i}") not in self.taken | self.names)
 
     def _inertia(self, parts: _Parts, where: str) -> LinkInertia:
         if len(parts.inertials) > 1:

@@ -36,7 +36,7 @@ def from_urdf(path: str | Path, *, snap_rad: float = SNAP_RAD) -> Robot:
 
     Fixed joints are merged into the link that carries them, mimic joints become a coupling, and the inertias,
     damping and friction of the file become a-priori values. Limits of 0, which exporters write where nothing
-    is known, are read as unknown. The inertia of what is fixed to the base is left out.
+    is known, and infinite ones are read as unknown. The inertia of what is fixed to the base is left out.
 
     Args:
         path: the file.
@@ -87,8 +87,7 @@ def _segment(name: str, joint: Element, parent: int, link: Element, snap_rad: fl
     if kind in ("floating", "planar"):
         raise ModelError(
             f"{where} is {kind}; only joints of one degree of freedom on an immobile base are read, so "
-            "make it "
-            "fixed or replace it by revolute and prismatic joints.",
+            "make it fixed or replace it by revolute and prismatic joints.",
             name="type",
             value=kind,
             allowed=", ".join(_KINDS),
@@ -155,19 +154,29 @@ def _limits(joint: Element, where: str, kind: str) -> Limits:
     where = f"{where}: <limit>"
     values: dict[str, float] = {}
     for key in ("velocity", "effort"):
-        bound = number(element.attrib, key, where, 0.0, bound=math.inf)
+        bound = _bound(element, key, where)
         if bound != 0.0:
             values[key] = bound
-    # Exporters write the largest double where there is no limit.
-    lower, upper = (number(element.attrib, key, where, 0.0, bound=math.inf) for key in ("lower", "upper"))
+    lower, upper = (_bound(element, key, where) for key in ("lower", "upper"))
     if kind != "continuous" and (lower, upper) != (0.0, 0.0):
-        values |= {"lower": lower, "upper": upper}
+        values |= {"lower": -math.inf if math.isinf(lower) else lower, "upper": upper}
     try:
         return Limits(**values)
     except ModelError as error:
         raise ModelError(
             f"{where}: {error}", name=error.name, value=error.value, allowed=error.allowed
         ) from None
+
+
+def _bound(element: Element, key: str, where: str) -> float:
+    """A bound of the file; what is infinite of either sign, written as inf or 1e999, is unknown: +inf."""
+    try:
+        if math.isinf(float(element.get(key, ""))):
+            return math.inf
+    except ValueError:
+        pass  # not a number: ``number`` says so
+    # Exporters write the largest double where there is no limit.
+    return number(element.attrib, key, where, 0.0, bound=math.inf)
 
 
 def _dynamics(joint: Element, where: str) -> dict[str, float]:

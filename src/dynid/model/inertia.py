@@ -114,7 +114,7 @@ def check_physical(mass: float, com: FloatArray, tensor_com: FloatArray, what: s
         raise ModelError(f"{what}: mass, centre of mass or inertia is not a finite number.", name=what)
     if mass < 0:
         raise ModelError(f"{what}: the mass {mass:g} kg is negative.", name=what, value=mass, allowed=">= 0")
-    scale = max(1.0, float(np.abs(tensor_com).max()))
+    scale = float(np.abs(tensor_com).max())  # of the tensor itself: the links of a hand weigh grams
     if np.abs(tensor_com - tensor_com.T).max() > 1e-9 * scale:
         raise ModelError(f"{what}: the inertia tensor is not symmetric.", name=what)
     moments = np.linalg.eigvalsh(tensor_com)

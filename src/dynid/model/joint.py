@@ -6,9 +6,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from types import MappingProxyType
 
 from dynid.errors import ModelError
+from dynid.model.checks import bounded, real, whole
+from dynid.model.frozen import FrozenDict
 
 GEOMETRY = ("gamma", "b", "alpha", "d", "theta", "r")
 LENGTHS = ("b", "d", "r")
@@ -36,6 +37,8 @@ class Limits:
 
     def __post_init__(self) -> None:
         """Refuse bounds that no motion can satisfy."""
+        for name in ("lower", "upper", "velocity", "acceleration", "effort"):
+            object.__setattr__(self, name, real(getattr(self, name), name, f"The joint limit {name}"))
         values = (self.lower, self.upper, self.velocity, self.acceleration, self.effort)
         if any(math.isnan(v) for v in values):
             raise ModelError(f"A joint limit is not a number: {values}.", name="limits", value=values)
@@ -95,15 +98,13 @@ class Joint:
     label: str = ""
 
     def __post_init__(self) -> None:
-        """Check numbers and freeze the symbol table."""
+        """Check kind and numbers and freeze the symbol table."""
+        set_field, where = object.__setattr__, f"Joint {self.name!r}"
+        set_field(self, "kind", _kind(self.kind, where))
+        set_field(self, "antecedent", whole(self.antecedent, "antecedent", f"{where}: antecedent"))
         for name in GEOMETRY:
-            if not math.isfinite(getattr(self, name)):
-                raise ModelError(
-                    f"Joint {self.name!r}: {name} is {getattr(self, name)}; it must be a finite number.",
-                    name=name,
-                    value=getattr(self, name),
-                    allowed="finite",
-                )
+            unit = "m" if name in LENGTHS else "rad"
+            set_field(self, name, bounded(getattr(self, name), name, f"{where}: {name}", unit))
         unknown = set(self.symbols) - set(LENGTHS)
         if unknown:
             raise ModelError(
@@ -113,9 +114,21 @@ class Joint:
                 value=sorted(unknown),
                 allowed=", ".join(LENGTHS),
             )
-        object.__setattr__(self, "symbols", MappingProxyType(dict(self.symbols)))
+        set_field(self, "symbols", FrozenDict(self.symbols))
 
     @property
     def movable(self) -> bool:
         """Whether the joint has a variable of its own."""
         return self.kind is not JointKind.FIXED
+
+
+def _kind(kind: object, where: str) -> JointKind:
+    allowed = [known.value for known in JointKind]
+    if kind not in allowed:
+        raise ModelError(
+            f"{where}: kind is {kind!r}; it must be {', '.join(allowed[:-1])} or {allowed[-1]}.",
+            name="kind",
+            value=kind,
+            allowed=", ".join(allowed),
+        )
+    return JointKind(kind)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from importlib import resources
 from pathlib import Path
 
-from dynid.errors import FileError, unknown_name
+from dynid.errors import FileError, UnknownNameError, unknown_name
 from dynid.model.from_mdh import from_mdh
 from dynid.model.from_mjcf import from_mjcf
 from dynid.model.from_urdf import from_urdf
@@ -32,6 +32,14 @@ def load_robot(name_or_path: str | Path) -> Robot:
             ``.mjcf`` or ``.xml`` file (URDF or MJCF by its root element).
     """
     text = str(name_or_path)
+    if not text.strip():
+        raise UnknownNameError(
+            f"The robot's name is empty ({text!r}); give one of {', '.join(catalog())}, or a path to a "
+            ".toml, .urdf or .xml file.",
+            name="robot",
+            value=text,
+            allowed=", ".join(catalog()),
+        )
     if text in catalog():
         with resources.as_file(resources.files("dynid.model") / "catalog" / f"{text}.toml") as path:
             return from_mdh(path)

@@ -42,8 +42,7 @@ def resolved(mimics: Sequence[Mimic], movable: Sequence[str]) -> dict[str, Mimic
         if mimic.follower in direct:
             raise ModelError(
                 f"Joint {mimic.follower!r} follows both {direct[mimic.follower].leader!r} and "
-                f"{mimic.leader!r}; "
-                "keep one equation.",
+                f"{mimic.leader!r}; keep one equation.",
                 name="mimic",
                 value=mimic.follower,
             )

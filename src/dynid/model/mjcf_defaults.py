@@ -1,5 +1,4 @@
-"""Default classes of MJCF: attributes an element takes over from its class, its body's class and their "
-"parents."""
+"""Default classes of MJCF: what an element takes over from its class, its body's class and their parents."""
 
 from __future__ import annotations
 

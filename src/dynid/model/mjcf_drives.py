@@ -57,8 +57,7 @@ def actuation_of(root: Element, defaults: Defaults) -> Actuation:
         if reflected and joint is None:
             raise ModelError(
                 f"Actuator <{element.tag}> has armature or damping but acts on no single joint; move them "
-                "to the "
-                "joints.",
+                "to the joints.",
                 name="armature",
             )
         for symbol, value in reflected.items():
@@ -97,8 +96,7 @@ def equalities(
         if element.tag != "joint":
             raise ModelError(
                 f"The equality <{element.tag}> is not read; only <joint> equalities with a linear polycoef "
-                "are, so "
-                "cut the loop or write it as joint equalities.",
+                "are, so cut the loop or write it as joint equalities.",
                 name="equality",
                 value=element.tag,
                 allowed="joint",
@@ -121,8 +119,7 @@ def _equality(attributes: Mapping[str, str], references: Mapping[str, float]) ->
     if any(value != 0.0 for value in higher):
         raise ModelError(
             f"{where} has polycoef={attributes['polycoef']!r}; only c0 and c1 may differ from zero, "
-            "because the "
-            "coupling must be linear.",
+            "because the coupling must be linear.",
             name="polycoef",
             value=given,
         )
@@ -140,8 +137,7 @@ def refuse_tendon_forces(elements: Iterable[Element], defaults: Defaults) -> Non
             if any(value != 0.0 for value in numbers(attributes, key, where, (0.0, 0.0, 0.0), least=1)):
                 raise ModelError(
                     f"{where} has {key}={attributes[key]!r}; forces of tendons are not read, so set it to "
-                    "zero or "
-                    "move it to the joints.",
+                    "zero or move it to the joints.",
                     name=key,
                     value=attributes[key],
                 )

@@ -90,8 +90,7 @@ def _geom_inertia(geom: Geom, settings: Settings, snap_rad: float, where: str) -
     if kind not in _SIZES or "mesh" in given or given.get("shellinertia", "false") != "false":
         raise ModelError(
             f"{where}: the inertia of a mesh, shell or surface is not computed; give the body an "
-            "<inertial> with "
-            'mass, pos and diaginertia or fullinertia, or give the geom mass="0".',
+            '<inertial> with mass, pos and diaginertia or fullinertia, or give the geom mass="0".',
             name="geom",
             value=kind,
             allowed=", ".join(_SIZES),

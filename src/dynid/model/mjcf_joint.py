@@ -37,8 +37,7 @@ def joint_segment(
     if kind in ("free", "ball"):
         raise ModelError(
             f"{where} is a {kind} joint; only hinges and slides on an immobile base are read, so take the "
-            "body out "
-            "of the model or replace the joint by hinges and slides.",
+            "body out of the model or replace the joint by hinges and slides.",
             name="type",
             value=kind,
             allowed=", ".join(_KINDS),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.errors import ShapeError, unknown_name
+from dynid.errors import ModelError, ShapeError, unknown_name
 from dynid.model.joint import JointKind
 
 if TYPE_CHECKING:
@@ -104,7 +105,11 @@ class ParameterTable:
 
 
 def build_table(robot: Robot) -> ParameterTable:
-    """List the standard parameters of a robot in their only order."""
+    """List the standard parameters of a robot in their only order.
+
+    Raises:
+        ModelError: when two parameters have one name.
+    """
     entries: list[Parameter] = []
     coordinates = set(robot.coordinates)
     for j, joint in enumerate(robot.joints):
@@ -121,7 +126,26 @@ def build_table(robot: Robot) -> ParameterTable:
             unit = term.unit_prismatic if prismatic else term.unit_revolute
             entries.append(Parameter(term.name + joint.label, term.name, j, "friction", unit))
     entries += _motor_entries(robot)
+    _check_unique(entries, robot)
     return ParameterTable(tuple(entries))
+
+
+def _check_unique(entries: list[Parameter], robot: Robot) -> None:
+    counts = Counter(entry.name for entry in entries)
+    if len(counts) == len(entries):
+        return
+    name = next(name for name, count in counts.items() if count > 1)
+    owners = [
+        f"{entry.symbol!r} of joint {robot.joints[entry.joint].name!r}"
+        for entry in entries
+        if entry.name == name
+    ]
+    raise ModelError(
+        f"Two parameters are named {name!r}: {' and '.join(owners[:2])}; rename the friction term or the "
+        "joint's label.",
+        name="parameters",
+        value=name,
+    )
 
 
 def _motor_entries(robot: Robot) -> list[Parameter]:

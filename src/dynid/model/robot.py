@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from types import MappingProxyType
 
-import numpy as np
-
-from dynid.errors import ModelError, unknown_name
+from dynid.model.checks import finite
 from dynid.model.coupling import Coupling
 from dynid.model.drives import Drives
 from dynid.model.friction import BUILT_IN, FrictionTerm
-from dynid.model.joint import BASE, Joint
+from dynid.model.frozen import FrozenDict
+from dynid.model.joint import Joint
 from dynid.model.parameters import DRIVE_INERTIA, MOTOR_TERMS, ParameterTable, build_table
+from dynid.model.robot_checks import (
+    check_names,
+    check_sizes,
+    check_terms,
+    check_tree,
+    checked_gravity,
+    checked_parameters,
+    members_of,
+)
 
 EARTH_GRAVITY = (0.0, 0.0, -9.81)
-_NEEDS = {"Iam": DRIVE_INERTIA, "Fvm": "Fv"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Robot:
     """A robot described once, as data.
 
@@ -58,14 +62,25 @@ class Robot:
     def __post_init__(self) -> None:
         """Check the description as a whole and freeze what it holds."""
         set_field = object.__setattr__
-        labelled = tuple(j if j.label else replace(j, label=str(i + 1)) for i, j in enumerate(self.joints))
+        joints = members_of(Joint, self.joints, "joints")
+        labelled = tuple(j if j.label else replace(j, label=str(i + 1)) for i, j in enumerate(joints))
         set_field(self, "joints", labelled)
-        set_field(self, "gravity", tuple(float(g) for g in self.gravity))
-        set_field(self, "lengths", MappingProxyType(dict(self.lengths)))
-        _check_tree(self)
-        _check_sizes(self)
-        _check_terms(self)
-        set_field(self, "parameters", MappingProxyType(_checked_parameters(self)))
+        set_field(self, "terms", members_of(str, self.terms, "terms"))
+        set_field(self, "friction", members_of(FrictionTerm, self.friction, "friction"))
+        set_field(self, "gravity", checked_gravity(self.gravity))
+        set_field(
+            self, "lengths", FrozenDict({k: finite(v, k, f"Length {k}") for k, v in self.lengths.items()})
+        )
+        check_tree(self)
+        check_sizes(self)
+        check_terms(self)
+        check_names(self)
+        set_field(self, "parameters", FrozenDict(checked_parameters(self)))
+
+    def __repr__(self) -> str:
+        """Name and size in one line."""
+        axes = f"{self.n_coordinates} {'axis' if self.n_coordinates == 1 else 'axes'}"
+        return f"<Robot {self.name}: {axes}, {len(self.table)} parameters>"
 
     @cached_property
     def movable(self) -> tuple[int, ...]:
@@ -126,93 +141,3 @@ class Robot:
             "coupling": None if self.coupling is None else asdict(self.coupling),
         }
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
-
-
-def _check_tree(robot: Robot) -> None:
-    if not robot.joints:
-        raise ModelError(f"Robot {robot.name!r} has no joints.", name="joints")
-    for attribute in ("name", "label"):
-        values = [getattr(joint, attribute) for joint in robot.joints]
-        twice = sorted(value for value, count in Counter(values).items() if count > 1)
-        if twice:
-            raise ModelError(
-                f"Robot {robot.name!r} has two joints of {attribute} {twice[0]!r}.",
-                name=attribute,
-                value=twice[0],
-            )
-    for i, joint in enumerate(robot.joints):
-        if not BASE <= joint.antecedent < i:
-            raise ModelError(
-                f"Joint {joint.name!r} (number {i + 1}) names link {joint.antecedent + 1} as its "
-                "antecedent; the "
-                "antecedent must come before it in the list (0 is the base), so the joints form a tree.",
-                name="antecedent",
-                value=joint.antecedent,
-            )
-    if not robot.movable:
-        raise ModelError(f"Robot {robot.name!r} has no joint that moves.", name="joints")
-    if len(robot.gravity) != 3 or not all(math.isfinite(g) for g in robot.gravity):
-        raise ModelError(
-            f"Gravity is {robot.gravity}; give three finite numbers in m/s².",
-            name="gravity",
-            value=robot.gravity,
-        )
-
-
-def _check_sizes(robot: Robot) -> None:
-    if robot.coupling is not None and len(robot.coupling.matrix) != len(robot.movable):
-        raise ModelError(
-            f"The coupling has {len(robot.coupling.matrix)} rows, but the robot has {len(robot.movable)} "
-            "movable "
-            "joints.",
-            name="coupling",
-        )
-    if robot.drives is not None and len(robot.drives.ratio) != robot.n_coordinates:
-        raise ModelError(
-            f"The drives name {len(robot.drives.ratio)} motors, but the robot has {robot.n_coordinates} "
-            "coordinates; give one motor per coordinate.",
-            name="drives",
-        )
-
-
-def _check_terms(robot: Robot) -> None:
-    custom = {term.name for term in robot.friction}
-    known = {DRIVE_INERTIA, *MOTOR_TERMS, *BUILT_IN, *custom}
-    for term in robot.terms:
-        if term not in known:
-            raise unknown_name("parameter term", term, known)
-        if robot.terms.count(term) > 1:
-            raise ModelError(f"The parameter term {term!r} is listed twice.", name="terms", value=term)
-        if term in MOTOR_TERMS and (robot.drives is None or not robot.drives.coupled()):
-            raise ModelError(
-                f"The motor term {term!r} needs drives in which a motor turns with several joints; robot "
-                f"{robot.name!r} has none.",
-                name="terms",
-                value=term,
-            )
-        # The share of a motor's inertia and friction on its own joints is inside Ia and Fv.
-        if term in _NEEDS and _NEEDS[term] not in robot.terms:
-            raise ModelError(
-                f"The motor term {term!r} holds only the coupling part; add {_NEEDS[term]!r}, which holds "
-                "the rest.",
-                name="terms",
-                value=term,
-            )
-
-
-def _checked_parameters(robot: Robot) -> dict[str, float]:
-    values = {}
-    for name, value in robot.parameters.items():
-        entry = robot.table.entries[robot.table.index(name)]
-        number = float(value)
-        if not np.isfinite(number):
-            raise ModelError(f"Parameter {name} is {number}; it must be finite.", name=name, value=number)
-        if entry.symbol in ("M", DRIVE_INERTIA) and number < 0:
-            raise ModelError(
-                f"Parameter {name} is {number:g} {entry.unit}; it cannot be negative.",
-                name=name,
-                value=number,
-                allowed=">= 0",
-            )
-        values[name] = number
-    return values

@@ -70,8 +70,7 @@ def outward(links: Mapping[str, Element], edges: Mapping[str, Edge]) -> list[str
     if len(roots) > 1:
         raise ModelError(
             f"The links {', '.join(repr(r) for r in roots[:5])} hang on no joint; one root link is "
-            "allowed, so "
-            "join them with fixed joints.",
+            "allowed, so join them with fixed joints.",
             name="link",
             value=tuple(roots),
         )
@@ -86,8 +85,7 @@ def outward(links: Mapping[str, Element], edges: Mapping[str, Edge]) -> list[str
     if lost:
         raise ModelError(
             f"The joints {', '.join(repr(n) for n in lost[:5])} form a circle or hang on one; a URDF is a "
-            "tree "
-            "that starts at one root link.",
+            "tree that starts at one root link.",
             name="joint",
             value=tuple(lost),
         )

@@ -90,8 +90,8 @@ class _Builder:
     def refuse_doctype(self, *_: object) -> None:
         raise FileError(
             f"The {self._what} declares a DOCTYPE or an entity in line {self._parser.CurrentLineNumber}; "
-            "robot "
-            "files need neither, and they are refused because they can read other files or fill the memory.",
+            "robot files need neither, and they are refused because they can read other files or fill the "
+            "memory.",
             name="path",
             allowed="XML without DOCTYPE and entities",
         )
