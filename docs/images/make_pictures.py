@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import tempfile
 from pathlib import Path
 
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parents[1] / "examples"))
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parents[1] / "examples")]
 
-from _plots import picture  # noqa: E402
-from _report import write_text  # noqa: E402
-from demo import run_study  # noqa: E402
+from plots import picture  # noqa: E402
+
+import dynid  # noqa: E402
+from demo import LOGS, write_logs  # noqa: E402
+from dynid.estimators.least_squares import WLS  # noqa: E402
+from dynid.validation.model import as_model  # noqa: E402
+from dynid.validation.predict import predictions  # noqa: E402
+from dynid.workflow.fit import fit_logs  # noqa: E402
+from dynid.workflow.logs import read_logs  # noqa: E402
 
 
 def main() -> None:
     """The torques of the demo's second motion, as measured and as predicted."""
-    study = run_study()
-    curves = study["curves"]
-    names = [joint["name"] for joint in study["joints"]]
-    drawn = picture(curves["t"], curves["measured"], curves["predicted"], names)
-    write_text(HERE / "torque_fit.svg", drawn)
+    robot = dynid.load_robot("tx40")
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        fit, unseen = write_logs(robot)
+        given, kept = (read_logs([file], LOGS / "tx40.toml") for file in (fit, unseen))
+        result = fit_logs(robot, given, WLS(), unseen=kept)
+    motion = result.unseen_motions[0]
+    predicted, _ = predictions(as_model(result.estimate), motion)
+    names = [robot.joints[j].name for j in robot.coordinates]
+    drawn = picture(motion.time, motion.tau, predicted, names)
+    (HERE / "torque_fit.svg").write_text(drawn, encoding="utf-8")
     print(f"wrote {HERE / 'torque_fit.svg'}")
 
 

@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 import os
-import os
 import sys
 import traceback
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
 from dynid import __version__
-from dynid.cli.model import model
 from dynid.cli.output import print_json
-from dynid.cli.robots import robots
-from dynid.cli.source import source
 from dynid.errors import DynidError
 
-app = typer.Typer(
-    name="dynid",
-    help="Identify the dynamic model of robots from motion logs.",
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command(short_help="Describe a robot and find its base parameters.")(model)
-app.command(short_help="List the robots shipped with dynid.")(robots)
-app.command(short_help="Write a kernel of a robot as C99 source.")(source)
+COMMANDS = {
+    "robots": "List the robots shipped with dynid.",
+    "model": "Describe a robot and find its base parameters.",
+    "check": "Say whether logs are good enough to fit.",
+    "fit": "Identify a robot's parameters from logs.",
+    "validate": "Put a saved model to the test on other logs.",
+    "report": "Write the report of a result again.",
+    "reproduce": "Compare published figures with ours.",
+    "source": "Write a kernel of a robot as C99 source.",
+}
+"""Commands and what they do; each is a function of its own name in a module of its own name."""
 
 
 def _show_version(wanted: bool) -> None:
@@ -36,7 +33,6 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def common(
     version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
@@ -44,6 +40,27 @@ def common(
     debug: Annotated[bool, typer.Option("--debug", help="Show a traceback when something fails.")] = False,
 ) -> None:
     """Identify the dynamic model of robots from motion logs."""
+
+
+def app_for(arguments: list[str]) -> typer.Typer:
+    """The application with the command that is asked for, or with all of them.
+
+    Importing every command would make each one wait for the libraries of the others.
+    """
+    app = typer.Typer(
+        name="dynid",
+        help="Identify the dynamic model of robots from motion logs.",
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(common)
+    asked = next((a for a in arguments if not a.startswith("-")), "")
+    for name in [asked] if asked in COMMANDS else COMMANDS:
+        function = getattr(import_module(f"dynid.cli.{name}"), name)
+        app.command(short_help=COMMANDS[name])(function)
+    return app
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -64,7 +81,7 @@ def run(arguments: list[str]) -> int:
     wants_json = "--json" in arguments
     given = [a for a in arguments if a != "--debug"]
     try:
-        code = app(given or ["--help"], prog_name="dynid", standalone_mode=False)
+        code = app_for(given)(given or ["--help"], prog_name="dynid", standalone_mode=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except DynidError as error:

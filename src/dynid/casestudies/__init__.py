@@ -1,0 +1,1 @@
+"""Published experiments end to end: their figures beside ours."""

@@ -1,0 +1,153 @@
+"""Options that choose preparation and estimator, shared by commands."""
+
+from __future__ import annotations
+
+import shlex
+import tomllib
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dynid.errors import DynidError, FileError, unknown_name
+from dynid.estimators.essential import Essential
+from dynid.estimators.irls import IRLS
+from dynid.estimators.least_squares import OLS, WLS
+from dynid.estimators.ridge import Ridge
+from dynid.estimators.strategy import Strategy
+from dynid.estimators.tls import TLS
+from dynid.model.files import read_text
+from dynid.signals.preparation import Preparation
+
+METHODS: dict[str, type[Strategy]] = {"ols": OLS, "wls": WLS, "irls": IRLS, "tls": TLS, "ridge": Ridge}
+RULES = {"sigma": "every relative deviation below 20 %", "residual": "σ̂ up by 4 %", "f-test": "F-test"}
+
+LogsArgument = Annotated[
+    list[Path], typer.Argument(metavar="LOG…", help="Log files, or folders that a mapping describes.")
+]
+MapOption = Annotated[Path | None, typer.Option("--map", help="Mapping of the log's columns (TOML).")]
+MethodOption = Annotated[str, typer.Option("--method", help=f"Estimator: {', '.join(METHODS)}.")]
+EssentialOption = Annotated[
+    bool, typer.Option("--essential", help="Keep only the parameters that the data really show.")
+]
+RuleOption = Annotated[str, typer.Option("--rule", help=f"Rule of --essential: {', '.join(RULES)}.")]
+UncertaintyOption = Annotated[
+    str, typer.Option("--uncertainty", help="Standard deviations: classical, hac or bootstrap.")
+]
+PlanOption = Annotated[
+    Path | None, typer.Option("--plan", help="Preparation as TOML; the options below override its keys.")
+]
+CutoffOption = Annotated[float | None, typer.Option("--cutoff-hz", help="Cut-off of the position filter.")]
+DecimationOption = Annotated[int | None, typer.Option("--decimation", help="Keep one sample of so many.")]
+MaskOption = Annotated[
+    str | None, typer.Option("--mask", help="Speeds below which rows are left out: one, or one per joint.")
+]
+ConventionOption = Annotated[
+    str | None, typer.Option("--convention", help="Filters as scipy or exactly as matlab does them.")
+]
+
+
+def chosen_strategy(method: str, essential: bool, rule: str, uncertainty: str) -> Strategy:
+    """The estimator of a command line."""
+    if method not in METHODS:
+        raise unknown_name("method", method, METHODS)
+    if rule not in RULES:
+        raise unknown_name("rule", rule, RULES)
+    strategy = METHODS[method](uncertainty=uncertainty)
+    return Essential(strategy, rule=rule) if essential else strategy
+
+
+def chosen_plan(
+    file: Path | None,
+    cutoff_hz: float | None,
+    decimation: int | None,
+    mask: str | None,
+    convention: str | None,
+    axes: int,
+) -> Preparation | None:
+    """The preparation of a command line, or None when nothing about it was said."""
+    given: dict[str, Any] = {
+        "cutoff_hz": cutoff_hz,
+        "decimation": decimation,
+        "speed_thresholds": None if mask is None else _thresholds(mask, axes),
+        "convention": convention,
+    }
+    said = {key: value for key, value in given.items() if value is not None}
+    if file is None and not said:
+        return None
+    return replace(Preparation() if file is None else read_plan(file), **said)
+
+
+def read_plan(file: Path) -> Preparation:
+    """A preparation from a TOML file with the field names of ``Preparation`` as keys."""
+    try:
+        content = tomllib.loads(read_text(file, "preparation file"))
+    except tomllib.TOMLDecodeError as error:
+        raise FileError(f"The preparation file {file} is not TOML: {error}.", name="plan") from None
+    known = [field.name for field in fields(Preparation)]
+    for key in content:
+        if key not in known:
+            raise unknown_name("key of the preparation", key, known)
+    values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in content.items()}
+    for field in fields(Preparation):
+        if field.name in values:
+            _require_kind(file, field.name, str(field.type), values[field.name])
+    return Preparation(**values)
+
+
+_KINDS: dict[str, tuple[tuple[type, ...], str]] = {
+    "str": ((str,), "a text"),
+    "int": ((int,), "a whole number"),
+    "float": ((int, float), "a number"),
+    "tuple": ((tuple,), "a list of numbers"),
+}
+
+
+def _require_kind(file: Path, key: str, annotation: str, value: Any) -> None:
+    """Refuse a value whose TOML type is not that of the field."""
+    allowed, words = _KINDS[annotation.split(" |")[0].split("[")[0]]
+    parts = value if isinstance(value, tuple) else ()
+    if (
+        not isinstance(value, allowed)
+        or isinstance(value, bool)
+        or any(isinstance(part, bool) or not isinstance(part, int | float) for part in parts)
+    ):
+        shown = list(value) if isinstance(value, tuple) else value
+        raise FileError(
+            f"{key} in the preparation file {file} is {shown!r}; it must be {words}.",
+            name="plan",
+            value=value,
+            allowed=words,
+        )
+
+
+def _thresholds(text: str, axes: int) -> tuple[float, ...]:
+    try:
+        values = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        values = ()
+    if len(values) == 1:
+        values *= axes
+    if len(values) != axes:
+        raise DynidError(
+            f"--mask is {text!r}; give one speed, or {axes} separated by commas.", name="mask", value=text
+        )
+    return values
+
+
+def as_typed(context: typer.Context) -> str:
+    """The command line that a command was called with, for its report; its own defaults are left out."""
+    words: list[str] = []
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if source is None or source.name != "COMMANDLINE":
+            continue
+        value = context.params[parameter.name or ""]
+        each = value if isinstance(value, list | tuple) else [value]
+        flag = [] if parameter.param_type_name == "argument" else [parameter.opts[0]]
+        if value is True:
+            words += flag
+        else:
+            words += [word for item in each for word in (*flag, str(item))]
+    return shlex.join([*context.command_path.split(), *words])

@@ -1,0 +1,32 @@
+"""``dynid report``: the page of a result folder, made anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dynid.cli.output import print_json, write_file
+from dynid.export.result import REPORT, load_result
+from dynid.report.page import render_report
+
+ResultArgument = Annotated[Path, typer.Argument(metavar="RESULT", help="A folder written by dynid fit.")]
+
+
+def report(
+    result: ResultArgument,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="HTML file; the folder's own when absent.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report's content as JSON.")] = False,
+) -> None:
+    """Write the report of a result again, or print its content."""
+    saved = load_result(result)
+    if as_json:
+        print_json(saved.document)
+        return
+    target = out or result / REPORT
+    write_file(target, render_report(dict(saved.document)), force or out is None)
+    typer.echo(f"wrote {target}")

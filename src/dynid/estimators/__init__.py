@@ -1,0 +1,1 @@
+"""Ways to solve a problem, behind one verb."""

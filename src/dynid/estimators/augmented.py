@@ -1,0 +1,161 @@
+"""The rows of a problem with columns of nonlinear terms beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynid.errors import DynidError
+from dynid.estimators.terms import NonlinearTerm, Slot, slots_of
+from dynid.estimators.weights import floored
+from dynid.problem.factor import compressed
+from dynid.problem.problem import Problem
+from dynid.problem.rows import JointRows
+from dynid.problem.spectrum import Spectrum, spectrum
+from dynid.signals.decimate import decimate_rows
+from dynid.signals.motion import Motion
+
+FloatArray = NDArray[np.float64]
+_STEP = 1e-5
+
+
+@dataclass(frozen=True, eq=False)
+class Augmented:
+    """[W Φ(θ)] with Φ evaluated at full rate and decimated as the other columns were.
+
+    Args:
+        problem: the problem.
+        terms: the nonlinear terms.
+        slots: each term on each of its joints; one column of Φ each.
+        motions: the motions at full rate.
+        rows: rows per joint.
+        kept: base parameters in use, (base,).
+    """
+
+    problem: Problem
+    terms: tuple[NonlinearTerm, ...]
+    slots: tuple[Slot, ...]
+    motions: tuple[Motion, ...]
+    rows: tuple[JointRows, ...]
+    kept: NDArray[np.bool_]
+    _last: dict[int, tuple[FloatArray, FloatArray]] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, problem: Problem, terms: tuple[NonlinearTerm, ...], kept: NDArray[np.bool_]) -> Augmented:
+        """The system of a problem that kept its rows and motions."""
+        rows = tuple(problem.rows(j) for j in range(len(problem.regression.joints)))
+        if problem.motions is None:
+            raise DynidError(
+                "The motions did not fit the memory budget, so terms that are not linear cannot be evaluated "
+                "at full rate; use fewer experiments or a larger budget_bytes in build_problem.",
+                name="motions",
+            )
+        return cls(problem, terms, slots_of(problem.robot, terms), problem.motions, rows, kept)
+
+    def bounds(self) -> tuple[FloatArray, FloatArray]:
+        """Lowest and highest values of the constants."""
+        pairs = [slot.term.bound(name) for slot in self.slots for name in slot.term.constants]
+        low, high = np.array(pairs, dtype=float).reshape(-1, 2).T
+        return low, high
+
+    def columns(self, theta: FloatArray) -> list[FloatArray]:
+        """Φ: per slot, the column at the rows of its joint."""
+        found, at = [], 0
+        for i, slot in enumerate(self.slots):
+            count = len(slot.constants)
+            own = theta[at : at + count]
+            # A descent and a scan move one constant at a time: the other columns are still right.
+            if i not in self._last or not np.array_equal(self._last[i][0], own):
+                self._last[i] = own.copy(), self._column(slot, own)
+            found.append(self._last[i][1])
+            at += count
+        return found
+
+    def _column(self, slot: Slot, constants: FloatArray) -> FloatArray:
+        rows, plan = self.rows[slot.joint], self.problem.plan
+        column = np.empty(len(rows))
+        for e, motion in enumerate(self.motions):
+            values = slot.values(motion, constants)
+            if plan.decimation > 1:
+                values = decimate_rows(np.array(values)[None], plan.decimation, plan.convention)[0]
+            own = rows.experiment == e
+            column[own] = values[rows.sample[own]]
+        return column
+
+    def own_sigma(self, theta: FloatArray) -> FloatArray:
+        """σ̂_j of each joint from its own rows with the terms in place (P2 §II.C)."""
+        columns = self.columns(theta)
+        sigma = np.full(len(self.rows), np.nan)
+        for j, rows in enumerate(self.rows):
+            own = [c for slot, c in zip(self.slots, columns, strict=True) if slot.joint == j]
+            solved = spectrum(np.column_stack([rows.W, *own, rows.y]))
+            degrees = len(rows) - solved.rank
+            if degrees > 0:
+                sigma[j] = solved.residual_norm / np.sqrt(degrees)
+        return floored(self.problem, sigma)
+
+    def projection(self, weights: FloatArray) -> Callable[[FloatArray], FloatArray]:
+        """θ ↦ the weighted residual with everything linear solved for."""
+        edges = np.concatenate([[0], np.cumsum([len(rows) for rows in self.rows])])
+        width = len(self.kept)
+        W = np.vstack(
+            [w * rows.wide(width)[:, self.kept] for w, rows in zip(weights, self.rows, strict=True)]
+        )
+        y = np.concatenate([w * rows.y for w, rows in zip(weights, self.rows, strict=True)])
+        lengths = np.linalg.norm(W, axis=0)
+        Q = np.linalg.qr(W[:, lengths > 0])[0]
+        left = y - Q @ (Q.T @ y)
+
+        def residual(theta: FloatArray) -> FloatArray:
+            phi = np.zeros((len(y), len(self.slots)))
+            for i, (slot, column) in enumerate(zip(self.slots, self.columns(theta), strict=True)):
+                phi[edges[slot.joint] : edges[slot.joint + 1], i] = weights[slot.joint] * column
+            phi -= Q @ (Q.T @ phi)
+            c = np.linalg.lstsq(phi, left, rcond=1e-10)[0]
+            return np.asarray(left - phi @ c, dtype=float)
+
+        return residual
+
+    def solve(self, theta: FloatArray, weights: FloatArray) -> Spectrum:
+        """Kept base parameters and coefficients at given constants."""
+        return self.jacobian_spectrum(self._spread(self.columns(theta), len(self.slots), 0), weights)
+
+    def jacobian(self, theta: FloatArray, coefficients: FloatArray) -> tuple[FloatArray, ...]:
+        """Per joint, derivatives of the torque by coefficients and constants, (rows, slots + constants)."""
+        total = len(self.slots) + len(theta)
+        parts = self._spread(self.columns(theta), total, 0)
+        for i in range(len(theta)):
+            step = np.zeros(len(theta))
+            step[i] = _STEP * abs(theta[i])
+            ahead, behind = self.columns(theta + step), self.columns(theta - step)
+            for s, slot in enumerate(self.slots):
+                slope = coefficients[s] * (ahead[s] - behind[s]) / (2 * step[i])
+                parts[slot.joint][:, len(self.slots) + i] += slope
+        return parts
+
+    def _spread(self, columns: list[FloatArray], total: int, first: int) -> tuple[FloatArray, ...]:
+        """Columns of the slots at the rows of their joints, zero elsewhere."""
+        parts = tuple(np.zeros((len(rows), total)) for rows in self.rows)
+        for i, (slot, column) in enumerate(zip(self.slots, columns, strict=True)):
+            parts[slot.joint][:, first + i] = column
+        return parts
+
+    def jacobian_spectrum(self, parts: tuple[FloatArray, ...], weights: FloatArray) -> Spectrum:
+        """Spectrum of the weighted [W, parts] of all joints."""
+        stack = []
+        for w, rows, part in zip(weights, self.rows, parts, strict=True):
+            block = np.column_stack([rows.wide(len(self.kept))[:, self.kept], part, rows.y])
+            stack.append(compressed(w * block))
+        return spectrum(np.vstack(stack))
+
+    def residual(
+        self, values: FloatArray, coefficients: FloatArray, theta: FloatArray
+    ) -> tuple[FloatArray, ...]:
+        """y minus everything, per joint (rows,)."""
+        left = [rows.residual(values) for rows in self.rows]
+        for slot, c, column in zip(self.slots, coefficients, self.columns(theta), strict=True):
+            left[slot.joint] = left[slot.joint] - c * column
+        return tuple(left)

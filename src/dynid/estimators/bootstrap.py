@@ -1,0 +1,151 @@
+"""Covariance from the log itself: blocks of time drawn again and again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynid.errors import DynidError
+from dynid.estimators.fit import Fit
+from dynid.estimators.scores import automatic_bandwidth, score_series, white_rows
+from dynid.estimators.uncertainty import Doubt, Uncertainty
+from dynid.estimators.weights import spread
+from dynid.problem.problem import Problem
+
+FloatArray = NDArray[np.float64]
+_MAX_CELLS = 400
+_CELLS_PER_BLOCK = 4
+_FEW_BLOCKS = 20
+
+
+@dataclass(frozen=True)
+class Bootstrap(Uncertainty):
+    """Moving-block bootstrap over time (Künsch 1989): all joints of a block are drawn together.
+
+    Overlapping blocks of consecutive samples are drawn with replacement within each experiment and the
+    weighted system is solved again; weights stay those of the estimate. Without rows the stored stretches of
+    time serve.
+
+    Args:
+        replicates: draws.
+        block: samples of a block at the regression's rate; from the autocorrelation when None.
+        seed: of the random generator, so that the same call gives the same answer.
+    """
+
+    replicates: int = 400
+    block: int | None = None
+    seed: int = 0
+    name = "bootstrap"
+
+    def __post_init__(self) -> None:
+        """Refuse draws and blocks that hold nothing."""
+        for what, value, least in (("replicates", self.replicates, 20), ("block", self.block, 1)):
+            if value is not None and value < least:
+                raise DynidError(
+                    f"{what} of the bootstrap is {value}; give at least {least}.", name=what, value=value
+                )
+
+    def doubt(self, problem: Problem, fit: Fit) -> Doubt:
+        """Spread of the solutions over the draws."""
+        cells = self._cells(problem, fit)
+        counts = _draws(cells, self.replicates, np.random.default_rng(self.seed))
+        rank = fit.root.shape[1]
+        flat = cells.bread.reshape(len(cells.bread), -1)
+        fixed = np.eye(rank) - flat.sum(axis=0).reshape(rank, rank)  # what a prior adds: never drawn
+        total = cells.score.sum(axis=0)
+        moved = []
+        for start in range(0, len(counts), 64):
+            part = counts[start : start + 64]
+            bread = (part @ flat).reshape(-1, rank, rank) + fixed
+            moved.append(np.linalg.solve(bread, (part @ cells.score - total)[:, :, None])[:, :, 0])
+        steps = np.vstack(moved)
+        blocks = float(sum(np.bincount(cells.experiment)) / cells.per_block)
+        notes: tuple[str, ...] = ()
+        if blocks < _FEW_BLOCKS:
+            notes = (
+                f"The bootstrap rests on {blocks:.0f} blocks of time; record longer, or give a smaller "
+                "block.",
+            )
+        facts = {"bootstrap_block": cells.samples * cells.per_block, "replicates": self.replicates}
+        centred = (steps - steps.mean(axis=0)) @ fit.root.T
+        return Doubt(centred.T @ centred / (len(centred) - 1), facts, notes)
+
+    def _cells(self, problem: Problem, fit: Fit) -> _Cells:
+        return (
+            _cells_of_rows(problem, fit, self.block)
+            if problem.has_rows
+            else _stored_cells(problem, fit, self.block)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """Short stretches of time; a block is ``per_block`` of them in a row.
+
+    Args:
+        experiment: experiment of each cell, in order of time.
+        bread: Xᵀ h X per cell, (cells, rank, rank).
+        score: Xᵀ s ρ per cell, (cells, rank).
+        samples: samples of a cell.
+        per_block: cells of a block.
+    """
+
+    experiment: NDArray[np.int64]
+    bread: FloatArray
+    score: FloatArray
+    samples: int
+    per_block: int
+
+
+def _cells_of_rows(problem: Problem, fit: Fit, block: int | None) -> _Cells:
+    joints = list(range(len(problem.regression.joints)))
+    if block is None:
+        block = 1 + int(np.ceil(automatic_bandwidth(score_series(problem, fit, joints))))
+    lengths = np.array([e.regression_samples for e in problem.experiments])
+    block = int(min(block, max(1, lengths.max() // 2)))
+    size = max(1, block // _CELLS_PER_BLOCK, -(-int(lengths.sum()) // _MAX_CELLS))
+    numbers = -(-lengths // size)
+    offset = np.concatenate([[0], np.cumsum(numbers)])
+    rank = fit.root.shape[1]
+    bread, score = np.zeros((offset[-1], rank, rank)), np.zeros((offset[-1], rank))
+    for j in joints:
+        rows = white_rows(problem, fit, j)
+        where = offset[rows.experiment] + rows.sample // size  # never decreases
+        edges = np.searchsorted(where, np.arange(offset[-1] + 1))
+        for c in range(int(offset[-1])):
+            X = rows.X[edges[c] : edges[c + 1]]
+            bread[c] += fit.row_weights[j] * X.T @ X
+            score[c] += X.T @ rows.pull[edges[c] : edges[c + 1]]
+    experiment = np.repeat(np.arange(len(lengths)), numbers)
+    return _Cells(experiment, bread, score, size, max(1, round(block / size)))
+
+
+def _stored_cells(problem: Problem, fit: Fit, block: int | None) -> _Cells:
+    """Cells from the factors kept while reading: the rows are not needed."""
+    cells = problem.regression.cells
+    full = spread(fit.root, fit.kept)
+    rank = fit.root.shape[1]
+    bread, score = np.zeros((len(cells), rank, rank)), np.zeros((len(cells), rank))
+    for c, cell in enumerate(cells):
+        for factor, weight in zip(cell.factors, fit.row_weights, strict=True):
+            X = factor.R[:, :-1] @ full[list(factor.columns)]
+            bread[c] += weight * X.T @ X
+            score[c] += weight * X.T @ factor.residual(fit.values)
+    samples = max(1, sum(e.regression_samples for e in problem.experiments) // len(cells))
+    per_block = 1 if block is None else max(1, round(block / samples))
+    return _Cells(np.array([cell.experiment for cell in cells]), bread, score, samples, per_block)
+
+
+def _draws(cells: _Cells, replicates: int, rng: np.random.Generator) -> FloatArray:
+    """How often each cell is drawn, (replicates, cells); blocks run around the end of their experiment."""
+    counts = np.zeros((replicates, len(cells.experiment)))
+    for number in np.unique(cells.experiment):
+        own = np.flatnonzero(cells.experiment == number)
+        length = min(cells.per_block, len(own))
+        starts = rng.integers(len(own), size=(replicates, -(-len(own) // length)))
+        drawn = (starts[:, :, None] + np.arange(length)).reshape(replicates, -1)[:, : len(own)] % len(own)
+        for r in range(replicates):
+            counts[r, own] += np.bincount(drawn[r], minlength=len(own))
+    return counts

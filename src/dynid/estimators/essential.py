@@ -1,0 +1,182 @@
+"""Essential parameters: those without which the torques are explained worse."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import fdtrc
+
+from dynid.errors import DynidError, unknown_name
+from dynid.estimators.fit import Fit
+from dynid.estimators.least_squares import WLS
+from dynid.estimators.strategy import Strategy
+from dynid.estimators.uncertainties import uncertainty_of
+from dynid.estimators.uncertainty import Uncertainty
+from dynid.estimators.weights import all_kept
+from dynid.problem.problem import Problem
+
+FloatArray = NDArray[np.float64]
+THRESHOLDS = {"sigma": 20.0, "residual": 1.04, "f-test": 0.01}
+
+
+@dataclass(frozen=True)
+class Removal:
+    """One parameter taken out.
+
+    Args:
+        name: base parameter.
+        relative_sigma: its %σ at that moment.
+        value: its value at that moment, SI.
+        residual_ratio: σ̂_ρ without it over σ̂_ρ of the full model.
+    """
+
+    name: str
+    relative_sigma: float
+    value: float
+    residual_ratio: float
+
+
+@dataclass(frozen=True, init=False)
+class Essential(Strategy):
+    """Remove the parameter with the largest %σ, solve again, and so on, until a rule says stop.
+
+    "sigma" stops when every %σ is at most ``threshold`` per cent (P3 §2, P4: 20 %): the default, which finds
+    exactly the true set on simulated arms. "residual" stops before σ̂_ρ reaches ``threshold`` times its first
+    value (P1 §2.2: 1.04): it removes more. "f-test" stops before the removed ones together are significant at
+    level ``threshold``.
+
+    Args:
+        strategy: how to solve; its weights and its uncertainty are used at every step (a bootstrap only at
+            the end: the steps then use the classical %σ).
+        rule: "sigma", "residual" or "f-test".
+        threshold: 20 [%], 1.04 or 0.01 when None.
+    """
+
+    strategy: Strategy
+    rule: str = "sigma"
+    threshold: float | None = None
+
+    def __init__(
+        self, strategy: Strategy | None = None, rule: str = "sigma", threshold: float | None = None
+    ) -> None:
+        """Take over the uncertainty of the strategy inside."""
+        inner = WLS() if strategy is None else strategy
+        for name, value in (("strategy", inner), ("rule", rule), ("uncertainty", inner.uncertainty)):
+            object.__setattr__(self, name, value)
+        if rule not in THRESHOLDS:
+            raise unknown_name("rule for essential parameters", rule, THRESHOLDS)
+        object.__setattr__(self, "threshold", THRESHOLDS[rule] if threshold is None else threshold)
+        _check(self)
+
+    def fit(self, problem: Problem, kept: NDArray[np.bool_] | None = None) -> Fit:
+        """Remove and solve until the rule stops."""
+        assert self.threshold is not None
+        first = current = self.strategy.fit(problem, all_kept(problem, kept))
+        if first.spectrum.rank < int(first.kept.sum()) or first.degrees <= 0:
+            return first  # no %σ means anything then; the outcome will say so
+        kind = uncertainty_of(self.uncertainty)
+        removals: list[Removal] = []
+        stopped_by: Removal | None = None
+        while current.kept.sum() > 1:
+            relative = _relative_sigma(problem, current, kind)
+            worst = int(np.argmax(relative))
+            if self.rule == "sigma" and relative[worst] <= self.threshold:
+                break
+            fewer = current.kept.copy()
+            fewer[worst] = False
+            trial = self.strategy.fit(problem, fewer)
+            ratio = _ratio(first, trial, problem)
+            step = Removal(problem.names[worst], float(relative[worst]), float(current.values[worst]), ratio)
+            if self.rule != "sigma" and self._too_much(first, trial, ratio, problem):
+                stopped_by = step
+                break
+            removals.append(step)
+            current = trial
+        final = _relative_sigma(problem, current, kind)[current.kept]
+        return replace(
+            current,
+            facts={**current.facts, **self._facts(removals, stopped_by, final, first, current, problem)},
+        )
+
+    def _too_much(self, first: Fit, trial: Fit, ratio: float, problem: Problem) -> bool:
+        assert self.threshold is not None
+        if self.rule == "residual":
+            return ratio >= self.threshold
+        return _significance(first, trial, problem) < self.threshold
+
+    def _facts(
+        self,
+        removals: list[Removal],
+        stopped_by: Removal | None,
+        final: FloatArray,
+        first: Fit,
+        last: Fit,
+        problem: Problem,
+    ) -> dict[str, object]:
+        largest = float(final.max(initial=0.0))
+        smallest = min((r.relative_sigma for r in removals), default=np.inf)
+        return {
+            "removed": [r.name for r in removals],
+            "removals": [vars(r) for r in removals],
+            "essential": {
+                "rule": self.rule,
+                "threshold": self.threshold,
+                "kept": int(last.kept.sum()),
+                "largest_kept_relative_sigma": largest,
+                "smallest_removed_relative_sigma": smallest if removals else None,
+                "gap": smallest / largest if removals and largest > 0 else None,
+                "residual_ratio": _ratio(first, last, problem),
+                "significance": _significance(first, last, problem) if removals else None,
+                "stopped_by": None if stopped_by is None else vars(stopped_by),
+            },
+        }
+
+
+def _check(essential: Essential) -> None:
+    allowed = {"sigma": (0.0, np.inf), "residual": (1.0, np.inf), "f-test": (0.0, 1.0)}
+    low, high = allowed[essential.rule]
+    threshold = essential.threshold
+    if threshold is None or not low < threshold < high:
+        raise DynidError(
+            f"The threshold of the rule {essential.rule!r} is {threshold}; it must be between {low:g} and "
+            f"{high:g}.",
+            name="threshold",
+            value=threshold,
+        )
+    if isinstance(essential.strategy, Essential):
+        raise DynidError("Essential wraps a strategy that estimates, not another Essential.", name="strategy")
+
+
+def _relative_sigma(problem: Problem, fit: Fit, kind: Uncertainty) -> FloatArray:
+    """%σ over all base parameters; minus infinity where already removed."""
+    covariance = kind.doubt(problem, fit).covariance if kind.name == "hac" else fit.covariance
+    sigma = np.sqrt(np.maximum(np.diag(covariance), 0.0))[: int(fit.kept.sum())]
+    values = np.abs(fit.values[fit.kept])
+    relative = np.full(len(fit.kept), -np.inf)
+    relative[fit.kept] = np.where(values > 0, 100 * sigma / np.where(values > 0, values, 1.0), np.inf)
+    return relative
+
+
+def _squares(problem: Problem, fit: Fit, weights: FloatArray) -> float:
+    """‖Λ(Y − W χ)‖² with given weights, so that steps are compared on the same scale."""
+    return float(np.sum((weights * problem.residual_norms(fit.values)) ** 2))
+
+
+def _ratio(first: Fit, now: Fit, problem: Problem) -> float:
+    before = _squares(problem, first, first.weights) / first.degrees
+    after = _squares(problem, now, first.weights) / now.degrees
+    return float(np.sqrt(after / before)) if before > 0 else (1.0 if after == 0 else np.inf)
+
+
+def _significance(first: Fit, now: Fit, problem: Problem) -> float:
+    """Probability of so large a rise of the residual if all removed parameters were zero (F-test)."""
+    removed = int(first.kept.sum() - now.kept.sum())
+    if removed == 0:
+        return 1.0
+    before = _squares(problem, first, first.weights)
+    rise = max(_squares(problem, now, first.weights) - before, 0.0)
+    if before == 0:
+        return 1.0 if rise == 0 else 0.0
+    return float(fdtrc(removed, first.degrees, rise / removed / (before / first.degrees)))

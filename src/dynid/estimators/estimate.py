@@ -1,0 +1,175 @@
+"""The estimate: base parameters with their doubt, able to judge itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from dynid.problem.problem import Problem
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How an estimation ended.
+
+    Args:
+        name: "fine", "rank deficient", "under-excited", "outliers dominate", "not converged" …
+        trustworthy: whether the values may be used.
+        cause: what happened and why, in a sentence.
+        remedy: what to try, in a sentence.
+    """
+
+    name: str
+    trustworthy: bool
+    cause: str = ""
+    remedy: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Further:
+    """Parameters beside the base ones: coefficients and inner constants of nonlinear friction.
+
+    Args:
+        names: such as ``Stribeck1`` and ``Stribeck1.vs``.
+        units: SI units; empty where a constant's unit is not known.
+        values: (further,).
+        covariance: of the base parameters followed by these, (base + further, base + further).
+        terms: the terms they belong to.
+    """
+
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    values: FloatArray
+    covariance: FloatArray
+    terms: tuple[Any, ...] = ()
+
+    @property
+    def sigma(self) -> FloatArray:
+        """Standard deviations of these parameters."""
+        return np.sqrt(np.maximum(np.diag(self.covariance)[-len(self.values) :], 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """Identified parameters.
+
+    Args:
+        problem: what was solved.
+        strategy: name and options of the estimator.
+        values: base parameters in the order of ``problem.base``; those removed as not essential are zero.
+        covariance: (base, base); rows and columns of removed parameters are zero.
+        kept: which base parameters were estimated, (base,) of bool.
+        joint_sigma: standard deviation of the error of each joint's torque, (coordinates,).
+        uncertainty: "classical", "hac" or "bootstrap": how the covariance was found.
+        iterations: passes taken.
+        outcome: how it ended.
+        facts: further figures by name (condition numbers, residual norms, removed parameters, weights …),
+            ready for JSON; docs/estimators.md lists them.
+        further: parameters beside the base ones, from separable least squares.
+    """
+
+    problem: Problem
+    strategy: Mapping[str, Any]
+    values: FloatArray
+    covariance: FloatArray
+    kept: NDArray[np.bool_]
+    joint_sigma: FloatArray
+    uncertainty: str
+    iterations: int
+    outcome: Outcome
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    further: Further | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the base parameters."""
+        return self.problem.base.names
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """SI units of the base parameters."""
+        return self.problem.base.units
+
+    @property
+    def undetermined(self) -> NDArray[np.bool_]:
+        """Base parameters that the rows cannot tell (rank deficient), (base,)."""
+        lost = set(self.facts.get("undetermined", ()))
+        return np.array([name in lost for name in self.names])
+
+    @property
+    def sigma(self) -> FloatArray:
+        """Standard deviations of the parameters; zero for removed ones, infinite for undetermined ones."""
+        known = np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+        return np.where(self.undetermined, np.inf, known)
+
+    @property
+    def relative_sigma(self) -> FloatArray:
+        """%σ = 100 σ / |value| (P1 eq 11); infinite where the value is zero."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(self.values != 0, 100 * self.sigma / np.abs(self.values), np.inf)
+
+    @property
+    def correlation(self) -> FloatArray:
+        """Correlation between the parameters, (base, base); one on the diagonal, zero for removed ones."""
+        deviations = np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+        inverse = np.divide(1.0, deviations, out=np.zeros_like(deviations), where=deviations > 0)
+        matrix = np.clip(self.covariance * np.outer(inverse, inverse), -1.0, 1.0)
+        np.fill_diagonal(matrix, 1.0)
+        return np.asarray(matrix, dtype=float)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on what deserves attention."""
+        return tuple(self.facts.get("notes", ()))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything a saved result needs, ready for JSON; infinite figures are None."""
+        columns = zip(
+            self.names, self.units, self.values, self.sigma, self.relative_sigma, self.kept, strict=True
+        )
+        rows = [
+            {
+                "name": name,
+                "unit": unit,
+                "value": float(value),
+                "sigma": _finite(sigma),
+                "relative_sigma": _finite(relative),
+                "kept": bool(kept),
+            }
+            for name, unit, value, sigma, relative, kept in columns
+        ]
+        return {
+            "strategy": dict(self.strategy),
+            "uncertainty": self.uncertainty,
+            "iterations": self.iterations,
+            "outcome": asdict(self.outcome),
+            "joint_sigma": [_finite(s) for s in self.joint_sigma],
+            "parameters": rows,
+            "further": None if self.further is None else _further_rows(self.further),
+            "facts": _json_ready(self.facts),
+        }
+
+
+def _further_rows(further: Further) -> list[dict[str, Any]]:
+    columns = zip(further.names, further.units, further.values, further.sigma, strict=True)
+    return [{"name": n, "unit": u, "value": float(v), "sigma": _finite(s)} for n, u, v, s in columns]
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def _json_ready(value: Any) -> Any:
+    """Nested facts with infinite figures as None."""
+    if isinstance(value, Mapping):
+        return {key: _json_ready(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_json_ready(item) for item in value]
+    return _finite(value) if isinstance(value, float) else value

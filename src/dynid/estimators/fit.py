@@ -1,0 +1,84 @@
+"""What a strategy hands over: values, and the pieces from which any uncertainty is made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynid.estimators.estimate import Further, Outcome
+from dynid.problem.spectrum import Spectrum
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A solved problem, linearised at its solution: error = T Tᵀ Σ W_tᵀ s_t ρ_t, T Tᵀ = (Σ W_tᵀ h_t W_t)⁻¹.
+
+    Columns are the kept base parameters, followed by further ones where the strategy has them.
+
+    Args:
+        values: base parameters (base,); zero where not kept.
+        kept: which base parameters were estimated (base,).
+        root: T (columns, rank).
+        covariance: classical covariance of the columns (columns, columns).
+        spectrum: singular values of the system that was solved.
+        row_weights: h per joint, (coordinates,).
+        score_weights: s of each row, per joint; None where it is ``row_weights`` on every row.
+        joint_sigma: standard deviation of each joint's error [N m or N], (coordinates,).
+        sigma: σ̂ of the system that was solved (P1 eq 9).
+        degrees: rows less parameters.
+        weights: what each joint's rows were multiplied by, (coordinates,).
+        iterations: passes taken.
+        converged: whether the passes came to rest.
+        problem_outcome: an outcome only this strategy can name, or None.
+        notes: sentences on what deserves attention.
+        facts: further figures by name.
+        further: parameters beside the base ones, with their columns.
+    """
+
+    values: FloatArray
+    kept: NDArray[np.bool_]
+    root: FloatArray
+    covariance: FloatArray
+    spectrum: Spectrum
+    row_weights: FloatArray
+    score_weights: tuple[FloatArray, ...] | None
+    joint_sigma: FloatArray
+    sigma: float
+    degrees: int
+    weights: FloatArray
+    iterations: int = 1
+    converged: bool = True
+    problem_outcome: Outcome | None = None
+    notes: tuple[str, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    further: FurtherColumns | None = None
+
+    @property
+    def undetermined(self) -> NDArray[np.bool_]:
+        """Base parameters the rows cannot tell, (base,)."""
+        lost = np.zeros(len(self.values), dtype=bool)
+        chosen = np.flatnonzero(self.kept)
+        for group in self.spectrum.confused:
+            lost[[chosen[i] for i in group if i < len(chosen)]] = True
+        return lost
+
+
+@dataclass(frozen=True, eq=False)
+class FurtherColumns:
+    """Parameters beside the base ones and the rows that belong to them.
+
+    Args:
+        parameters: names, units, values and terms; covariance filled in later.
+        columns: per joint (rows, further parameters): the derivative of the torque by each.
+        residual: per joint, y minus all terms (rows,).
+    """
+
+    parameters: Further
+    columns: tuple[FloatArray, ...]
+    residual: tuple[FloatArray, ...]

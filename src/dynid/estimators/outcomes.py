@@ -1,0 +1,162 @@
+"""Judge a fit: named outcomes with cause and remedy, and notes on what deserves attention."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynid.estimators.estimate import Outcome
+from dynid.estimators.fit import Fit
+from dynid.problem.problem import Problem
+from dynid.problem.spectrum import spectrum
+
+FloatArray = NDArray[np.float64]
+POOR_CONDITION, HOPELESS_CONDITION = 100.0, 1e4
+OUTLIER_RATIO = 3.0
+"""σ̂ over the robust one: Gaussian errors give 1, a few gross errors give many."""
+_MEDIAN_OF_NORMAL = 0.6744897501960817
+_LISTED = 12
+_EXACT = 1e-8
+"""Residuals below this share of the torque are rounding; their shape says nothing."""
+
+FINE = Outcome("fine", True)
+
+
+def judge(problem: Problem, fit: Fit) -> tuple[Outcome, tuple[str, ...]]:
+    """The gravest outcome of a fit, and its notes."""
+    ratio = outlier_ratios(problem, fit)
+    found = (
+        fit.problem_outcome
+        or _too_few_rows(problem, fit)
+        or _rank_deficient(problem, fit)
+        or _not_converged(fit)
+        or _under_excited(problem, fit)
+        or _outliers(problem, fit, ratio)
+        or FINE
+    )
+    notes = list(fit.notes)
+    if found.trustworthy and fit.spectrum.condition > POOR_CONDITION:
+        notes.append(
+            f"The column-scaled condition number is {fit.spectrum.condition:.0f} (good is below "
+            f"{POOR_CONDITION:.0f}): {_weak(problem, fit)} are hard to tell apart; a more exciting motion or "
+            "fewer parameters would help."
+        )
+    robust = fit.score_weights is not None
+    if robust and np.nanmax(ratio, initial=0.0) > OUTLIER_RATIO:
+        notes.append("Outliers are many or large; they were given little weight, but look for their cause.")
+    return found, tuple(notes)
+
+
+def outlier_ratios(problem: Problem, fit: Fit) -> FloatArray:
+    """Per joint, RMS of the residual over its robust counterpart; not a number without rows."""
+    ratios = np.full(len(problem.regression.joints), np.nan)
+    if not problem.has_rows:
+        return ratios
+    for j in range(len(ratios)):
+        rows = problem.rows(j)
+        if not len(rows):
+            continue
+        residual = rows.residual(fit.values) if fit.further is None else fit.further.residual[j]
+        rms = float(np.sqrt(np.mean(residual**2)))
+        robust = float(np.median(np.abs(residual))) / _MEDIAN_OF_NORMAL
+        if rms > _EXACT * np.sqrt(np.mean(rows.y**2)) and robust > 0:
+            ratios[j] = rms / robust
+    return ratios
+
+
+def _too_few_rows(problem: Problem, fit: Fit) -> Outcome | None:
+    rows, wanted = int(problem.row_counts.sum()), fit.root.shape[1]
+    short = [
+        problem.robot.joints[problem.robot.coordinates[j]].name
+        for j, factor in enumerate(problem.regression.joints)
+        if factor.rows <= spectrum(factor.R).rank
+    ]
+    if rows > int(fit.kept.sum()) and not short:
+        return None
+    where = f" joints without rows to spare: {', '.join(short)};" if short else ""
+    return Outcome(
+        "too few rows",
+        False,
+        f"{rows} rows are left for {max(wanted, int(fit.kept.sum()))} parameters;{where} the errors cannot "
+        "be judged.",
+        "Record longer, decimate less, or lower the speed thresholds.",
+    )
+
+
+def _rank_deficient(problem: Problem, fit: Fit) -> Outcome | None:
+    columns = fit.spectrum.s.size
+    if fit.spectrum.rank == columns:
+        return None
+    names = _column_names(problem, fit)
+    groups = [[names[i] for i in group] for group in fit.spectrum.confused]
+    unseen = [group[0] for group in groups if len(group) == 1]
+    apart = [_listed(group) for group in groups if len(group) > 1]
+    causes = []
+    if apart:
+        causes.append(f"cannot be told apart: {'; '.join(apart)}")
+    if unseen:
+        causes.append(f"not seen at all: {_listed(unseen)}")
+    return Outcome(
+        "rank deficient",
+        False,
+        f"The rows show {fit.spectrum.rank} of {columns} directions; {' and '.join(causes)}.",
+        "Move the joints concerned, each at several speeds and in both directions, leave such parameters "
+        "out, or give a prior with Ridge.",
+    )
+
+
+def _not_converged(fit: Fit) -> Outcome | None:
+    if fit.converged:
+        return None
+    return Outcome(
+        "not converged",
+        False,
+        f"The values still moved after {fit.iterations} iterations.",
+        "Allow more iterations, start elsewhere, or use a simpler model.",
+    )
+
+
+def _under_excited(problem: Problem, fit: Fit) -> Outcome | None:
+    condition = fit.spectrum.condition
+    if condition <= HOPELESS_CONDITION:
+        return None
+    return Outcome(
+        "under-excited",
+        False,
+        f"The column-scaled condition number is {condition:.2g} (good is below {POOR_CONDITION:.0f}): "
+        f"{_weak(problem, fit)} hardly differ in what they do to the torques.",
+        "Record a more exciting motion, or keep essential parameters only.",
+    )
+
+
+def _outliers(problem: Problem, fit: Fit, ratios: FloatArray) -> Outcome | None:
+    worst = float(np.nanmax(ratios, initial=0.0)) if np.any(np.isfinite(ratios)) else 0.0
+    if fit.score_weights is not None or worst <= OUTLIER_RATIO:
+        return None
+    joint = int(np.nanargmax(ratios))
+    name = problem.robot.joints[problem.robot.coordinates[joint]].name
+    return Outcome(
+        "outliers dominate",
+        False,
+        f"The residual of joint {name} is {worst:.1f} times its robust size: a few rows carry most of the "
+        "error.",
+        "Use IRLS, a median filter on the log, or look at these rows: collisions, dropped samples, stiction.",
+    )
+
+
+def _weak(problem: Problem, fit: Fit) -> str:
+    """Parameters that make up the weakest direction."""
+    weight = np.abs(fit.spectrum.V[:, -1])
+    names = _column_names(problem, fit)
+    order = [i for i in np.argsort(-weight) if weight[i] > 0.3 * weight.max()]
+    return _listed([names[i] for i in order])
+
+
+def _column_names(problem: Problem, fit: Fit) -> list[str]:
+    names = [name for name, kept in zip(problem.names, fit.kept, strict=True) if kept]
+    return names + (list(fit.further.parameters.names) if fit.further is not None else [])
+
+
+def _listed(names: list[str]) -> str:
+    more = len(names) - _LISTED
+    return ", ".join(names[:_LISTED]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,141 @@
+"""Least squares with a prior: CAD or earlier values, as sure as their covariance says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynid.errors import DynidError, ShapeError, unknown_name
+from dynid.estimators.fit import Fit
+from dynid.estimators.least_squares import weighted_fit
+from dynid.estimators.strategy import Strategy
+from dynid.estimators.weights import all_kept, own_sigma, weights_of
+from dynid.problem.factor import compressed
+from dynid.problem.problem import Problem
+from dynid.problem.spectrum import spectrum
+
+FloatArray = NDArray[np.float64]
+_FLOOR_SHARE = 0.1
+"""A prior value of zero is as sure as a parameter that makes a tenth of the torque."""
+_MOSTLY_PRIOR = 0.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ridge(Strategy):
+    """min ‖Λ(Y − W χ)‖² + λ (χ − χ₀)ᵀ P⁻¹ (χ − χ₀): with λ = 1 the posterior of χ under the prior N(χ₀, P).
+
+    The covariance is the posterior one, so it includes the prior's doubt but not its mistakes.
+
+    Args:
+        prior: χ₀ by base name; absent names are zero. The robot's own a-priori values when None.
+        covariance: P (base, base) in base order; from ``relative_sigma`` when None.
+        relative_sigma: prior standard deviation as a share of |χ₀|; where χ₀ is nearly zero, of the value
+            that would make a tenth of the torque.
+        strength: λ, or "auto" for the one that makes the torques most likely (empirical Bayes).
+    """
+
+    prior: Mapping[str, float] | None = None
+    covariance: NDArray[np.float64] | None = None
+    relative_sigma: float = 0.5
+    strength: float | str = 1.0
+
+    def __post_init__(self) -> None:
+        """Refuse strengths and deviations that mean nothing."""
+        super().__post_init__()
+        number = isinstance(self.strength, int | float) and self.strength >= 0
+        if not number and self.strength != "auto":
+            raise DynidError(
+                f"The strength of the prior is {self.strength!r}; give a number from 0 on, or 'auto'.",
+                name="strength",
+                value=self.strength,
+                allowed=">= 0 or 'auto'",
+            )
+        if not self.relative_sigma > 0:
+            raise DynidError(
+                f"relative_sigma of the prior is {self.relative_sigma}; it must be positive.",
+                name="relative_sigma",
+                value=self.relative_sigma,
+            )
+
+    def fit(self, problem: Problem, kept: NDArray[np.bool_] | None = None) -> Fit:
+        """Solve the rows and the prior together."""
+        chosen = all_kept(problem, kept)
+        sigma = own_sigma(problem)
+        start = weighted_fit(problem, weights_of(sigma), chosen, sigma)
+        # σ̂ of the weighted rows is one when the weights are right; with it, λ = 1 is the posterior.
+        weights = start.weights / (start.sigma or 1.0)
+        factor = problem.stacked_factor(weights)[:, np.append(chosen, True)]
+        center = self._center(problem)[chosen]
+        half = self._root(factor, center, chosen)  # P = half halfᵀ
+        strength = self._strength(factor, center, half)
+        pull = np.sqrt(strength) * np.linalg.inv(half)
+        joint = spectrum(np.vstack([factor, np.column_stack([pull, pull @ center])]))
+        values = np.zeros(len(chosen))
+        values[chosen] = joint.solution
+        posterior = joint.root @ joint.root.T
+        variance = np.sum(half**2, axis=1) / strength if strength > 0 else np.full(len(half), np.inf)
+        share = np.clip(np.diag(posterior) / variance, 0.0, 1.0)
+        names = [name for name, k in zip(problem.names, chosen, strict=True) if k]
+        held = [name for name, s in zip(names, share, strict=True) if s > _MOSTLY_PRIOR]
+        notes = (f"The prior says more than the log about {', '.join(held)}.",) if held else ()
+        return replace(
+            start,
+            values=values,
+            root=joint.root,
+            covariance=posterior,
+            spectrum=joint,
+            row_weights=weights**2,
+            notes=notes,
+            facts={"prior_strength": strength, "prior_share": _by_name(names, share), "held_by_prior": held},
+        )
+
+    def _center(self, problem: Problem) -> FloatArray:
+        if self.prior is None:
+            return problem.base.regroup(problem.robot.parameters)
+        center = np.zeros(len(problem.base))
+        for name, value in self.prior.items():
+            if name not in problem.names:
+                raise unknown_name("base parameter of the prior", name, problem.names)
+            center[problem.names.index(name)] = value
+        return center
+
+    def _root(self, factor: FloatArray, center: FloatArray, kept: NDArray[np.bool_]) -> FloatArray:
+        """A square root of the prior covariance of the kept parameters."""
+        if self.covariance is None:
+            lengths = np.linalg.norm(factor, axis=0)
+            torque = lengths[-1] or 1.0
+            typical = torque / np.where(lengths[:-1] > 0, lengths[:-1], torque)
+            return np.diag(self.relative_sigma * np.maximum(np.abs(center), _FLOOR_SHARE * typical))
+        P = np.asarray(self.covariance, dtype=float)
+        if P.shape != (len(kept), len(kept)):
+            raise ShapeError(
+                f"The prior covariance has shape {P.shape}; expected ({len(kept)}, {len(kept)}).",
+                name="covariance",
+                value=P.shape,
+            )
+        try:
+            return np.asarray(np.linalg.cholesky(P[np.ix_(kept, kept)]), dtype=float)
+        except np.linalg.LinAlgError:
+            raise DynidError(
+                "The prior covariance is not positive definite; give each parameter a positive variance.",
+                name="covariance",
+            ) from None
+
+    def _strength(self, factor: FloatArray, center: FloatArray, half: FloatArray) -> float:
+        """λ given, or the maximum of the marginal likelihood: y − W χ₀ ~ N(0, I + W P Wᵀ/λ)."""
+        if not isinstance(self.strength, str):
+            return float(self.strength)
+        R = compressed(factor)
+        U, s, _ = np.linalg.svd(R[:, :-1] @ half, full_matrices=False)
+        beta = (U.T @ (R[:, -1] - R[:, :-1] @ center)) ** 2
+        grid = np.logspace(-8, 8, 321)
+        spread = 1.0 + s[:, None] ** 2 / grid
+        misfit = np.sum(np.log(spread) + beta[:, None] / spread, axis=0)
+        return float(grid[int(np.argmin(misfit))])
+
+
+def _by_name(names: list[str], values: FloatArray) -> dict[str, float]:
+    return {name: float(value) for name, value in zip(names, values, strict=True)}

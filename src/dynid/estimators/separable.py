@@ -1,0 +1,187 @@
+"""Separable least squares: constants inside friction terms outside, everything linear inside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import least_squares
+
+from dynid.errors import DynidError, unknown_name
+from dynid.estimators.augmented import Augmented
+from dynid.estimators.estimate import Further
+from dynid.estimators.fit import Fit, FurtherColumns
+from dynid.estimators.strategy import Strategy
+from dynid.estimators.terms import STRIBECK, NonlinearTerm
+from dynid.estimators.weights import all_kept, weights_of
+from dynid.problem.problem import Problem
+
+FloatArray = NDArray[np.float64]
+_TRIED = np.logspace(-1.5, 1.5, 13)
+"""Multiples of the first guess that are tried before the descent: the misfit has several valleys."""
+_SWEEPS = 2
+_EXACT = 1e-8
+"""A share of the torque below which a term is rounding."""
+_ROUNDS = 2
+"""Descents: the second with weights from the first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Separable(Strategy):
+    """Variable projection: min over θ of ‖(I − A A⁺) Y‖, A(θ) = [W Φ(θ)] (Golub and Pereyra 1973).
+
+    θ are the constants inside the friction terms; base parameters and the terms' coefficients are solved
+    exactly for each θ. The covariance of all of them comes from the full Jacobian [W Φ ∂Φ/∂θ·c].
+
+    Args:
+        terms: terms beside the robot's own parameters.
+        start: first guesses by constant name, for all joints ("vs") or for one ("vs2"); else the terms' own.
+        weighted: divide each joint's rows by σ̂_j, found with the terms in place.
+        iterations: evaluations of a descent at most.
+    """
+
+    terms: tuple[NonlinearTerm, ...] = (STRIBECK,)
+    start: Mapping[str, float] = field(default_factory=dict)
+    weighted: bool = True
+    iterations: int = 200
+
+    def fit(self, problem: Problem, kept: NDArray[np.bool_] | None = None) -> Fit:
+        """Descend over the constants and solve the rest."""
+        system = Augmented.of(problem, self.terms, all_kept(problem, kept))
+        theta = self._guess(system)
+        low, high = system.bounds()
+        used, converged = 0, True
+        weights = np.ones(len(system.rows))
+        for _ in range(_ROUNDS if self.weighted else 1):
+            if self.weighted:
+                weights = weights_of(system.own_sigma(theta))
+            if not theta.size:
+                break
+            projected = system.projection(weights)
+            best = theta if used else _scanned(projected, theta, low, high)
+            size = np.maximum(np.abs(best), 1e-12)
+            # Relative constants, so that one tolerance serves all of them.
+            found = least_squares(
+                lambda u, size=size, projected=projected: projected(u * size),
+                best / size,
+                jac="2-point",
+                bounds=(low / size, high / size),
+                max_nfev=self.iterations,
+                xtol=1e-9,
+                ftol=1e-12,
+                gtol=1e-12,
+            )
+            theta, converged = found.x * size, bool(found.status > 0)
+            used += int(found.nfev)
+        sigma = system.own_sigma(theta)
+        if self.weighted:
+            weights = weights_of(sigma)
+        return _finished(problem, system, theta, weights, sigma, max(used, 1), converged)
+
+    def _guess(self, system: Augmented) -> FloatArray:
+        known = {name for slot in system.slots for name in (*slot.constants, *slot.term.constants)}
+        for name in self.start:
+            if name not in known:
+                raise unknown_name("constant", name, known)
+        guesses = []
+        for slot in system.slots:
+            for plain, own in zip(slot.term.constants, slot.constants, strict=True):
+                guesses.append(self.start.get(own, self.start.get(plain, slot.term.start[plain])))
+        return np.array(guesses, dtype=float)
+
+    def __post_init__(self) -> None:
+        """Refuse a fit without terms."""
+        super().__post_init__()
+        if not self.terms:
+            raise DynidError(
+                "Separable was given no terms; give at least one, or use WLS.", name="terms", value=()
+            )
+
+
+def _scanned(
+    projected: Callable[[FloatArray], FloatArray], start: FloatArray, low: FloatArray, high: FloatArray
+) -> FloatArray:
+    """The best of a scan over each constant in turn, from where a descent ends in the deepest valley."""
+    best, misfit = start, float(np.sum(projected(start) ** 2))
+    for _ in range(_SWEEPS):
+        for i in range(len(start)):
+            for factor in _TRIED:
+                trial = best.copy()
+                trial[i] = np.clip(start[i] * factor, low[i], high[i])
+                found = float(np.sum(projected(trial) ** 2))
+                if found < misfit:
+                    best, misfit = trial, found
+    return best
+
+
+def _finished(
+    problem: Problem,
+    system: Augmented,
+    theta: FloatArray,
+    weights: FloatArray,
+    sigma: FloatArray,
+    used: int,
+    converged: bool,
+) -> Fit:
+    linear = system.solve(theta, weights)
+    count = int(system.kept.sum())
+    coefficients = linear.solution[count:]
+    values = np.zeros(len(system.kept))
+    values[system.kept] = linear.solution[:count]
+    columns = system.jacobian(theta, coefficients)
+    solved = system.jacobian_spectrum(columns, weights)
+    residual = system.residual(values, coefficients, theta)
+    degrees = int(problem.row_counts.sum()) - solved.rank
+    squares = sum(float(w**2 * r @ r) for w, r in zip(weights, residual, strict=True))
+    variance = squares / degrees if degrees > 0 else 0.0
+    slots = system.slots
+    further = Further(
+        tuple(s.coefficient for s in slots) + tuple(n for s in slots for n in s.constants),
+        tuple(s.term.unit for s in slots)
+        + tuple(s.term.constant_units.get(name, "") for s in slots for name in s.term.constants),
+        np.concatenate([coefficients, theta]),
+        np.zeros((0, 0)),
+        system.terms,
+    )
+    covariance = variance * solved.root @ solved.root.T
+    sigma_of = np.sqrt(np.diag(covariance))[count:]
+    return Fit(
+        values=values,
+        kept=system.kept,
+        root=solved.root,
+        covariance=covariance,
+        spectrum=solved,
+        row_weights=weights**2,
+        score_weights=None,
+        joint_sigma=sigma,
+        sigma=float(np.sqrt(variance)),
+        degrees=degrees,
+        weights=weights,
+        iterations=used,
+        converged=converged,
+        notes=_notes(system, columns, further, sigma_of),
+        further=FurtherColumns(further, columns, residual),
+    )
+
+
+def _notes(
+    system: Augmented, columns: tuple[FloatArray, ...], further: Further, sigma: FloatArray
+) -> tuple[str, ...]:
+    """Terms the motion does not show: the coefficient is within its doubt, or a constant at a bound."""
+    low, high = system.bounds()
+    count = len(system.slots)
+    theta, at = further.values[count:], 0
+    unseen = []
+    for i, slot in enumerate(system.slots):
+        own = slice(at, at + len(slot.constants))
+        at = own.stop
+        stuck = np.any((theta[own] <= low[own] * (1 + 1e-6)) | (theta[own] >= high[own] * (1 - 1e-6)))
+        share = abs(further.values[i]) * np.linalg.norm(columns[slot.joint][:, i])
+        rounding = _EXACT * np.linalg.norm(system.rows[slot.joint].y)
+        if stuck or share < rounding or abs(further.values[i]) < 2 * sigma[i]:
+            unseen.append(slot.coefficient)
+    if not unseen:
+        return ()
+    return (f"The motion does not show {', '.join(unseen)}; leave the term out on these joints.",)

@@ -1,0 +1,54 @@
+"""What every strategy is: options as data, and one method that solves a problem."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynid.estimators.fit import Fit
+from dynid.estimators.uncertainties import uncertainty_of
+from dynid.estimators.uncertainty import Uncertainty
+from dynid.problem.problem import Problem
+
+
+@dataclass(frozen=True, kw_only=True)
+class Strategy(ABC):
+    """A way to estimate base parameters.
+
+    Args:
+        uncertainty: how the covariance is found: "classical" (white errors), "hac" (autocorrelated errors,
+            Newey–West) or "bootstrap" (moving blocks of time), or an object with options.
+    """
+
+    uncertainty: str | Uncertainty = "classical"
+
+    def __post_init__(self) -> None:
+        """Refuse an uncertainty that is not known."""
+        uncertainty_of(self.uncertainty)
+
+    @abstractmethod
+    def fit(self, problem: Problem, kept: NDArray[np.bool_] | None = None) -> Fit:
+        """Solve for the kept base parameters, (base,) of bool; all when None."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Name and options, ready for JSON."""
+        return dict(as_data(self))
+
+
+def as_data(thing: Any) -> Any:
+    """A dataclass of options as a mapping with its name; arrays as lists."""
+    if is_dataclass(thing) and not isinstance(thing, type):
+        options = {f.name: as_data(getattr(thing, f.name)) for f in fields(thing)}
+        return {"name": type(thing).__name__, **options}
+    if isinstance(thing, np.ndarray):
+        return thing.tolist()
+    if isinstance(thing, Mapping):
+        return {str(key): as_data(value) for key, value in thing.items()}
+    if isinstance(thing, list | tuple):
+        return [as_data(value) for value in thing]
+    return thing

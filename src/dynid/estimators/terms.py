@@ -1,0 +1,187 @@
+"""Friction that is not linear in its parameters: terms with named unknown constants, as data."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from types import CodeType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynid.dynamics.operations import NUMERIC
+from dynid.errors import DynidError, ModelError, unknown_name
+from dynid.model.friction import FUNCTIONS, parse_expression
+from dynid.model.robot import Robot
+from dynid.signals.motion import Motion
+
+FloatArray = NDArray[np.float64]
+SIGNALS = ("q", "qd", "tau")
+
+
+@dataclass(frozen=True)
+class NonlinearTerm:
+    """A torque coefficient × expression(q, qd, tau; constants) on each joint.
+
+    Args:
+        name: symbol of the coefficient; the joint's label is appended, as in ``Fs1``.
+        expression: formula in ``q``, ``qd`` and ``tau`` (the joint's own position, speed and measured torque,
+            SI), the functions of friction expressions, and other names: the unknown constants, one per joint.
+        start: a first guess of each constant.
+        bounds: lowest and highest value of a constant; a factor of 1000 around the guess where not given.
+        joints: coordinates that have the term; all when None.
+        unit: unit of the coefficient.
+        constant_units: units of the constants.
+    """
+
+    name: str
+    expression: str
+    start: Mapping[str, float] = field(default_factory=dict)
+    bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    joints: tuple[int, ...] | None = None
+    unit: str = "N m"
+    constant_units: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse formulas with anything but arithmetic, and constants without a first guess."""
+        for constant in self.constants:
+            guess = self.start.get(constant)
+            if guess is None or not np.isfinite(guess) or guess == 0:
+                raise ModelError(
+                    f"The constant {constant!r} of the term {self.name!r} has the first guess {guess}; "
+                    "give a number other than zero.",
+                    name="start",
+                    value=guess,
+                )
+        for name in {*self.start, *self.bounds} - set(self.constants):
+            raise unknown_name(f"constant of the term {self.name!r}", name, self.constants)
+
+    @property
+    def constants(self) -> tuple[str, ...]:
+        """Names of the unknown constants, in order of appearance."""
+        return _constants(self.expression)
+
+    def bound(self, constant: str) -> tuple[float, float]:
+        """Lowest and highest value of a constant."""
+        guess = self.start[constant]
+        low, high = self.bounds.get(constant, sorted((guess / 1000, guess * 1000)))
+        return float(low), float(high)
+
+    def evaluate(self, signals: Mapping[str, FloatArray], constants: Mapping[str, float]) -> FloatArray:
+        """Value of the expression at every sample."""
+        with np.errstate(over="ignore", under="ignore"):
+            value = eval(
+                _code(self.expression), {"__builtins__": {}, **NUMERIC.functions}, {**signals, **constants}
+            )
+        return np.broadcast_to(np.asarray(value, dtype=float), signals["qd"].shape)
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A term on a joint: its coefficient and its constants."""
+
+    term: NonlinearTerm
+    joint: int
+    label: str
+
+    @property
+    def coefficient(self) -> str:
+        """Name of the coefficient."""
+        return self.term.name + self.label
+
+    @property
+    def constants(self) -> tuple[str, ...]:
+        """Names of the constants on this joint."""
+        return tuple(name + self.label for name in self.term.constants)
+
+    def values(self, motion: Motion, constants: FloatArray) -> FloatArray:
+        """The column at full rate, (samples,)."""
+        j = self.joint
+        signals = {"q": motion.q[:, j], "qd": motion.qd[:, j], "tau": motion.tau[:, j]}
+        return self.term.evaluate(signals, dict(zip(self.term.constants, constants, strict=True)))
+
+
+def slots_of(robot: Robot, terms: tuple[NonlinearTerm, ...]) -> tuple[Slot, ...]:
+    """All terms on all their joints, in order.
+
+    Raises:
+        DynidError: when a joint does not exist or two parameters would have the same name.
+    """
+    slots = []
+    for term in terms:
+        for j in range(robot.n_coordinates) if term.joints is None else term.joints:
+            if not 0 <= j < robot.n_coordinates:
+                raise DynidError(
+                    f"The term {term.name!r} names joint {j}; give some of 0 … {robot.n_coordinates - 1}.",
+                    name="joints",
+                    value=j,
+                )
+            slots.append(Slot(term, j, robot.joints[robot.coordinates[j]].label))
+    names = [*robot.table.names] + [n for slot in slots for n in (slot.coefficient, *slot.constants)]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise DynidError(
+            f"Two parameters would be called {twice[0]!r}; give the terms and their constants other names.",
+            name="terms",
+            value=twice[0],
+        )
+    return tuple(slots)
+
+
+def nonlinear_torques(
+    robot: Robot, terms: tuple[NonlinearTerm, ...], values: FloatArray, motion: Motion
+) -> FloatArray:
+    """Torques of nonlinear terms over a motion, (samples, coordinates).
+
+    Args:
+        robot: the robot.
+        terms: the terms.
+        values: coefficients of all slots, then their constants: the order of ``Estimate.further``.
+        motion: any motion.
+    """
+    slots = slots_of(robot, terms)
+    torques = np.zeros_like(motion.tau)
+    at = len(slots)
+    for i, slot in enumerate(slots):
+        count = len(slot.constants)
+        torques[:, slot.joint] += values[i] * slot.values(motion, values[at : at + count])
+        at += count
+    return torques
+
+
+def _parsed(expression: str) -> ast.expr:
+    """The formula, after a check that nothing but arithmetic is in it."""
+    try:
+        tree = ast.parse(expression.replace("^", "**"), mode="eval").body
+    except (SyntaxError, ValueError):
+        parse_expression(expression)  # says what is wrong
+        raise
+    stand_in = ast.parse(ast.unparse(tree), mode="eval").body
+    called = {id(node.func) for node in ast.walk(stand_in) if isinstance(node, ast.Call)}
+    for node in ast.walk(stand_in):
+        if isinstance(node, ast.Name) and id(node) not in called:
+            node.id = "qd"  # signals and constants are plain numbers to the checker
+    parse_expression(ast.unparse(stand_in))
+    return tree
+
+
+@cache
+def _constants(expression: str) -> tuple[str, ...]:
+    names = [node.id for node in ast.walk(_parsed(expression)) if isinstance(node, ast.Name)]
+    return tuple(dict.fromkeys(name for name in names if name not in {*SIGNALS, *FUNCTIONS}))
+
+
+@cache
+def _code(expression: str) -> CodeType:
+    return compile(ast.Expression(_parsed(expression)), "<friction>", "eval")
+
+
+STRIBECK = NonlinearTerm(
+    "Fs", "sign(qd) * exp(-(qd / vs)^2)", start={"vs": 0.1}, constant_units={"vs": "rad/s"}
+)
+"""What sticking adds to Coulomb friction at low speed; vs is the speed at which it fades."""
+LOAD = NonlinearTerm("Fl", "abs(tau) * sign(qd)", unit="1")
+"""Coulomb friction that grows with the torque carried. It has no unknown constant, but its column holds the
+measured torque, whose noise attenuates the coefficient slightly."""

@@ -1,0 +1,1 @@
+"""The linear problem: observation matrices of logs, streamed into triangular factors."""

@@ -1,0 +1,111 @@
+"""Build a problem from a robot and motions, reading each motion once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from dynid.base.base_map import BaseMap
+from dynid.base.find import find_base
+from dynid.compile.kernels import kernels
+from dynid.errors import DynidError, ShapeError
+from dynid.model.robot import Robot
+from dynid.problem.accumulate import Accumulator
+from dynid.problem.problem import Experiment, Problem
+from dynid.problem.stream import blocks, regression_samples, sample_offset, structure
+from dynid.signals.motion import Motion
+from dynid.signals.preparation import Preparation
+
+BUDGET_BYTES = 200_000_000
+
+
+def build_problem(
+    robot: Robot,
+    motions: Iterable[Motion],
+    plan: Preparation,
+    base: BaseMap | None = None,
+    *,
+    budget_bytes: float = BUDGET_BYTES,
+    block_samples: int | None = None,
+    threads: int = 1,
+) -> Problem:
+    """Fold the rows τ = W χ of all motions into triangular factors (P0 §II, P1 §2.2).
+
+    Torques and every column are low-passed and decimated alike, then rows of joint j with |q̇_j| below its
+    threshold are left out. Each motion is used once and may be forgotten by its maker; memory does not grow
+    with their number or length once rows no longer fit the budget.
+
+    Args:
+        robot: the robot.
+        motions: prepared motions, joint side; may be a generator.
+        plan: its decimation, convention and speed thresholds are used here.
+        base: base parameters; found when None.
+        budget_bytes: memory that rows and motions may take together to be kept for later use.
+        block_samples: regression samples folded at once; chosen for the caches when None.
+        threads: how many share the samples of a regressor call.
+    """
+    found = find_base(robot) if base is None else base
+    compiled = kernels(robot, found.columns, threads=threads)
+    _check_thresholds(robot, plan)
+    folded = Accumulator(structure(compiled), budget_bytes)
+    experiments: list[Experiment] = []
+    kept: list[Motion] | None = []
+    for motion in motions:
+        _check_motion(robot, motion)
+        for block in blocks(compiled, motion, plan, block_samples):
+            folded.add(block)
+        experiments.append(_experiment(motion, plan, folded.end_experiment()))
+        kept = _with_motion(kept, motion, budget_bytes - folded.row_bytes if folded.keeps_rows else 0.0)
+    if not experiments:
+        raise DynidError("No motion was given; give at least one.", name="motions", value=0)
+    return Problem(
+        robot, found, plan, tuple(experiments), folded.regression(), None if kept is None else tuple(kept)
+    )
+
+
+def _experiment(motion: Motion, plan: Preparation, rows: tuple[int, ...]) -> Experiment:
+    offset = sample_offset(motion.samples, plan)
+    return Experiment(
+        motion.name,
+        motion.samples,
+        motion.rate_hz,
+        regression_samples(motion.samples, plan),
+        float(motion.time[0]) + offset / motion.rate_hz,
+        plan.decimation / motion.rate_hz,
+        rows,
+        motion.sources,
+        motion.history,
+    )
+
+
+def _with_motion(kept: list[Motion] | None, motion: Motion, room: float) -> list[Motion] | None:
+    """Motions with one more, or None as soon as they do not fit the room that the rows leave."""
+    if kept is None:
+        return None
+    more = [*kept, motion]
+    size = sum(m.q.nbytes + m.qd.nbytes + m.qdd.nbytes + m.tau.nbytes + m.time.nbytes for m in more)
+    return more if size <= room else None
+
+
+def _check_motion(robot: Robot, motion: Motion) -> None:
+    if motion.q.shape[1] != robot.n_coordinates:
+        raise ShapeError(
+            f"Motion {motion.name!r} has {motion.q.shape[1]} axes, but robot {robot.name!r} has "
+            f"{robot.n_coordinates} coordinates; check the mapping of the log.",
+            name="motions",
+            value=motion.q.shape[1],
+            allowed=str(robot.n_coordinates),
+        )
+    if motion.samples == 0:
+        raise ShapeError(f"Motion {motion.name!r} has no samples.", name="motions", value=0)
+
+
+def _check_thresholds(robot: Robot, plan: Preparation) -> None:
+    count = len(plan.speed_thresholds)
+    if count not in (0, robot.n_coordinates):
+        raise ShapeError(
+            f"The plan has {count} speed thresholds, but robot {robot.name!r} has {robot.n_coordinates} "
+            "coordinates; give one each [rad/s or m/s], or none.",
+            name="speed_thresholds",
+            value=count,
+            allowed=f"0 or {robot.n_coordinates}",
+        )

@@ -1,0 +1,208 @@
+"""The problem: τ = W χ over the rows of all experiments, ready for any estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dynid.base.base_map import BaseMap
+from dynid.errors import DynidError, ShapeError
+from dynid.model.robot import Robot
+from dynid.problem.factor import compressed
+from dynid.problem.regression import Regression
+from dynid.problem.rows import JointRows
+from dynid.problem.spectrum import Spectrum, spectrum
+from dynid.signals.log import Source, Step
+from dynid.signals.motion import Motion
+from dynid.signals.preparation import Preparation
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One motion as the regression saw it.
+
+    Args:
+        name: name of the motion.
+        samples: its samples at full rate.
+        rate_hz: its full rate.
+        regression_samples: samples after decimation, before any mask.
+        start_s: time of the first regression sample [s].
+        step_s: time between regression samples [s].
+        rows: rows used, per joint.
+        sources: files it came from.
+        history: what was done to the log.
+    """
+
+    name: str
+    samples: int
+    rate_hz: float
+    regression_samples: int
+    start_s: float
+    step_s: float
+    rows: tuple[int, ...]
+    sources: tuple[Source, ...] = ()
+    history: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """Condition numbers of the observation matrix.
+
+    Args:
+        plain: W as it is.
+        scaled: W with all columns at unit length: what the motion itself is worth.
+        weighted: rows weighted, columns as they are.
+        weighted_scaled: rows weighted, columns at unit length: what an estimator has to invert.
+    """
+
+    plain: float
+    scaled: float
+    weighted: float
+    weighted_scaled: float
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Everything an estimator needs; built by ``build_problem``.
+
+    Args:
+        robot: the robot.
+        base: its base parameters; columns of W are in this order.
+        plan: decimation, masks and convention used.
+        experiments: what was read.
+        regression: factors per joint, experiment and stretch of time; rows where they fit.
+        motions: the motions at full rate, for terms that are not linear; None when they did not fit.
+    """
+
+    robot: Robot
+    base: BaseMap
+    plan: Preparation
+    experiments: tuple[Experiment, ...]
+    regression: Regression
+    motions: tuple[Motion, ...] | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the base parameters."""
+        return self.base.names
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """SI units of the base parameters."""
+        return self.base.units
+
+    @property
+    def row_counts(self) -> NDArray[np.int64]:
+        """Rows of each joint, (coordinates,)."""
+        return np.array([factor.rows for factor in self.regression.joints], dtype=np.int64)
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether the rows themselves were kept, as residuals over time need them."""
+        return self.regression.pieces is not None
+
+    def rows(self, joint: int) -> JointRows:
+        """Rows of a joint over all experiments.
+
+        Raises:
+            DynidError: when they did not fit the budget.
+        """
+        found = self.regression.rows(joint)
+        if found is None:
+            total = int(self.row_counts.sum())
+            raise DynidError(
+                f"The {total} rows of this regression did not fit the memory budget, so only their factor "
+                "was kept; use a larger decimation, fewer experiments or a larger budget_bytes in "
+                "build_problem, or what needs no rows: OLS, WLS, TLS and Ridge with classical or bootstrap "
+                "uncertainty.",
+                name="rows",
+                value=total,
+            )
+        return found
+
+    def time(self, rows: JointRows) -> FloatArray:
+        """Time of each row within its experiment [s]."""
+        start = np.array([e.start_s for e in self.experiments])
+        step = np.array([e.step_s for e in self.experiments])
+        return np.asarray(start[rows.experiment] + rows.sample * step[rows.experiment], dtype=float)
+
+    def stacked_factor(self, weights: ArrayLike | None = None) -> FloatArray:
+        """R of [W y] over all joints, each joint's rows multiplied by its weight.
+
+        Args:
+            weights: one per coordinate, 1/σ_j [1/(N m) or 1/N]; ones when None.
+
+        Returns:
+            (base + 1, base + 1), upper triangular.
+        """
+        factors = self.regression.joints
+        w = np.ones(len(factors)) if weights is None else np.asarray(weights, dtype=float)
+        if w.shape != (len(factors),):
+            raise ShapeError(
+                f"weights have shape {w.shape}; expected ({len(factors)},), one per coordinate.",
+                name="weights",
+                value=w.shape,
+            )
+        width = len(self.base)
+        stack = np.vstack([w_j * factor.wide(width) for w_j, factor in zip(w, factors, strict=True)])
+        return compressed(stack)
+
+    def spectrum(self, weights: ArrayLike | None = None, kept: NDArray[np.bool_] | None = None) -> Spectrum:
+        """Singular values of the weighted W, of the kept columns only when given."""
+        factor = self.stacked_factor(weights)
+        return spectrum(factor if kept is None else factor[:, np.append(kept, True)])
+
+    def conditions(
+        self, weights: ArrayLike | None = None, kept: NDArray[np.bool_] | None = None
+    ) -> Conditions:
+        """Condition numbers of W, plain, column-scaled and weighted."""
+        bare, weighted = self.spectrum(None, kept), self.spectrum(weights, kept)
+        return Conditions(bare.plain_condition, bare.condition, weighted.plain_condition, weighted.condition)
+
+    def correlation(
+        self, weights: ArrayLike | None = None, kept: NDArray[np.bool_] | None = None
+    ) -> FloatArray:
+        """Correlation between the estimated parameters, (base, base), from (WᵀW)⁻¹."""
+        root = self.spectrum(weights, kept).root
+        lengths = np.linalg.norm(root, axis=1)
+        unit = root / np.where(lengths > 0, lengths, 1.0)[:, None]
+        inner = np.clip(unit @ unit.T, -1.0, 1.0)
+        np.fill_diagonal(inner, 1.0)
+        chosen = np.arange(len(self.base)) if kept is None else np.flatnonzero(kept)
+        full = np.eye(len(self.base))
+        full[np.ix_(chosen, chosen)] = inner
+        return full
+
+    def residual_norms(self, values: FloatArray) -> FloatArray:
+        """‖y_j − W_j χ‖ of each joint [N m or N], (coordinates,)."""
+        return np.array([np.linalg.norm(f.residual(values)) for f in self.regression.joints])
+
+    def torque_norms(self) -> FloatArray:
+        """‖y_j‖ of each joint [N m or N], (coordinates,)."""
+        return np.array([factor.torque_norm for factor in self.regression.joints])
+
+    def subset(self, chosen: Sequence[int]) -> Problem:
+        """The problem of some of the experiments, as for k-fold validation."""
+        numbers = [int(k) for k in chosen]
+        if not numbers or not all(0 <= k < len(self.experiments) for k in numbers):
+            raise DynidError(
+                f"Experiments {numbers} were asked for; give some of 0 … {len(self.experiments) - 1}.",
+                name="experiments",
+                value=numbers,
+                allowed=f"0 … {len(self.experiments) - 1}",
+            )
+        return replace(
+            self,
+            experiments=tuple(self.experiments[k] for k in numbers),
+            regression=self.regression.subset(numbers),
+            motions=None if self.motions is None else tuple(self.motions[k] for k in numbers),
+        )
+
+    def experiment_problem(self, k: int) -> Problem:
+        """The problem of one experiment alone."""
+        return self.subset((k,))

@@ -1,0 +1,1 @@
+"""One self-contained page for people, and the same as JSON."""

@@ -1,0 +1,147 @@
+"""The report as data: everything the page shows, ready for JSON."""
+
+from __future__ import annotations
+
+import math
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from dynid.base.base_map import BaseMap
+from dynid.estimators.estimate import Estimate
+from dynid.model.robot import Robot
+from dynid.report.checks import normalised
+from dynid.report.curves import motion_curves
+from dynid.report.headline import headline
+from dynid.report.parameters import correlation, parameter_rows
+from dynid.signals.motion import Motion
+from dynid.signals.preparation import Preparation
+from dynid.validation.model import as_model
+from dynid.validation.numbers import plain
+from dynid.validation.stability import Stability
+from dynid.validation.validation import Validation
+
+SCHEMA = "dynid.report/1"
+_PACKAGES = ("dynid", "numpy", "scipy", "casadi", "llvmlite")
+
+
+def build_document(
+    estimate: Estimate,
+    motions: Sequence[Motion],
+    plan: Preparation,
+    fit: Validation,
+    *,
+    validation: Validation | None = None,
+    validation_motions: Sequence[Motion] = (),
+    checks: Sequence[Mapping[str, Any]] = (),
+    stability: Stability | None = None,
+    cross: Mapping[str, Any] | None = None,
+    prior: Mapping[str, float] | None = None,
+    run: Mapping[str, Any] | None = None,
+    title: str | None = None,
+) -> dict[str, Any]:
+    """Assemble the document of a report.
+
+    Args:
+        estimate: what was identified.
+        motions: the motions of the fit.
+        plan: their preparation.
+        fit: validation on those motions (``validate(estimate, motions, plan, seen=True)``).
+        validation: validation on unseen motions, or None.
+        validation_motions: the unseen motions.
+        checks: data checks of the logs, as dictionaries.
+        stability: parameters from each experiment alone.
+        cross: cross-validation over experiments, as a dictionary.
+        prior: values known before, by standard parameter, SI; the robot's own when None.
+        run: how it was run: "command", "options", "seed", "created" and whatever else is to be kept.
+        title: heading of the page; the robot's title when None.
+    """
+    base, robot = estimate.problem.base, estimate.problem.base.robot
+    model = as_model(estimate)
+    mended = [m.name for m in motions if any(step.name.startswith("repair") for step in m.history)]
+    tidy = [normalised(check, mended) for check in checks]
+    unseen = motion_curves(model, validation_motions, seen=False)
+    return {
+        "schema": SCHEMA,
+        "title": title or robot.title or robot.name,
+        "verdict": headline(estimate, fit, validation, tidy, stability),
+        "robot": robot_facts(robot, base),
+        "data": tidy,
+        "estimate": estimate_facts(estimate),
+        "parameters": parameter_rows(estimate, prior),
+        "correlation": correlation(estimate),
+        "fit": fit.to_dict(),
+        "validation": None if validation is None else validation.to_dict(),
+        "stability": None if stability is None else stability.to_dict(),
+        "cross_validation": None if cross is None else plain(cross),
+        "curves": [*motion_curves(model, motions, seen=True), *unseen],
+        "reproducibility": reproducibility([*motions, *validation_motions], plan, run or {}),
+    }
+
+
+def robot_facts(robot: Robot, base: BaseMap) -> dict[str, Any]:
+    """What the robot is: joints, gravity, terms, counts of parameters."""
+    joints = []
+    for c in robot.coordinates:
+        joint = robot.joints[c]
+        limits = {name: value for name, value in asdict(joint.limits).items() if math.isfinite(value)}
+        joints.append({"name": joint.name, "kind": str(joint.kind), "label": joint.label, "limits": limits})
+    return {
+        "name": robot.name,
+        "title": robot.title,
+        "source": robot.source,
+        "gravity": list(robot.gravity),
+        "terms": list(robot.terms),
+        "lengths": dict(robot.lengths),
+        "joints": joints,
+        "coupled": robot.coupling is not None,
+        "n_standard": len(robot.table),
+        "n_base": len(base),
+        "unseen": list(base.unseen),
+        "base_method": base.method,
+        "digest": robot.digest,
+    }
+
+
+def estimate_facts(estimate: Estimate) -> dict[str, Any]:
+    """How the values were found."""
+    return {
+        "strategy": plain(estimate.strategy),
+        "uncertainty": estimate.uncertainty,
+        "iterations": estimate.iterations,
+        "outcome": asdict(estimate.outcome),
+        "joint_sigma": plain(estimate.joint_sigma),
+        "n_kept": int(estimate.kept.sum()),
+        "n_base": len(estimate.values),
+        "removed": [name for name, kept in zip(estimate.names, estimate.kept, strict=True) if not kept],
+        "facts": plain(estimate.facts),
+    }
+
+
+def reproducibility(motions: Sequence[Motion], plan: Preparation, run: Mapping[str, Any]) -> dict[str, Any]:
+    """What is needed to run it again: inputs with hashes, steps, options, versions."""
+    inputs = {(s.path, s.sha256): asdict(s) for motion in motions for s in motion.sources}
+    steps = [
+        {
+            "motion": motion.name,
+            "steps": [
+                {"name": s.name, "options": plain(dict(s.options)), "note": s.note} for s in motion.history
+            ],
+        }
+        for motion in motions
+    ]
+    own = {"versions": versions(), "inputs": list(inputs.values()), "preparation": plain(plan.to_dict())}
+    return own | {"steps": steps} | {str(key): plain(value) for key, value in run.items()}
+
+
+def versions() -> dict[str, str]:
+    """Versions of what computed, the interpreter and the machine's kind."""
+    found = {"python": platform.python_version(), "machine": f"{platform.system()} {platform.machine()}"}
+    for name in _PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:  # run from a source tree that is not installed
+            found[name] = "unknown"
+    return found

@@ -1,0 +1,151 @@
+"""The answer on the first screen: may the model be trusted, and the three figures behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from dynid.estimators.estimate import Estimate
+from dynid.report.checks import reasons_of
+from dynid.report.parameters import KNOWN_PERCENT
+from dynid.validation.numbers import plain
+from dynid.validation.stability import Stability
+from dynid.validation.validation import Validation
+from dynid.validation.verdict import LEVELS, Reason, grade_of
+
+WORDS = {
+    "good": "This model can be trusted.",
+    "care": "This model is usable with care.",
+    "fail": "Do not trust this model.",
+}
+
+
+def headline(
+    estimate: Estimate,
+    fit: Validation,
+    validation: Validation | None,
+    checks: Sequence[Mapping[str, Any]] = (),
+    stability: Stability | None = None,
+) -> dict[str, Any]:
+    """Grade, one sentence, three figures and the reasons, gravest first.
+
+    Args:
+        estimate: what was identified.
+        fit: the model on the fit's own motions.
+        validation: the model on unseen motions, or None when none were given.
+        checks: data checks of the logs, normalised.
+        stability: parameters from each experiment alone.
+    """
+    reasons = [*_outcome(estimate), *reasons_of(checks), *_proof(fit, validation)]
+    reasons += [*_notes(estimate), *_doubt(estimate), *_moved(stability)]
+    ordered = sorted(reasons, key=lambda reason: -LEVELS.index(reason.level))
+    grade = grade_of(ordered)
+    return {
+        "grade": grade,
+        "trustworthy": grade != "fail",
+        "words": WORDS[grade],
+        "sentence": _sentence(grade, ordered, fit, validation),
+        "figures": _figures(estimate, fit, validation),
+        "reasons": [{"level": reason.level, "sentence": reason.sentence} for reason in ordered],
+    }
+
+
+def _outcome(estimate: Estimate) -> list[Reason]:
+    outcome = estimate.outcome
+    if outcome.trustworthy and not outcome.cause:
+        return [Reason("good", "The estimation ended well: every parameter kept is determined by the data.")]
+    level = "fail" if not outcome.trustworthy else "good" if outcome.name == "fine" else "care"
+    return [Reason(level, " ".join(part for part in (outcome.cause, outcome.remedy) if part))]
+
+
+def _notes(estimate: Estimate) -> list[Reason]:
+    return [Reason("note", note) for note in estimate.notes]
+
+
+def _doubt(estimate: Estimate) -> list[Reason]:
+    poor = int(np.count_nonzero(estimate.kept & ~(estimate.relative_sigma <= KNOWN_PERCENT)))
+    if not poor:
+        return []
+    kept = int(np.count_nonzero(estimate.kept))
+    return [
+        Reason(
+            "note",
+            f"{poor} of {kept} parameters are known no better than {KNOWN_PERCENT:g} %: use the torques, "
+            "not those single values, or keep only the essential parameters.",
+        )
+    ]
+
+
+def _moved(stability: Stability | None) -> list[Reason]:
+    moved = () if stability is None else stability.moved()
+    if not moved:
+        return []
+    return [
+        Reason(
+            "note",
+            f"{len(moved)} parameters differ between experiments by more than 3 combined σ (most: "
+            f"{moved[0]}): σ is too small, or the robot changed between them.",
+        )
+    ]
+
+
+def _proof(fit: Validation, validation: Validation | None) -> list[Reason]:
+    if validation is not None:
+        return list(validation.verdict.reasons)
+    lack = Reason(
+        "care",
+        "No unseen motion was given, so nothing proves that the model holds beyond the motion of the fit; "
+        "record a second log and validate.",
+    )
+    return [lack, *fit.verdict.reasons]
+
+
+def _sentence(grade: str, reasons: Sequence[Reason], fit: Validation, validation: Validation | None) -> str:
+    tested = fit if validation is None else validation
+    where = "On the motion of its own fit" if validation is None else "On motion the fit has not seen"
+    error = tested.judged.overall_percent
+    shown = f"{error:.3g} %" if np.isfinite(error) else "an undefined share"
+    fact = f"{where}, its torques miss the measured ones by {shown} over all joints"
+    if grade == "good":
+        return f"{fact}, and nothing found speaks against using it."
+    grave = [reason for reason in reasons if reason.level == grade]
+    more = "" if len(grave) == 1 else f" (and {len(grave) - 1} more below)"
+    return f"{fact}. The main {'objection' if grade == 'fail' else 'caution'}{more}: {grave[0].sentence}"
+
+
+def _figures(estimate: Estimate, fit: Validation, validation: Validation | None) -> list[dict[str, Any]]:
+    tested = fit if validation is None else validation
+    where = "on the fit's own motion" if validation is None else "on unseen motion"
+    errors = tested.judged.relative_percent
+    worst = int(np.argmax(np.where(np.isfinite(errors), errors, np.inf)))
+    size = f"{tested.judged.rms[worst]:.3g} {tested.units[worst]}"
+    kept = int(np.count_nonzero(estimate.kept))
+    known = int(np.count_nonzero(estimate.kept & (estimate.relative_sigma <= KNOWN_PERCENT)))
+    own = fit.judged.overall_percent
+    told = "no unseen motion was given" if validation is None else f"{own:.3g} % in the fit itself"
+    beside = "" if validation is None else f", {fit.judged.rms[worst]:.3g} in the fit"
+    return [
+        {
+            "key": "torque_error_percent",
+            "label": f"Torque error {where}",
+            "value": plain(tested.judged.overall_percent),
+            "unit": "%",
+            "note": f"over all joints; {told}",
+        },
+        {
+            "key": "worst_joint_percent",
+            "label": "Worst joint",
+            "value": plain(float(errors[worst])),
+            "unit": "%",
+            "note": f"{tested.joints[worst]}: {size} rms{beside}",
+        },
+        {
+            "key": "known_parameters",
+            "label": f"Parameters known within {KNOWN_PERCENT:g} %",
+            "value": known,
+            "unit": f"of {kept}",
+            "note": f"{estimate.uncertainty} uncertainty, one standard deviation",
+        },
+    ]

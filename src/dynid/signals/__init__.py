@@ -1,0 +1,1 @@
+"""Logs and what is done to them: reading, checking, filtering, differentiating, decimating."""

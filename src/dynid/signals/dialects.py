@@ -1,0 +1,174 @@
+"""Column names that are understood without a mapping, and what is guessed from them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+
+from dynid.errors import FileError
+from dynid.signals.column_words import (
+    CURRENT_WORDS,
+    FILE_WORDS,
+    RATE_WORDS,
+    STEP_WORDS,
+    TIME_WORDS,
+    WORDS,
+    Word,
+    taken_apart,
+)
+from dynid.signals.log import Step
+from dynid.signals.mapping import ChannelMap, LogMapping, TimeMap
+from dynid.signals.readers.table import Table
+from dynid.signals.units import TIME_UNITS, UNITS
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A mapping that was guessed, and the step that says so."""
+
+    mapping: LogMapping
+    step: Step
+
+
+def guess_mapping(table: Table, sizes: Mapping[str, float] | None = None) -> Guess:
+    """Guess which columns of a file are positions, speeds, torques and stamps.
+
+    Args:
+        table: the file.
+        sizes: values of scalar variables by name, which may say the rate.
+    """
+    words = [taken_apart(name) for name in table.names]
+    channels: dict[str, ChannelMap] = {}
+    taken: set[int] = set()
+    for channel in WORDS:
+        found = _channel(channel, words, taken, table)
+        if found is not None:
+            places, unit = found
+            taken |= set(places)
+            channels[channel] = ChannelMap(tuple(i + 1 for i in places), unit=unit)
+    _require(channels, table)
+    time, rate = _clock(table, words, sizes or {})
+    mapping = LogMapping(MappingProxyType(channels), time=time, rate_hz=rate)
+    return Guess(mapping, _step(mapping, table))
+
+
+def guess_parts(tables: Sequence[Table]) -> LogMapping | None:
+    """Positions in one file and torques in another, told by the files' names; None when they are not."""
+    roles = {table.path.name: _role(table.path) for table in tables}
+    if None in roles.values() or len(set(roles.values())) < len(tables):
+        return None
+    if not {"position", "torque"} <= set(roles.values()):
+        return None
+    channels, time = {}, None
+    for table in tables:
+        words = [taken_apart(name) for name in table.names]
+        stamps = [i for i, word in enumerate(words) if word.word in TIME_WORDS and word.number is None]
+        others = tuple(i + 1 for i in range(len(words)) if i not in stamps)
+        role = roles[table.path.name]
+        if role is None or not others:
+            return None
+        channels[role] = ChannelMap(others, file=table.path.name)
+        if stamps and time is None:
+            time = TimeMap(stamps[0] + 1, _time_unit(table, stamps[0], words[stamps[0]]), table.path.name)
+    return LogMapping(MappingProxyType(channels), time=time)
+
+
+def _role(path: Path) -> str | None:
+    """The channel that a file's name tells."""
+    parts = [part for part in re.split(r"[^a-z]+", path.stem.lower()) if part]
+    found = {channel for channel, words in FILE_WORDS.items() if any(part in words for part in parts)}
+    return found.pop() if len(found) == 1 else None
+
+
+def _channel(
+    channel: str, words: Sequence[Word], taken: set[int], table: Table
+) -> tuple[tuple[int, ...], tuple[str, ...]] | None:
+    """Places of a channel's columns in the order of the axes, and their unit."""
+    for word in WORDS[channel]:
+        places = [
+            i for i, w in enumerate(words) if w.word == word and i not in taken and _is_signal(table, i)
+        ]
+        numbers = [words[i].number for i in places]
+        if not places or (len(places) > 1 and None in numbers):
+            continue
+        ordered = sorted(places, key=lambda i: words[i].number or 0)
+        counted = sorted(number or 0 for number in numbers)
+        if len(places) > 1 and counted != list(range(counted[0], counted[0] + len(counted))):
+            continue  # an axis is missing or stands twice: a mapping must say what is meant
+        units = {words[i].unit for i in places}
+        unit = units.pop() if len(units) == 1 else None
+        if unit is None and channel == "torque" and any(part in CURRENT_WORDS for part in word.split("_")):
+            unit = "A"
+        return tuple(ordered), (unit,) if unit in UNITS[channel] and unit is not None else ()
+    return None
+
+
+def _is_signal(table: Table, i: int) -> bool:
+    """Whether a column has samples, not one value."""
+    return int(np.prod(table.columns[i].shape)) > 1 or table.kind in ("csv", "parquet")
+
+
+def _require(channels: Mapping[str, ChannelMap], table: Table) -> None:
+    missing = [channel for channel in ("position", "torque") if channel not in channels]
+    if missing:
+        shown = ", ".join(repr(name) for name in table.names[:30]) + (" …" if len(table.names) > 30 else "")
+        raise FileError(
+            f"No {' and no '.join(missing)} was recognised among the columns of {table.path.name}: {shown}; "
+            "say in a mapping which columns they are.",
+            name="mapping",
+            value=list(table.names[:30]),
+        )
+
+
+def _clock(
+    table: Table, words: Sequence[Word], sizes: Mapping[str, float]
+) -> tuple[TimeMap | None, float | None]:
+    for wanted in TIME_WORDS:
+        for i, word in enumerate(words):
+            if word.word == wanted and word.number is None and _is_signal(table, i):
+                return TimeMap(i + 1, _time_unit(table, i, word)), None
+    for name, value in sizes.items():
+        word = taken_apart(name)
+        if word.word in RATE_WORDS and 0 < value < 1e9:
+            return None, value
+        if word.word in STEP_WORDS and 0 < value < 1e9:
+            return None, 1.0 / value
+    return None, None
+
+
+def _time_unit(table: Table, i: int, word: Word) -> str:
+    """The unit that the name says, else the one that gives a plausible rate."""
+    if word.unit in TIME_UNITS:
+        return str(word.unit)
+    stamps = table.fetch(i).reshape(-1)
+    if stamps.dtype.kind not in "iuf" or len(stamps) < 2:
+        return "s"
+    with np.errstate(all="ignore"):
+        step = float(np.nanmedian(np.abs(np.diff(np.asarray(stamps, dtype=float)))))
+    # A robot logs between 5 Hz and 10 kHz.
+    return "ms" if 0.5 <= step < 150 else "us" if 150 <= step < 150_000 else "ns" if step >= 150_000 else "s"
+
+
+def _step(mapping: LogMapping, table: Table) -> Step:
+    said = []
+    for channel, part in mapping.channels.items():
+        columns = part.columns if isinstance(part.columns, tuple) else (part.columns,)
+        names = [table.names[int(c) - 1] for c in columns]
+        shown = ", ".join(names[:3]) + (f" … {names[-1]}" if len(names) > 3 else "")
+        said.append(f"{channel} from {shown}" + (f" [{part.unit[0]}]" if part.unit else ""))
+    if mapping.time is not None:
+        said.append(f"stamps from {table.names[int(mapping.time.column) - 1]} [{mapping.time.unit}]")
+    if mapping.rate_hz is not None:
+        said.append(f"rate {mapping.rate_hz:g} Hz")
+    options = {channel: _names(part, table) for channel, part in mapping.channels.items()}
+    return Step("guessed mapping", options, f"Without a mapping: {'; '.join(said)}.")
+
+
+def _names(part: ChannelMap, table: Table) -> list[str]:
+    columns = part.columns if isinstance(part.columns, tuple) else (part.columns,)
+    return [table.names[int(c) - 1] for c in columns]

@@ -1,0 +1,196 @@
+"""Read logs: one door for every format, with a mapping or by what is commonly understood."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from dynid.errors import FileError
+from dynid.signals.assemble import build_log
+from dynid.signals.dialects import guess_mapping, guess_parts
+from dynid.signals.log import Log, Step
+from dynid.signals.mapping import BagOptions, ChannelMap, LogMapping, TimeMap, load_mapping
+from dynid.signals.places import bag_of, format_of, inside, logs_in, placed
+from dynid.signals.readers.bag import read_bag
+from dynid.signals.readers.csv_text import read_csv
+from dynid.signals.readers.files import source_of
+from dynid.signals.readers.hdf5 import read_hdf5
+from dynid.signals.readers.mat import read_mat
+from dynid.signals.readers.npz import read_npz
+from dynid.signals.readers.parquet import read_parquet
+from dynid.signals.readers.table import Table
+from dynid.signals.save import is_saved_log, restored
+
+Paths = str | Path | Sequence[str | Path]
+MappingLike = LogMapping | str | Path | None
+
+
+def read_log(paths: Paths, mapping: MappingLike = None, *, name: str | None = None) -> Log:
+    """Read the log of one experiment.
+
+    Args:
+        paths: a file, a bag's folder, a folder, or the files of one experiment (positions in one, torques
+            in another).
+        mapping: what the columns mean: a TOML file, a parsed mapping, or None to go by common names; what is
+            guessed is noted in the log's history.
+        name: name of the experiment; that of the file or folder when None.
+
+    Raises:
+        FileError: when a file is missing, damaged, hostile, or not understood; the sentence says where.
+    """
+    given = as_mapping(mapping)
+    places = [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
+    if not places:
+        raise FileError("No log was given.", name="paths")
+    if given is not None and given.files:
+        return _from_parts(places, given, name)
+    if len(places) == 1 and places[0].is_dir() and not bag_of(places[0]):
+        places = list(logs_in(places[0]))
+    if len(places) == 1:
+        return _from_one(places[0], given, name)
+    log = None if given is not None else _guessed_parts(places, name)
+    if log is None:
+        raise FileError(
+            f"{len(places)} files were given as one experiment ({', '.join(p.name for p in places[:5])}"
+            f"{' …' if len(places) > 5 else ''}); read each as an experiment of its own, or say in a mapping "
+            "which channel is in which file.",
+            name="paths",
+            value=[str(p) for p in places[:5]],
+        )
+    return log
+
+
+def read_logs(paths: Paths, mapping: MappingLike = None) -> tuple[Log, ...]:
+    """Read several experiments: one per file or folder, unless files are parts of one.
+
+    Args:
+        paths: files and folders. With a mapping that names files, each folder is an experiment.
+        mapping: as in ``read_log``; the same for all.
+    """
+    given = as_mapping(mapping)
+    places = [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
+    if given is not None and given.files:
+        folders = dict.fromkeys(place if place.is_dir() else place.parent for place in places)
+        return tuple(read_log(folder, given) for folder in folders)
+    files: list[Path] = []
+    for place in places:
+        files += [place] if not place.is_dir() or bag_of(place) else logs_in(place)
+    if len(files) > 1 and given is None:
+        log = _guessed_parts(files, None)
+        if log is not None:
+            return (log,)
+    return tuple(read_log(file, given) for file in files)
+
+
+def as_mapping(mapping: MappingLike) -> LogMapping | None:
+    """A mapping from whatever stands for one."""
+    return mapping if mapping is None or isinstance(mapping, LogMapping) else load_mapping(mapping)
+
+
+def open_table(path: Path, mapping: LogMapping | None) -> Table:
+    """The columns of a file, by its format.
+
+    Args:
+        path: a file or a bag's folder.
+        mapping: its format, CSV and bag options, where given.
+    """
+    bag = bag_of(path)
+    options = BagOptions() if mapping is None else mapping.bag
+    if bag:
+        return read_bag(bag, options)
+    kind = format_of(path, mapping)
+    if kind == "bag":
+        return read_bag((path,), options)
+    if kind == "csv":
+        return read_csv(path, (mapping or LogMapping()).csv)
+    readers = {"npz": read_npz, "mat": read_mat, "hdf5": read_hdf5, "parquet": read_parquet}
+    return readers[kind](path)
+
+
+def meaning_of(table: Table, mapping: LogMapping | None) -> tuple[LogMapping, tuple[Step, ...]]:
+    """The mapping given, completed where the file itself says more, or one that is guessed."""
+    if table.kind == "bag":
+        return _bag_mapping(table, mapping)
+    if mapping is not None and mapping.channels:
+        return mapping, ()
+    guess = guess_mapping(table, _scalars(table))
+    if mapping is None:
+        return guess.mapping, (guess.step,)
+    # A mapping may say only the rate, the side or how the CSV is written.
+    time = mapping.time or (None if mapping.rate_hz is not None else guess.mapping.time)
+    rate = mapping.rate_hz or (None if time is not None else guess.mapping.rate_hz)
+    return LogMapping(guess.mapping.channels, time, rate, mapping.side, mapping.axes), (guess.step,)
+
+
+def _from_one(path: Path, mapping: LogMapping | None, name: str | None) -> Log:
+    table = open_table(path, mapping)
+    sources = tuple(source_of(file) for file in bag_of(path) or (path,))
+    if mapping is None and is_saved_log(table):
+        return restored(table, name, sources)
+    chosen, steps = meaning_of(table, mapping)
+    return build_log({None: table}, chosen, name or path.stem, steps=steps, sources=sources)
+
+
+def _from_parts(places: Sequence[Path], mapping: LogMapping, name: str | None) -> Log:
+    """Channels from the files that a mapping names."""
+    folder = places[0] if places[0].is_dir() else places[0].parent
+    files = {file: placed(file, folder, places) for file in mapping.files}
+    tables: dict[str | None, Table] = {file: open_table(path, mapping) for file, path in files.items()}
+    if any(part.file is None for part in mapping.channels.values()) or (
+        mapping.time and not mapping.time.file
+    ):
+        alone = [place for place in places if place.is_file()]
+        if len(alone) != 1:
+            raise FileError(
+                "The mapping names files for some channels only; name one for each, or give one log file.",
+                name="file",
+            )
+        tables[None] = open_table(alone[0], mapping)
+    sources = tuple(source_of(table.path) for table in tables.values())
+    return build_log(tables, mapping, name or folder.resolve().name, sources=sources)
+
+
+def _guessed_parts(files: Sequence[Path], name: str | None) -> Log | None:
+    """Files that are one experiment by their names, as pos.csv and torque.csv; None when they are not."""
+    folder = files[0].parent
+    if any(inside(file, folder) is None or file.is_dir() for file in files):
+        return None
+    tables = [open_table(file, None) for file in files]
+    mapping = guess_parts(tables)
+    if mapping is None:
+        return None
+    said = "; ".join(f"{channel} from {part.file}" for channel, part in mapping.channels.items())
+    step = Step(
+        "guessed mapping", {c: p.file for c, p in mapping.channels.items()}, f"Without a mapping: {said}."
+    )
+    by_name: dict[str | None, Table] = {table.path.name: table for table in tables}
+    sources = tuple(source_of(file) for file in files)
+    return build_log(by_name, mapping, name or folder.resolve().name, steps=(step,), sources=sources)
+
+
+def _bag_mapping(table: Table, mapping: LogMapping | None) -> tuple[LogMapping, tuple[Step, ...]]:
+    """Joint states need no mapping; one may still say units, signs and the side."""
+    if not {"position", "effort"} <= set(table.names):
+        raise FileError(
+            f"The joint states of {table.path.name} hold {', '.join(table.names[1:]) or 'nothing'}; "
+            "positions and efforts are needed.",
+            name="path",
+            value=list(table.names),
+        )
+    usual = {"position": "position", "velocity": "velocity", "torque": "effort"}
+    channels: dict[str, ChannelMap] = {c: ChannelMap(name) for c, name in usual.items() if table.has(name)}
+    if mapping is None:
+        return LogMapping(channels, TimeMap("time")), ()
+    channels |= dict(mapping.channels)
+    return LogMapping(channels, mapping.time or TimeMap("time"), None, mapping.side, mapping.axes), ()
+
+
+def _scalars(table: Table) -> Mapping[str, float]:
+    """Variables of one number, which may say the rate."""
+    if table.kind in ("csv", "parquet"):
+        return {}
+    single = [i for i, column in enumerate(table.columns) if int(np.prod(column.shape)) == 1]
+    arrays = {table.names[i]: table.fetch(i) for i in single[:100]}
+    return {n: float(a.reshape(-1)[0]) for n, a in arrays.items() if a.dtype.kind in "iuf"}

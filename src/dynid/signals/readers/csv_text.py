@@ -1,0 +1,149 @@
+"""CSV logs: text read in blocks, so that a log of any length needs little memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynid.errors import FileError
+from dynid.signals.log import Step
+from dynid.signals.mapping import CsvOptions
+from dynid.signals.readers.csv_layout import BLANK, Layout, find_layout, is_number, split
+from dynid.signals.readers.files import parsing, require_memory
+from dynid.signals.readers.table import Column, Table
+
+FloatArray = NDArray[np.float64]
+_BLOCK = 4_000_000
+"""Characters read at once; also the longest line."""
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some rows of a file, and what had to be done to read them."""
+
+    values: FloatArray
+    steps: tuple[Step, ...] = ()
+
+
+def read_csv(path: Path, options: CsvOptions) -> Table:
+    """All columns of a CSV file.
+
+    Args:
+        path: the file.
+        options: what the user says about it; the rest is found from its first lines.
+    """
+    layout = find_layout(path, options)
+    parts: list[FloatArray] = []
+    steps: list[Step] = []
+    held = 0
+    for block in csv_blocks(path, layout):
+        held += block.values.size
+        require_memory(held, str(path))
+        parts.append(block.values)
+        steps += block.steps
+    values = np.concatenate(parts) if parts else np.empty((0, len(layout.names)))
+    if len(values) == 0:
+        raise FileError(f"{path} holds no complete row of numbers.", name="path", value=str(path))
+    return csv_table(path, layout, values, tuple(steps))
+
+
+def csv_table(path: Path, layout: Layout, values: FloatArray, steps: tuple[Step, ...]) -> Table:
+    """Rows of a CSV file as a table of columns."""
+    columns = tuple(Column(name, (len(values),)) for name in layout.names)
+    return Table(path, "csv", columns, lambda i: values[:, i], steps)
+
+
+def csv_blocks(path: Path, layout: Layout) -> Iterator[Block]:
+    """The rows of a CSV file, some at a time."""
+    for number, lines, last in _line_blocks(path, layout):
+        block = _parse(path, layout, number, lines, last)
+        if len(block.values) or block.steps:
+            yield block
+
+
+def _line_blocks(path: Path, layout: Layout) -> Iterator[tuple[int, list[str], bool]]:
+    """Whole lines, some at a time: number of the first, the lines, and whether they end the file."""
+    with parsing(path, "CSV"), path.open(encoding=layout.encoding, newline=None) as file:
+        number, rest, held = 1, "", list[str]()
+        while text := file.read(_BLOCK):
+            if held:
+                yield from _wanted(number, held, layout.first_line, False)
+                number += len(held)
+            held = (rest + text).split("\n")
+            rest = held.pop()
+            if len(rest) > _BLOCK:
+                raise FileError(
+                    f"{path}, line {number + len(held)} is longer than {_BLOCK // 10**6} million characters; "
+                    "this is no CSV log.",
+                    name="path",
+                    value=str(path),
+                )
+        yield from _wanted(number, [*held, rest], layout.first_line, True)
+
+
+def _wanted(number: int, lines: list[str], first: int, last: bool) -> Iterator[tuple[int, list[str], bool]]:
+    """Lines without those above the data."""
+    above = max(0, min(first - number, len(lines)))
+    yield number + above, lines[above:], last
+
+
+def _parse(path: Path, layout: Layout, number: int, lines: list[str], last: bool) -> Block:
+    comments = tuple(layout.comment)
+    rows = [line for line in lines if line.strip() and not line.lstrip().startswith(comments)]
+    width = len(layout.names)
+    if not rows:
+        return Block(np.empty((0, width)))
+    if layout.decimal == ",":
+        rows = [row.replace(",", ".") for row in rows]
+    delimiter = None if layout.delimiter == " " else layout.delimiter
+    try:
+        used = range(width) if layout.trailing else None
+        values = np.loadtxt(rows, delimiter=delimiter, ndmin=2, comments=None, quotechar='"', usecols=used)
+    except ValueError:
+        return _parse_slowly(path, layout, number, lines, last)
+    if values.shape != (len(rows), width):  # also quoted line breaks
+        return _parse_slowly(path, layout, number, lines, last)
+    return Block(values)
+
+
+def _parse_slowly(path: Path, layout: Layout, number: int, lines: list[str], last: bool) -> Block:
+    """Cell by cell: missing values become NaN, a cut-off end is noted, and the first fault is named."""
+    comments = tuple(layout.comment)
+    kept = [i for i, line in enumerate(lines) if line.strip() and not line.lstrip().startswith(comments)]
+    rows = []
+    for i in kept:
+        cells = split(lines[i], layout.delimiter)
+        if layout.trailing and cells[-1] == "":
+            cells.pop()
+        fault = _fault(cells, layout)
+        if fault is None:
+            rows.append([_value(cell, layout) for cell in cells])
+        elif last and i == kept[-1]:
+            note = f"The last line ({number + i}) is cut off: {fault}; it was left out."
+            steps = (Step("truncated row", {"file": path.name, "line": number + i}, note),)
+            return Block(np.array(rows, dtype=float).reshape(-1, len(layout.names)), steps)
+        else:
+            raise FileError(
+                f"{path}, line {number + i}: {fault}.", name="line", value=number + i, allowed="numbers"
+            )
+    return Block(np.array(rows, dtype=float).reshape(-1, len(layout.names)))
+
+
+def _fault(cells: list[str], layout: Layout) -> str | None:
+    width = len(layout.names)
+    if len(cells) != width:
+        return f"{len(cells)} cells where {width} are expected"
+    for cell, name in zip(cells, layout.names, strict=True):
+        text = cell.replace(",", ".") if layout.decimal == "," else cell
+        if text.lower() not in BLANK and not is_number(text):
+            return f"column {name!r} holds {cell[:40]!r}, which is no number"
+    return None
+
+
+def _value(cell: str, layout: Layout) -> float:
+    text = cell.replace(",", ".") if layout.decimal == "," else cell
+    return float("nan") if text.lower() in BLANK else float(text)

@@ -1,0 +1,69 @@
+"""NPZ logs: NumPy's archives, without pickles."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+from dynid.errors import FileError
+from dynid.signals.readers.files import parsing, require_file, require_memory
+from dynid.signals.readers.table import Column, RawArray, Table
+
+_MAX_MEMBERS = 10_000
+
+
+def read_npz(path: Path) -> Table:
+    """The arrays of an NPZ file, or the one array of an NPY file.
+
+    Args:
+        path: the file; arrays of Python objects are refused.
+    """
+    require_file(path)
+    with parsing(path, "an NPZ file"):
+        if path.suffix.lower() == ".npy":
+            array = _load_array(path)
+            return Table(path, "npz", (Column("array", array.shape),), lambda _: array)
+        with zipfile.ZipFile(path) as archive:
+            members = [info for info in archive.infolist() if info.filename.endswith(".npy")]
+        if len(members) > _MAX_MEMBERS:
+            raise FileError(
+                f"{path} holds {len(members)} arrays; at most {_MAX_MEMBERS} are looked at.", name="path"
+            )
+        arrays = {}
+        for info in members:
+            require_memory(info.file_size // 8, f"{info.filename} in {path}")
+            arrays[info.filename.removesuffix(".npy")] = _member(path, info.filename)
+    columns = tuple(Column(name, array.shape) for name, array in arrays.items())
+    if not columns:
+        raise FileError(f"{path} holds no arrays.", name="path", value=str(path))
+    held = list(arrays.values())
+    return Table(path, "npz", columns, lambda i: held[i])
+
+
+def texts_of(table: Table) -> dict[str, str]:
+    """Members of an NPZ file that are one text each."""
+    arrays = {column.name: table.fetch(i) for i, column in enumerate(table.columns) if column.shape == ()}
+    return {name: str(array) for name, array in arrays.items() if array.dtype.kind == "U"}
+
+
+def _load_array(path: Path) -> RawArray:
+    array = np.load(path, allow_pickle=False)
+    require_memory(array.size, str(path))
+    return np.asarray(array)
+
+
+def _member(path: Path, filename: str) -> RawArray:
+    with zipfile.ZipFile(path) as archive, archive.open(filename) as file:
+        try:
+            return np.asarray(np.lib.format.read_array(file, allow_pickle=False))
+        except ValueError as error:
+            if "pickle" not in str(error) and "Object" not in str(error):
+                raise
+            raise FileError(
+                f"{filename} in {path} is a pickle of Python objects, which is not read because it could run "
+                "code; save plain arrays of numbers.",
+                name="path",
+                value=str(path),
+            ) from None

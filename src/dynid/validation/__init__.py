@@ -1,0 +1,1 @@
+"""Proof on motion that was not used: torque prediction, cross-validation, residual tests."""

@@ -1,0 +1,93 @@
+"""How far a prediction is from the torque: per joint and in all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynid.errors import ShapeError
+from dynid.validation.numbers import plain
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorFigures:
+    """Errors e = τ − τ̂ per coordinate, and over all of them.
+
+    Args:
+        samples: rows that count, per coordinate.
+        relative_percent: 100 ‖e‖ / ‖τ‖ (coordinates,); infinite or NaN where the torque is zero.
+        rms: √mean(e²) [N m or N].
+        nrmse_percent: 100 rms / (max τ − min τ).
+        bias: mean(e) [N m or N].
+        max_error: max |e| [N m or N].
+        overall_percent: 100 ‖e‖ / ‖τ‖ over all coordinates together: the joints with large torques weigh
+            most.
+    """
+
+    samples: NDArray[np.int_]
+    relative_percent: FloatArray
+    rms: FloatArray
+    nrmse_percent: FloatArray
+    bias: FloatArray
+    max_error: FloatArray
+    overall_percent: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON; figures that do not exist are None."""
+        return {name: plain(value) for name, value in vars(self).items()}
+
+
+def error_figures(
+    measured: Sequence[FloatArray],
+    predicted: Sequence[FloatArray],
+    counts: Sequence[NDArray[np.bool_]] | None = None,
+) -> ErrorFigures:
+    """Figures over one or several stretches of torque.
+
+    Args:
+        measured: τ of each stretch (samples, coordinates) [N m or N].
+        predicted: τ̂ of each stretch.
+        counts: which entries count (samples, coordinates); all when None.
+    """
+    tau, model = np.concatenate(measured), np.concatenate(predicted)
+    if tau.shape != model.shape:
+        raise ShapeError(
+            f"The predicted torques have shape {model.shape}; expected that of the measured, {tau.shape}.",
+            name="predicted",
+            value=model.shape,
+            allowed=str(tau.shape),
+        )
+    mask = np.ones(tau.shape, dtype=bool) if counts is None else np.concatenate(counts)
+    columns = [_column(tau[mask[:, j], j], model[mask[:, j], j]) for j in range(tau.shape[1])]
+    table = np.array(columns)
+    wrong, size = np.sum(table[:, 5]), np.sum(table[:, 6])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        overall = float(100 * np.sqrt(wrong / size))
+    return ErrorFigures(
+        np.count_nonzero(mask, axis=0),
+        table[:, 0],
+        table[:, 1],
+        table[:, 2],
+        table[:, 3],
+        table[:, 4],
+        overall,
+    )
+
+
+def _column(tau: FloatArray, model: FloatArray) -> tuple[float, ...]:
+    if len(tau) == 0:
+        nothing = float("nan")
+        return (nothing, nothing, nothing, nothing, nothing, 0.0, 0.0)
+    error = tau - model
+    wrong, size = float(error @ error), float(tau @ tau)
+    rms = np.sqrt(wrong / len(tau))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        relative = float(100 * np.sqrt(np.float64(wrong) / size))
+        ranged = float(100 * rms / np.float64(np.ptp(tau)))
+    return (relative, rms, ranged, float(error.mean()), float(np.abs(error).max()), wrong, size)

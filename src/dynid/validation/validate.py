@@ -1,0 +1,182 @@
+"""Put a model to the test on motions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dynid.base.base_map import BaseMap
+from dynid.errors import DynidError
+from dynid.estimators.estimate import Estimate
+from dynid.model.joint import JointKind
+from dynid.model.robot import Robot
+from dynid.signals.decimate import decimate_rows
+from dynid.signals.motion import Motion
+from dynid.signals.preparation import Preparation
+from dynid.validation.figures import ErrorFigures, error_figures
+from dynid.validation.judge import judge
+from dynid.validation.model import Model, as_model
+from dynid.validation.parts import shares
+from dynid.validation.predict import predictions
+from dynid.validation.residual_tests import ResidualTests, residual_tests
+from dynid.validation.validation import MotionFigures, Validation
+from dynid.validation.verdict import Thresholds
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """Torques of one motion, as they are and as the regression sees them."""
+
+    motion: Motion
+    predicted: FloatArray
+    doubt: FloatArray | None
+    seen: tuple[FloatArray, FloatArray, NDArray[np.bool_]] | None
+
+    @property
+    def residual(self) -> FloatArray:
+        """What is left, NaN where a row does not count."""
+        if self.seen is None:
+            return np.asarray(self.motion.tau - self.predicted)
+        tau, model, counts = self.seen
+        return np.where(counts, tau - model, np.nan)
+
+
+def validate(
+    model: Model | Estimate,
+    motions: Sequence[Motion],
+    plan: Preparation,
+    *,
+    fit: Validation | None = None,
+    thresholds: Thresholds | None = None,
+    seen: bool = False,
+) -> Validation:
+    """Predict the torques of motions and say what the prediction is worth.
+
+    Errors are given at full rate and, where the plan decimates or masks, on the same low-passed rows that a
+    regression uses; only the latter can be held against the residual of a fit (P0 §V, P1 §2.2.3).
+
+    Args:
+        model: a model, or the estimate that holds it.
+        motions: prepared motions, best such that the fit has not seen.
+        plan: the preparation they went through.
+        fit: the validation on the fit's own motions, to compare with.
+        thresholds: where trust ends.
+        seen: say that these are the fit's own motions.
+    """
+    tested = as_model(model)
+    if not motions:
+        raise DynidError("Validation was given no motion; give at least one.", name="motions", allowed=">= 1")
+    runs = [_run(tested, motion, plan) for motion in motions]
+    names = joint_names(tested.robot)
+    tests = _tests(runs)
+    full, decimated = _figures(runs)
+    judged = full if decimated is None else decimated
+    own = None if fit is None else fit.judged
+    return Validation(
+        joints=names,
+        units=torque_units(tested.robot),
+        motions=tuple(_motion_figures(run) for run in runs),
+        full=full,
+        decimated=decimated,
+        tests=tests,
+        shares=shares(tested, tuple(motions)),
+        doubt_rms=_doubt(runs),
+        seen=seen,
+        verdict=judge(
+            judged, tests, names, fit=own, thresholds=thresholds, seen=seen, left_out=_left_out(runs)
+        ),
+    )
+
+
+def validate_values(
+    robot: Robot,
+    base: BaseMap,
+    values: ArrayLike,
+    motions: Sequence[Motion],
+    plan: Preparation,
+    covariance: FloatArray | None = None,
+) -> Validation:
+    """``validate`` for parameters at hand: values of the base parameters, SI, and their covariance."""
+    return validate(Model(robot, base, np.asarray(values, dtype=float), covariance), motions, plan)
+
+
+def joint_names(robot: Robot) -> tuple[str, ...]:
+    """Names of the joints that are coordinates."""
+    return tuple(robot.joints[c].name for c in robot.coordinates)
+
+
+def torque_units(robot: Robot) -> tuple[str, ...]:
+    """Unit of each coordinate's torque: N m, or N on prismatic joints."""
+    prismatic = JointKind.PRISMATIC
+    return tuple("N" if robot.joints[c].kind is prismatic else "N m" for c in robot.coordinates)
+
+
+def regression_rows(
+    motion: Motion, predicted: FloatArray, plan: Preparation
+) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]] | None:
+    """Measured and predicted torques as a regression sees them, or None when the plan changes nothing.
+
+    The low-pass and decimation of the columns is linear, so that of the predicted torque is the same.
+
+    Args:
+        motion: prepared motion.
+        predicted: torques at full rate (samples, coordinates).
+        plan: decimation and speed thresholds.
+
+    Returns:
+        τ, τ̂ and which entries count, each (rows, coordinates).
+    """
+    if plan.decimation == 1 and not plan.speed_thresholds:
+        return None
+    n = motion.q.shape[1]
+    rows = np.vstack([motion.tau.T, predicted.T, motion.qd.T])
+    if plan.decimation > 1:
+        rows = decimate_rows(rows, plan.decimation, plan.convention)
+    tau, model, speed = (np.ascontiguousarray(rows[k * n : (k + 1) * n].T) for k in range(3))
+    counts = np.ones(tau.shape, dtype=bool)
+    if plan.speed_thresholds:
+        counts = np.abs(speed) >= np.array(plan.speed_thresholds)
+    return tau, model, counts
+
+
+def _run(model: Model, motion: Motion, plan: Preparation) -> _Run:
+    predicted, doubt = predictions(model, motion)
+    return _Run(motion, predicted, doubt, regression_rows(motion, predicted, plan))
+
+
+def _figures(runs: Sequence[_Run]) -> tuple[ErrorFigures, ErrorFigures | None]:
+    full = error_figures([run.motion.tau for run in runs], [run.predicted for run in runs])
+    rows = [run.seen for run in runs if run.seen is not None]
+    if not rows:
+        return full, None
+    tau, model, counts = zip(*rows, strict=True)
+    return full, error_figures(tau, model, counts)
+
+
+def _motion_figures(run: _Run) -> MotionFigures:
+    full, decimated = _figures([run])
+    motion = run.motion
+    return MotionFigures(motion.name, motion.samples, motion.rate_hz, full, decimated, _tests([run]))
+
+
+def _tests(runs: Sequence[_Run]) -> tuple[ResidualTests, ...]:
+    left = [run.residual for run in runs]
+    return tuple(residual_tests([e[:, j] for e in left]) for j in range(left[0].shape[1]))
+
+
+def _left_out(runs: Sequence[_Run]) -> float:
+    """Share of the regression's rows that a speed threshold leaves out."""
+    counts = [run.seen[2] for run in runs if run.seen is not None]
+    return 1.0 - float(np.mean(np.concatenate(counts))) if counts else 0.0
+
+
+def _doubt(runs: Sequence[_Run]) -> FloatArray | None:
+    known = [run.doubt for run in runs if run.doubt is not None]
+    if not known:
+        return None
+    return np.asarray(np.sqrt(np.mean(np.concatenate(known) ** 2, axis=0)))

@@ -1,0 +1,1 @@
+"""The main job from logs to a judged model, as one verb."""

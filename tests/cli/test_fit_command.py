@@ -1,0 +1,270 @@
+"""``dynid fit``: exit codes, one JSON document, a result folder written whole, and sentences for mistakes."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cli.commands import assert_one_sentence, dynid
+from dynid.cli.fit_options import METHODS
+from dynid.model.load import load_robot
+from dynid.signals.preparation import Preparation
+from support.workflow_logs import write_csv, write_parquet
+
+KEYS = {
+    "robot",
+    "verdict",
+    "trustworthy",
+    "n_base",
+    "n_kept",
+    "outcome",
+    "plan",
+    "reasons",
+    "parameters",
+    "fit",
+    "validation",
+    "result",
+    "report",
+    "seconds",
+}
+FILES = ["arrays.npz", "parameters.csv", "report.html", "result.json"]
+PLAN = "cutoff_hz = 10\ndrop_samples = 60\ndecimation = 10\nspeed_thresholds = [0.01, 0.01]\n"
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three good logs of one SCARA, a noisy one, one that stands still, and a plan."""
+    folder = tmp_path_factory.mktemp("logs")
+    robot = load_robot("scara")
+    for seed in (1, 2, 3):
+        write_csv(folder / f"run{seed}.csv", robot, seed, seconds=12.0, rate_hz=250.0)
+    write_csv(folder / "noisy.csv", robot, 4, seconds=12.0, rate_hz=250.0, noise=2.0)
+    write_parquet(folder / "run.parquet", robot, 3000, 250.0)
+    table = np.loadtxt(folder / "run1.csv", delimiter=",", skiprows=1)
+    table[:, 1:3] = 0.5
+    np.savetxt(folder / "still.csv", table, delimiter=",", header="time,q1,q2,tau1,tau2", comments="")
+    (folder / "plan.toml").write_text(PLAN)
+    return folder
+
+
+@pytest.fixture
+def logs(recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Stand in an empty folder; the logs are elsewhere."""
+    monkeypatch.chdir(tmp_path)
+    return recorded
+
+
+def test_the_main_job_as_one_document(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two experiments, a third one as proof."""
+    files = [str(logs / f"run{seed}.csv") for seed in (1, 2, 3)]
+    said = dynid(capsys, "fit", "scara", *files[:2], "--validate", files[2], "--out", "found", "--json")
+    assert (said.code, said.err) == (0, "")
+    document = said.document
+    assert set(document) == KEYS
+    assert document["robot"] == "scara"
+    assert document["trustworthy"] is True
+    assert document["verdict"]["grade"] == "good"
+    assert document["n_base"] == document["n_kept"] == len(document["parameters"]) == 8
+    assert document["outcome"] == "fine"
+    assert set(document["plan"]) == {field.name for field in fields(Preparation)}
+    assert "cut-off" in document["reasons"][0]
+    assert document["parameters"][0]["name"] == "ZZ1R"
+    assert set(document["parameters"][0]) == {"name", "value", "sigma", "relative_sigma_percent", "kept"}
+    assert document["validation"]["overall_percent"] < 1.0
+    assert document["result"] == "found"
+    assert document["report"] == str(Path("found", "report.html"))
+
+
+def test_for_people(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = dynid(capsys, "fit", "scara", str(logs / "run1.csv"), "--split", "0.7")
+    assert (said.code, said.err) == (0, "")
+    assert said.out.startswith("On motion the fit has not seen, its torques miss")
+    assert "8 of 8 base parameters in" in said.out
+    assert f"report: {Path('out', 'fit', 'report.html')}" in said.out
+    assert "joint1" in said.out
+
+
+def test_the_result_folder(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["fit", "scara", str(logs / "run1.csv"), "--plan", str(logs / "plan.toml"), "--out", "a/b"]
+    assert dynid(capsys, *arguments).code == 0
+    folder = Path("a/b")
+    assert sorted(path.name for path in folder.iterdir()) == FILES
+    assert [path.name for path in Path("a").iterdir()] == ["b"]  # no temporary folder is left
+    content = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+    made = content["document"]["reproducibility"]
+    assert made["command"] == f"dynid {' '.join(arguments)}"
+    assert made["inputs"][0]["path"] == str(logs / "run1.csv")
+    assert len(made["inputs"][0]["sha256"]) == 64
+    assert content["plan"]["speed_thresholds"] == [0.01, 0.01]
+    with open(folder / "parameters.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["name"] for row in rows] == content["base"]["names"]
+    assert rows[0]["formula"].startswith("ZZ1R = ZZ1 + ")
+
+
+def test_the_recorded_command_gives_the_same_numbers(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["fit", "scara", str(logs / "run1.csv"), "--uncertainty", "bootstrap", "--json"]
+    first = dynid(capsys, *given, "--out", "first").document
+    again = dynid(capsys, *given, "--out", "again").document
+    assert first["parameters"] == again["parameters"]
+
+
+def test_an_existing_folder_is_replaced_only_on_request(
+    logs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ("fit", "scara", str(logs / "run1.csv"), "--out", "found")
+    assert dynid(capsys, *command).code == 0
+    before = Path("found/arrays.npz").read_bytes()
+    told = assert_one_sentence(dynid(capsys, *command, "--method", "ols"))
+    assert told == "found exists already; choose another --out or add --force to replace it."
+    assert Path("found/arrays.npz").read_bytes() == before
+    assert dynid(capsys, *command, "--method", "ols", "--force").code == 0
+    assert Path("found/arrays.npz").read_bytes() != before
+    assert sorted(path.name for path in Path().iterdir()) == ["found"]
+
+
+def test_force_never_replaces_what_dynid_did_not_write(
+    logs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("thesis").mkdir()
+    Path("thesis/chapter.tex").write_text("years")
+    Path("file").write_text("of work")
+    for name in ("thesis", "file"):
+        said = dynid(capsys, "fit", "scara", str(logs / "run1.csv"), "--out", name, "--force")
+        assert assert_one_sentence(said).startswith(f"{name} is not a dynid result folder")
+    assert Path("thesis/chapter.tex").read_text() == "years"
+    assert Path("file").read_text() == "of work"
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method(logs: Path, capsys: pytest.CaptureFixture[str], method: str) -> None:
+    said = dynid(
+        capsys, "fit", "scara", str(logs / "run1.csv"), "--method", method, "--split", "0.7", "--json"
+    )
+    assert said.code == 0, said.err
+    assert said.document["validation"]["overall_percent"] < 1.0
+    content = json.loads(Path("out/fit/result.json").read_text(encoding="utf-8"))
+    assert content["strategy"]["name"].lower() == method
+
+
+@pytest.mark.parametrize("uncertainty", ["classical", "hac", "bootstrap"])
+def test_every_uncertainty(logs: Path, capsys: pytest.CaptureFixture[str], uncertainty: str) -> None:
+    said = dynid(capsys, "fit", "scara", str(logs / "run1.csv"), "--uncertainty", uncertainty, "--json")
+    assert said.code == 0, said.err
+    assert all(0 < row["relative_sigma_percent"] < 100 for row in said.document["parameters"])
+    content = json.loads(Path("out/fit/result.json").read_text(encoding="utf-8"))
+    assert content["document"]["estimate"]["uncertainty"] == uncertainty
+
+
+def test_essential_parameters_are_fewer(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    noisy = str(logs / "noisy.csv")
+    full = dynid(capsys, "fit", "scara", noisy, "--out", "full", "--json").document
+    kept = dynid(capsys, "fit", "scara", noisy, "--essential", "--out", "kept", "--json").document
+    assert full["n_kept"] == 8
+    assert kept["n_kept"] < 8
+    assert [row["value"] for row in kept["parameters"] if not row["kept"]] == [0.0] * (8 - kept["n_kept"])
+
+
+def test_a_plan_and_options_over_it(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ("--plan", str(logs / "plan.toml"), "--decimation", "5", "--mask", "0.05")
+    document = dynid(capsys, "fit", "scara", str(logs / "run1.csv"), *options, "--json").document
+    plan = document["plan"]
+    assert (plan["cutoff_hz"], plan["decimation"], plan["speed_thresholds"]) == (10.0, 5, [0.05, 0.05])
+    assert document["reasons"] == []
+
+
+def test_parquet_without_a_mapping(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = dynid(capsys, "fit", "scara", str(logs / "run.parquet"), "--split", "0.6", "--json")
+    assert said.code == 0, said.err
+    assert said.document["validation"]["overall_percent"] < 1.0
+
+
+def test_a_fit_that_cannot_be_trusted_is_kept_and_exits_2(
+    logs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = dynid(capsys, "fit", "scara", str(logs / "noisy.csv"), "--json")
+    assert (said.code, said.err) == (2, "")
+    assert said.document["trustworthy"] is False
+    assert said.document["verdict"]["grade"] == "fail"
+    assert sorted(path.name for path in Path("out/fit").iterdir()) == FILES
+
+
+def test_an_unusable_log_exits_2_and_leaves_nothing(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = dynid(capsys, "fit", "scara", str(logs / "still.csv"))
+    assert "Log 'still' is not usable: " in assert_one_sentence(said, code=2)
+    assert not Path("out").exists()
+    told = dynid(capsys, "fit", "scara", str(logs / "still.csv"), "--json")
+    assert told.code == told.document["exit_code"] == 2
+
+
+BAD = {
+    "method": (("--method", "wlz"), "Unknown method 'wlz'. Did you mean 'wls'?"),
+    "rule": (("--essential", "--rule", "sigm"), "Unknown rule 'sigm'. Did you mean 'sigma'?"),
+    "uncertainty": (("--uncertainty", "hack"), "Unknown uncertainty 'hack'. Did you mean 'hac'?"),
+    "three speeds": (("--mask", "1,2,3"), "--mask is '1,2,3'; give one speed, or 2 separated by commas."),
+    "no speed": (("--mask", "slow"), "--mask is 'slow'; give one speed, or 2"),
+    "negative speed": (("--mask", "-1"), "speed_thresholds of the preparation is (-1.0, -1.0)"),
+    "split": (("--split", "1.2"), "The share of the log to fit is 1.2; it must lie between 0 and 1."),
+    "cut-off": (("--cutoff-hz", "0"), "cutoff_hz of the preparation is 0.0; it must be positive"),
+    "convention": (("--convention", "mathlab"), "Did you mean 'matlab'?"),
+    "terms": (("--terms", "Fw"), "Unknown parameter term 'Fw'."),
+    "no plan": (("--plan", "no.toml"), "There is no preparation file at no.toml."),
+    "no mapping": (("--map", "no.toml"), "no.toml"),
+    "not a number": (("--split", "most"), "see dynid fit --help."),
+}
+
+
+@pytest.mark.parametrize(("options", "part"), BAD.values(), ids=BAD)
+def test_mistakes_are_told_in_a_sentence(
+    logs: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], part: str
+) -> None:
+    assert part in assert_one_sentence(dynid(capsys, "fit", "scara", str(logs / "run1.csv"), *options))
+    assert not Path("out").exists()
+
+
+PLANS = {
+    "unknown key": ("cutof_hz = 3", "Unknown key of the preparation 'cutof_hz'. Did you mean 'cutoff_hz'"),
+    "not TOML": ("=", "The preparation file plan.toml is not TOML"),
+    "text": ('cutoff_hz = "3"', "cutoff_hz in the preparation file plan.toml is '3'; it must be a number."),
+    "share": ("decimation = 2.5", "decimation in the preparation file plan.toml is 2.5; it must be a whole"),
+    "truth": ("drop_samples = true", "is True; it must be a whole number."),
+    "one speed": ("speed_thresholds = 0.1", "is 0.1; it must be a list of numbers."),
+    "texts": ('speed_thresholds = ["a", "b"]', "is ['a', 'b']; it must be a list of numbers."),
+    "value": ("decimation = 0", "decimation of the preparation is 0; it must be at least 1."),
+}
+
+
+@pytest.mark.parametrize(("text", "part"), PLANS.values(), ids=PLANS)
+def test_bad_plans(logs: Path, capsys: pytest.CaptureFixture[str], text: str, part: str) -> None:
+    Path("plan.toml").write_text(text)
+    said = dynid(capsys, "fit", "scara", str(logs / "run1.csv"), "--plan", "plan.toml")
+    assert part in assert_one_sentence(said)
+
+
+def test_a_missing_log_and_a_wrong_robot(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert assert_one_sentence(dynid(capsys, "fit", "scara", "no.csv")) == "There is no log at no.csv."
+    told = assert_one_sentence(dynid(capsys, "fit", "tx40", str(logs / "run1.csv")))
+    assert "Log 'run1' has 2 axes, but robot 'tx40' has 6 coordinates" in told
+    assert "Missing argument 'LOG…'" in assert_one_sentence(dynid(capsys, "fit", "scara"))
+    said = dynid(capsys, "fit", "scara", "no.csv", "--json")
+    assert set(said.document) == {"error", "exit_code"}
+    assert said.code == 1
+
+
+def test_names_that_look_like_markup_are_shown_as_they_are(
+    logs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = "\n".join(
+        f'[[joint]]\nname = "{name}"\nkind = "revolute"\nd = {d}\n'
+        for name, d in (("[red]", 0), ("[b]", 0.5))
+    )
+    Path("arm.toml").write_text(f'name = "arm"\ngravity = [0, 0, -9.81]\nterms = ["Fv", "Fc"]\n{table}')
+    said = dynid(capsys, "fit", "arm.toml", str(logs / "noisy.csv"))
+    assert said.code in (0, 2), said.err
+    assert "[red]" in said.out
+    assert "[b]" in said.out

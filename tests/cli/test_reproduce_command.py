@@ -1,0 +1,108 @@
+"""``dynid reproduce``: rows for people and machines, exit codes, and what to do when data are missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cli.commands import assert_one_sentence, dynid
+from dynid.casestudies.case import Case, CaseResult, Row, at_most, digits
+from dynid.casestudies.cases import CASES
+from support.datasets import dataset
+
+GOOD = digits("M1 [kg]", 95.1089, 95.10891, 4)
+BAD = at_most("residual [%]", 7.5, 5.3, 5.1)
+
+
+def install(monkeypatch: pytest.MonkeyPatch, *rows: Row) -> None:
+    """A case whose rows are known."""
+
+    def answer(folder: Path) -> CaseResult:
+        assert folder.name == "made-up"
+        return CaseResult("mine", "A made-up case", rows, ("A note with [brackets].",))
+
+    monkeypatch.setitem(CASES, "mine", Case("mine", "A made-up case", "made-up", answer))
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> str:
+    (tmp_path / "made-up").mkdir()
+    return str(tmp_path)
+
+
+def test_a_case_that_holds(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, data: str
+) -> None:
+    install(monkeypatch, GOOD)
+    said = dynid(capsys, "reproduce", "mine", "--data", data)
+    assert (said.code, said.err) == (0, "")
+    assert "A made-up case" in said.out
+    assert "A note with [brackets]." in said.out
+    assert said.out.endswith("all accepted\n")
+
+
+def test_a_case_that_does_not_hold_exits_2(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, data: str
+) -> None:
+    install(monkeypatch, GOOD, BAD)
+    said = dynid(capsys, "reproduce", "mine", "--data", data)
+    assert said.code == 2
+    assert " NO\n" in said.out
+    assert said.out.endswith("not all accepted\n")
+    told = dynid(capsys, "reproduce", "mine", "--data", data, "--json")
+    assert (told.code, told.err) == (2, "")
+    assert set(told.document) == {"case", "title", "rows", "notes", "ok"}
+    assert told.document["ok"] is False
+    assert [row["ok"] for row in told.document["rows"]] == [True, False]
+    assert told.document["rows"][1] == {
+        "quantity": "residual [%]",
+        "published": 5.1,
+        "ours": 7.5,
+        "accept": "at most 5.3",
+        "ok": False,
+    }
+
+
+def test_a_case_without_rows_proves_nothing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, data: str
+) -> None:
+    install(monkeypatch)
+    assert dynid(capsys, "reproduce", "mine", "--data", data).code == 2
+
+
+def test_the_environment_names_the_data(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, data: str
+) -> None:
+    install(monkeypatch, GOOD)
+    monkeypatch.setenv("DYNID_DATA", data)
+    assert dynid(capsys, "reproduce", "mine").code == 0
+
+
+@pytest.mark.parametrize("case", sorted(CASES))
+def test_missing_data_are_told(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, case: str
+) -> None:
+    monkeypatch.setenv("DYNID_DATA", "/elsewhere")
+    told = assert_one_sentence(dynid(capsys, "reproduce", case, "--data", str(tmp_path)))
+    assert f"(looked at {tmp_path / CASES[case].data})" in told
+    assert "give their folder with --data or in the environment variable DYNID_DATA" in told
+
+
+def test_a_folder_without_its_files_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    for case in CASES.values():
+        (tmp_path / case.data).mkdir(exist_ok=True)
+        told = assert_one_sentence(dynid(capsys, "reproduce", case.name, "--data", str(tmp_path)))
+        assert str(tmp_path / case.data) in told
+
+
+def test_an_unknown_case(capsys: pytest.CaptureFixture[str]) -> None:
+    told = assert_one_sentence(dynid(capsys, "reproduce", "empz"))
+    assert told.startswith("Unknown case 'empz'. Did you mean 'emps'?")
+
+
+def test_a_real_case(capsys: pytest.CaptureFixture[str]) -> None:
+    folder = dataset("emps").parent
+    said = dynid(capsys, "reproduce", "emps", "--data", str(folder), "--json")
+    assert (said.code, said.err) == (0, "")
+    assert said.document["ok"] is True

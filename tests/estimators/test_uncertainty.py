@@ -1,0 +1,159 @@
+"""The pieces of an honest σ: windows, blocks, and how σ shrinks with the length of the log."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dynid.errors import DynidError
+from dynid.estimators.hac import bartlett, fixed_share_factor
+from dynid.estimators.identify import HAC, IRLS, WLS, Bootstrap, Ridge, identify
+from dynid.estimators.scores import automatic_bandwidth, white_rows
+from dynid.problem.build import build_problem
+from dynid.problem.problem import Problem
+from dynid.signals.preparation import Preparation
+from support.estimation import CASES, scara, scara_motions, scara_problem
+from support.motions import coloured, exact_torques, fourier_motion, simulated
+
+
+@pytest.fixture(scope="module")
+def white() -> Problem:
+    return scara_problem(CASES["wls"], noise=0.03)
+
+
+def drifting(seed: int = 0, seconds: float = 40.0, pole: float = 0.95) -> Problem:
+    """The SCARA under a coloured disturbance."""
+    base, truth = scara()
+    rng = np.random.default_rng(seed)
+    motion = fourier_motion(base.robot, rng, seconds=seconds)
+    tau = exact_torques(base, truth, motion)
+    tau += coloured(rng, tau.shape, 0.03 * np.sqrt(np.mean(tau**2, axis=0)), pole)
+    return build_problem(base.robot, [replace(motion, tau=tau)], Preparation(), base)
+
+
+@pytest.mark.parametrize("lags", [0, 1, 7, 60])
+def test_the_window_of_sums_is_newey_and_west(lags: int) -> None:
+    s = np.random.default_rng(0).normal(size=(50, 3))
+    expected = s.T @ s
+    for k in range(1, min(lags, 49) + 1):
+        gamma = s[k:].T @ s[:-k]
+        expected += (1 - k / (lags + 1)) * (gamma + gamma.T)
+    np.testing.assert_allclose(bartlett(s, lags), expected, rtol=1e-12, atol=1e-12)
+
+
+def test_the_window_grows_with_the_memory_of_the_errors() -> None:
+    rng = np.random.default_rng(1)
+    for pole, samples in ((0.5, 4000), (0.9, 4000), (0.9, 32000)):
+        window = automatic_bandwidth([coloured(rng, (samples, 4), 1.0, pole)])
+        # Andrews' formula for a first-order recursion: it also grows with the cube root of the length.
+        theory = 1.1447 * (4 * pole**2 / (1 - pole**2) ** 2 * samples) ** (1 / 3)
+        assert window == pytest.approx(theory, rel=0.12)
+    assert automatic_bandwidth([rng.normal(size=(4000, 4))]) < 5
+    assert fixed_share_factor(0.0) == 1.0
+    assert fixed_share_factor(0.1) == pytest.approx(1.153, abs=1e-3)
+
+
+def test_whitened_rows_are_orthonormal(white: Problem) -> None:
+    for strategy in (WLS(), IRLS()):
+        fit = strategy.fit(white)
+        total = sum(
+            fit.row_weights[j] * rows.X.T @ rows.X
+            for j, rows in enumerate(white_rows(white, fit, j) for j in range(2))
+        )
+        np.testing.assert_allclose(total, np.eye(8), atol=1e-10)
+        pulls = sum(rows.X.T @ rows.pull for rows in (white_rows(white, fit, j) for j in range(2)))
+        assert np.abs(pulls).max() < 1e-3 * np.sqrt(len(white.rows(0)))  # the estimating equation holds
+
+
+@pytest.mark.parametrize("kind", [HAC(), HAC(cross_joint=False), HAC(prewhiten=False), Bootstrap()])
+def test_with_white_errors_all_agree(white: Problem, kind: HAC | Bootstrap) -> None:
+    classical, other = identify(white, WLS()), identify(white, WLS(uncertainty=kind))
+    assert np.array_equal(classical.values, other.values)
+    np.testing.assert_allclose(other.sigma, classical.sigma, rtol=0.3)
+    assert np.median(other.sigma / classical.sigma) == pytest.approx(1, abs=0.12)
+
+
+@pytest.mark.parametrize("kind", [HAC(), Bootstrap()])
+def test_with_coloured_errors_the_classical_one_is_too_small(kind: HAC | Bootstrap) -> None:
+    problem = drifting()
+    classical, honest = identify(problem, WLS()), identify(problem, WLS(uncertainty=kind))
+    # An AR(1) error of pole 0.95 makes slow scores (1 + ρ)/(1 − ρ) = 39 times as variable.
+    assert 3 < np.median(honest.sigma / classical.sigma) < 6.5
+    assert honest.uncertainty == kind.name
+
+
+def test_hac_tells_what_the_samples_are_worth() -> None:
+    estimate = identify(drifting(seconds=10.0, pole=0.97), WLS(uncertainty="hac"))
+    assert estimate.facts["variance_inflation"] > 10
+    assert any("samples are worth" in note for note in estimate.notes)
+    assert identify(drifting(), WLS(uncertainty=HAC(lags=5))).facts["hac_lags"] == 5
+
+
+def test_joints_that_err_together_need_the_cross_option() -> None:
+    """One disturbance on both joints: taken one by one, half of its effect is lost or doubled."""
+    base, truth = scara()
+    rng = np.random.default_rng(2)
+    motion = fourier_motion(base.robot, rng, seconds=40)
+    tau = exact_torques(base, truth, motion)
+    rms = np.sqrt(np.mean(tau**2, axis=0))
+    tau = tau + 0.03 * rms * rng.normal(size=(len(tau), 1))
+    problem = build_problem(base.robot, [replace(motion, tau=tau)], Preparation(), base)
+    together, apart = (identify(problem, WLS(uncertainty=HAC(cross_joint=c))).sigma for c in (True, False))
+    assert np.max(np.abs(together / apart - 1)) > 0.05
+
+
+def test_the_bootstrap_depends_on_its_seed_only(white: Problem) -> None:
+    first, again, other = (
+        identify(white, WLS(uncertainty=Bootstrap(seed=seed, replicates=100))).covariance
+        for seed in (1, 1, 2)
+    )
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
+def test_the_bootstrap_works_from_stored_stretches_of_time() -> None:
+    base, truth = scara()
+    rng = np.random.default_rng(4)
+    motion = fourier_motion(base.robot, rng, seconds=600.0, harmonics=60)
+    tau = exact_torques(base, truth, motion)
+    tau += coloured(rng, tau.shape, 0.03 * np.sqrt(np.mean(tau**2, axis=0)), 0.9)
+    motions = [replace(motion, tau=tau)]
+    full = build_problem(base.robot, motions, Preparation(), base)
+    bare = build_problem(base.robot, motions, Preparation(), base, budget_bytes=0)
+    assert not bare.has_rows
+    with_rows, without = (identify(p, WLS(uncertainty="bootstrap")) for p in (full, bare))
+    np.testing.assert_allclose(with_rows.values, without.values, rtol=1e-10)
+    np.testing.assert_allclose(without.sigma, with_rows.sigma, rtol=0.4)
+    assert np.median(without.sigma / with_rows.sigma) == pytest.approx(1, abs=0.2)
+
+
+def test_what_needs_rows_says_so_when_there_are_none() -> None:
+    base, _ = scara()
+    bare = build_problem(base.robot, scara_motions(CASES["wls"], 0.02), Preparation(), base, budget_bytes=0)
+    for strategy in (IRLS(), WLS(uncertainty="hac")):
+        with pytest.raises(DynidError, match=r"did not fit the memory budget.*use a larger decimation"):
+            identify(bare, strategy)
+    assert identify(bare, WLS()).outcome.name == "fine"
+    assert identify(bare, Ridge(prior={})).outcome.name == "fine"
+
+
+def test_few_blocks_are_a_note(white: Problem) -> None:
+    estimate = identify(white, WLS(uncertainty=Bootstrap(block=200)))
+    assert any("rests on 6 blocks" in note for note in estimate.notes)
+
+
+@pytest.mark.parametrize("name", ["ols", "wls", "huber", "tls", "wls-hac", "wls-bootstrap"])
+def test_sigma_shrinks_with_the_root_of_the_length(name: str) -> None:
+    """The slope of log σ over log N is −1/2 (the same motion repeated, so that only N changes)."""
+    base, truth = scara()
+    motion = fourier_motion(base.robot, np.random.default_rng(5), seconds=5.0)
+    rng = np.random.default_rng(6)
+    lengths, sigmas = [2, 8, 32], []
+    for n in lengths:
+        motions = [simulated(base, truth, motion, rng, 0.03) for _ in range(n)]
+        problem = build_problem(base.robot, motions, Preparation(), base)
+        sigmas.append(np.log(identify(problem, CASES[name].strategy).sigma).mean())
+    slope = np.polyfit(np.log(lengths), sigmas, 1)[0]
+    assert slope == pytest.approx(-0.5, abs=0.04)

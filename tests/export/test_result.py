@@ -1,0 +1,95 @@
+"""Result folders: whole or not at all, never over a user's files, read back with suspicion."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dynid.errors import FileError
+from dynid.estimators.estimate import Estimate
+from dynid.estimators.identify import identify
+from dynid.estimators.least_squares import WLS
+from dynid.export.result import ARRAYS, PARAMETERS, REPORT, RESULT, check_free, load_result, save_result
+from dynid.model.load import load_robot
+from dynid.problem.build import build_problem
+from dynid.signals.preparation import Preparation
+from support.workflow_logs import experiment
+
+PLAN = Preparation(decimation=1, speed_thresholds=(0.01, 0.02))
+
+
+@pytest.fixture(scope="module")
+def estimate() -> Estimate:
+    robot = load_robot("scara")
+    return identify(build_problem(robot, [experiment(robot, 1)], PLAN), WLS())
+
+
+def save(folder: Path, estimate: Estimate, *, force: bool = False) -> Path:
+    return save_result(folder, estimate, {"title": "Prüfung"}, "<html></html>", force=force)
+
+
+def test_a_result_comes_back_as_it_was(tmp_path: Path, estimate: Estimate) -> None:
+    folder = save(tmp_path / "deep" / "result", estimate)
+    again = load_result(folder)
+    assert again.robot == estimate.problem.robot
+    assert again.base == estimate.problem.base
+    assert again.plan == PLAN
+    assert again.document == {"title": "Prüfung"}
+    assert np.array_equal(again.values, estimate.values)
+    assert np.array_equal(again.covariance, estimate.covariance)
+    assert np.array_equal(again.kept, estimate.kept)
+    assert sorted(p.name for p in folder.iterdir()) == sorted([RESULT, ARRAYS, REPORT, PARAMETERS])
+    lines = (folder / PARAMETERS).read_text().splitlines()
+    assert len(lines) == 1 + len(estimate.values)
+    assert lines[1].startswith("ZZ1R,")
+    assert [p.name for p in folder.parent.iterdir()] == ["result"]
+
+
+def test_nothing_is_overwritten_without_force(tmp_path: Path, estimate: Estimate) -> None:
+    folder = save(tmp_path / "result", estimate)
+    with pytest.raises(FileError, match=r"exists already; choose another --out or add --force"):
+        save(folder, estimate)
+    save(folder, estimate, force=True)
+    precious = tmp_path / "thesis"
+    precious.mkdir()
+    (precious / "chapter.txt").write_text("years of work")
+    with pytest.raises(FileError, match="is not a dynid result folder, so --force does not replace it"):
+        check_free(precious, force=True)
+    assert (precious / "chapter.txt").exists()
+
+
+def test_a_failed_write_leaves_the_old_result(
+    tmp_path: Path, estimate: Estimate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = save(tmp_path / "result", estimate)
+
+    def full(*args: object, **kwargs: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "savez_compressed", full)
+    with pytest.raises(FileError, match="No space left on device"):
+        save(folder, estimate, force=True)
+    assert load_result(folder).values.shape == estimate.values.shape
+    assert [p.name for p in tmp_path.iterdir()] == ["result"]
+
+
+def test_damaged_results_are_told(tmp_path: Path, estimate: Estimate) -> None:
+    with pytest.raises(FileError, match=r"is not a dynid result folder: it has no result\.json"):
+        load_result(tmp_path)
+    folder = save(tmp_path / "result", estimate)
+    content = json.loads((folder / RESULT).read_text())
+    for change, text in (
+        ({"schema": 99}, "has schema 99; this version reads schema 1"),
+        ({"robot_file": {"name": "x"}}, "is damaged"),
+        ({"base": {"method": "closed-form", "names": ["ZZ9"]}}, "names other base parameters"),
+        ({"plan": {"colour": 1}}, "is damaged"),
+    ):
+        (folder / RESULT).write_text(json.dumps(content | change))
+        with pytest.raises(FileError, match=text):
+            load_result(folder)
+    (folder / RESULT).write_text("{")
+    with pytest.raises(FileError, match="is damaged"):
+        load_result(folder)

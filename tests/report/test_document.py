@@ -1,0 +1,172 @@
+"""The report as data: complete, plain, and honest about what is missing."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dynid.estimators.estimate import Further, Outcome
+from dynid.estimators.terms import STRIBECK
+from dynid.report.checks import normalised, reasons_of
+from dynid.report.curves import envelope, motion_curves
+from dynid.report.document import build_document
+from dynid.validation.model import as_model
+from support.study import PLAN, checks, document, study
+
+
+def test_the_document_is_json_and_back() -> None:
+    content = document()
+    assert json.loads(json.dumps(content, allow_nan=False)) == content
+
+
+def test_parameters_carry_what_the_estimate_found() -> None:
+    s = study()
+    rows = document()["parameters"]
+    assert [row["name"] for row in rows] == list(s.base.names)
+    np.testing.assert_array_equal([row["value"] for row in rows], s.estimate.values)
+    np.testing.assert_array_equal([row["sigma"] for row in rows], s.estimate.sigma)
+    by_name = {row["name"]: row for row in rows}
+    assert by_name["Fv1"]["prior"] == pytest.approx(8.07)
+    assert by_name["Fv1"]["prior_gap"] == pytest.approx(
+        (by_name["Fv1"]["value"] - 8.07) / by_name["Fv1"]["sigma"]
+    )
+    assert by_name["XY3"]["prior"] is None  # nothing is known of it
+    assert by_name["ZZ1R"]["formula"].startswith("ZZ1R = ")
+    assert {row["status"] for row in rows} == {"known", "poorly known"}
+
+
+def test_removed_and_undetermined_parameters_are_told() -> None:
+    s = study(essential=True)
+    content = document(s)
+    removed = [row["name"] for row in content["parameters"] if row["status"] == "removed"]
+    assert removed == content["estimate"]["removed"]
+    assert content["estimate"]["n_kept"] + len(removed) == len(s.base)
+    assert content["correlation"]["names"] == [
+        row["name"] for row in content["parameters"] if row["essential"]
+    ]
+    lost = replace(s.estimate, facts={"undetermined": ["Fv1"]})
+    rows = build_document(lost, s.motions, PLAN, s.fit)["parameters"]
+    assert next(row for row in rows if row["name"] == "Fv1")["status"] == "undetermined"
+
+
+def test_correlations_are_the_covariance_s() -> None:
+    s = study()
+    found = document()["correlation"]
+    R = s.estimate.covariance / np.outer(s.estimate.sigma, s.estimate.sigma)
+    np.testing.assert_allclose(found["matrix"], R, atol=6e-4)
+    first = found["pairs"][0]
+    i, j = (s.base.names.index(first[key]) for key in ("a", "b"))
+    off = np.abs(R - np.eye(len(R)))
+    assert abs(first["r"]) == pytest.approx(off.max(), abs=1e-3)
+    assert first["r"] == pytest.approx(R[i, j], abs=1e-3)
+
+
+def test_nonlinear_friction_has_rows_of_its_own() -> None:
+    s = study()
+    count = len(s.base)
+    names = tuple(f"{symbol}{k}" for symbol in ("Fs", "vs") for k in range(1, 7))
+    values = np.concatenate([np.full(6, 0.3), np.full(6, 0.1)])
+    further = Further(names, ("N m",) * 6 + ("rad/s",) * 6, values, np.eye(count + 12) * 1e-4, (STRIBECK,))
+    rows = build_document(replace(s.estimate, further=further), s.motions, PLAN, s.fit)["parameters"]
+    assert rows[count]["name"] == "Fs1"
+    assert rows[count]["percent_sigma"] == pytest.approx(100 * 0.01 / 0.3)
+    assert "exp" in rows[-1]["formula"]
+
+
+def test_the_verdict_joins_data_estimate_and_proof() -> None:
+    s = study()
+    assert document()["verdict"]["grade"] == "good"
+    alone = document(validation=None, validation_motions=())
+    assert alone["verdict"]["grade"] == "care"
+    assert "No unseen motion was given" in alone["verdict"]["sentence"]
+    assert alone["verdict"]["figures"][0]["label"] == "Torque error on the fit's own motion"
+    broken = {**checks()[0], "verdict": "not usable", "summary": "The clock runs backwards."}
+    bad = document(checks=[broken])
+    assert bad["verdict"]["grade"] == "fail"
+    assert "The clock runs backwards." in bad["verdict"]["sentence"]
+    outcome = Outcome(
+        "rank deficient", False, "Fv6 cannot be told from Fc6.", "Move joint 6 at several speeds."
+    )
+    lost = build_document(
+        replace(s.estimate, outcome=outcome), s.motions, PLAN, s.fit, validation=s.validation
+    )
+    assert lost["verdict"]["words"] == "Do not trust this model."
+    assert lost["verdict"]["reasons"][0] == {
+        "level": "fail",
+        "sentence": "Fv6 cannot be told from Fc6. Move joint 6 at several speeds.",
+    }
+
+
+def test_the_three_figures() -> None:
+    s = study()
+    figures = {figure["key"]: figure for figure in document()["verdict"]["figures"]}
+    judged = s.validation.judged
+    assert figures["torque_error_percent"]["value"] == judged.overall_percent
+    assert figures["worst_joint_percent"]["value"] == judged.relative_percent.max()
+    known = np.count_nonzero(s.estimate.relative_sigma <= 20)
+    assert figures["known_parameters"]["value"] == known
+    assert figures["known_parameters"]["unit"] == "of 58"
+
+
+def test_reproducibility_keeps_inputs_steps_and_versions() -> None:
+    run = document()["reproducibility"]
+    assert run["command"].startswith("dynid fit tx40")
+    assert [item["path"] for item in run["inputs"]] == [
+        "logs/exciting_a.csv",
+        "logs/exciting_b.csv",
+        "logs/pick_and_place.csv",
+    ]
+    assert run["preparation"]["decimation"] == 10
+    assert run["steps"][0]["steps"][2]["options"] == {"cutoff_hz": 40.0, "order": 4}
+    assert {"dynid", "python", "numpy"} <= set(run["versions"])
+
+
+@pytest.mark.parametrize("size", [1, 7, 100])
+def test_envelopes_lose_no_peak(size: int) -> None:
+    values = np.random.default_rng(0).normal(size=1003)
+    values[501] = 40.0
+    found = envelope(values, size)
+    if size == 1:
+        assert "high" not in found
+        np.testing.assert_allclose(found["low"], values, atol=40 / 20_000)
+        return
+    assert len(found["low"]) == len(found["high"]) == -(-1003 // size)
+    for k, (low, high) in enumerate(zip(found["low"], found["high"], strict=True)):
+        piece = values[k * size : (k + 1) * size]
+        assert low == pytest.approx(piece.min(), abs=0.002)
+        assert high == pytest.approx(piece.max(), abs=0.002)
+    assert max(found["high"]) == 40.0
+
+
+def test_a_long_log_stays_small() -> None:
+    s = study()
+    long = replace(
+        s.motions[0],
+        **{name: np.tile(getattr(s.motions[0], name), (20, 1)) for name in ("q", "qd", "qdd", "tau")},
+        time=np.arange(120_000) / 500.0,
+    )
+    curve = motion_curves(as_model(s.estimate), [long], seen=True)[0]
+    assert curve["samples"] == 120_000
+    assert len(curve["time"]) <= 1200
+    assert len(json.dumps(curve)) < 500_000
+
+
+def test_checks_are_translated_to_the_page_s_levels() -> None:
+    warned = {
+        "log": "a",
+        "verdict": "good",
+        "findings": [{"name": "delay", "severity": "warning", "sentence": "Late."}],
+    }
+    assert normalised(warned)["level"] == "note"
+    mend = {"log": "a", "verdict": "usable with repairs", "summary": "Three stamps repeat."}
+    assert normalised(mend)["level"] == "care"
+    done = normalised(mend, ["a (first 70%)"])
+    assert (done["level"], done["verdict"]) == ("note", "repaired")
+    assert reasons_of([done])[0].sentence == "Log a (repaired): Three stamps repeat."
+    assert normalised({"log": "a", "verdict": "something new"})["level"] == "care"
+    fine = normalised({"log": "a", "verdict": "good"})
+    assert reasons_of([fine])[0].level == "good"
+    assert reasons_of([]) == []
