@@ -8,6 +8,8 @@ import io
 import json
 import re
 import shlex
+import shutil
+import sys
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,14 +19,19 @@ from typing import Any
 
 import pytest
 
-from dynid.cli.main import run
+from dynid.casestudies.cases import CASES
+from dynid.cli.fit_options import METHODS, RULES
+from dynid.cli.main import COMMANDS, run
 from dynid.compile.kernels import RobotKernels
 from dynid.compile.trace import KERNELS
+from dynid.estimators.uncertainties import KINDS
 from dynid.model import from_mdh
 from dynid.model.friction import BUILT_IN, FUNCTIONS
+from dynid.model.load import load_robot
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
+EXAMPLES = ROOT / "examples"
 PAGES = [*sorted(DOCS.glob("*.md")), *(ROOT / f"{n}.md" for n in ("README", "ARCHITECTURE", "CONTRIBUTING"))]
 FENCE = re.compile(r"^```([a-z]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -57,12 +64,13 @@ def words(text: str) -> str:
 
 
 def check_command(line: str, expected: list[str]) -> None:
-    program, *arguments = shlex.split(line)
+    program, *arguments = shlex.split(line, comments=True)
     assert program == "dynid", line
+    told = re.search(r"# exit code (\d)$", line)
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = run(arguments)
-    assert code == 0, f"{line}: {err.getvalue()}"
+    assert code == (int(told[1]) if told else 0), f"{line}: {err.getvalue()}"
     said = words(out.getvalue())
     for part in expected:
         assert words(part) in said, f"{line} does not print {part!r}"
@@ -81,17 +89,39 @@ def check_console(block: Block) -> None:
         check_command(line, expected)
 
 
-def test_the_tutorial_runs_and_prints_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="module")
+def demo_logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The logs that the demo writes."""
+    folder = tmp_path_factory.mktemp("demo")
+    with pytest.MonkeyPatch.context() as patch, contextlib.chdir(folder):
+        patch.syspath_prepend(EXAMPLES)
+        demo = script(EXAMPLES / "demo.py")
+        demo.write_logs(load_robot("tx40"))
+        patch.delitem(sys.modules, "_arm")
+    return folder / demo.LOGS
+
+
+@pytest.fixture
+def beside_the_demo(demo_logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stand where ``make demo`` has written its logs."""
+    shutil.copytree(demo_logs, tmp_path / "out" / "demo-logs")
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("beside_the_demo")
+@pytest.mark.parametrize("name", ["getting-started", "fitting"])
+def test_the_tutorials_run_and_print_what_they_show(name: str) -> None:
     names: dict[str, Any] = {}
     printed = None
     kinds = []
-    for block in blocks(DOCS / "getting-started.md"):
+    for block in blocks(DOCS / f"{name}.md"):
         kinds.append(block.language)
-        if block.language == "python":
+        if block.language == "toml" and block.text.startswith("# plan.toml"):
+            Path("plan.toml").write_text(block.text)
+        elif block.language == "python":
             out = io.StringIO()
             with contextlib.redirect_stdout(out):
-                exec(compile(block.text, "getting-started.md", "exec"), names)
+                exec(compile(block.text, f"{name}.md", "exec"), names)
             printed = out.getvalue()
         elif block.language == "text":
             assert printed == block.text
@@ -108,9 +138,15 @@ def test_the_readme_s_python_runs() -> None:
     assert names["tau"].shape == (1000, 7)
 
 
+def test_the_mapping_shown_is_the_demo_s(demo_logs: Path) -> None:
+    shown = next(block.text for block in blocks(DOCS / "fitting.md") if block.language == "toml")
+    written = (demo_logs / "tx40.toml").read_text(encoding="utf-8")
+    assert tomllib.loads(shown) == tomllib.loads(written)
+
+
+@pytest.mark.usefixtures("beside_the_demo")
 @pytest.mark.parametrize("name", ["cli", "index"])
-def test_commands_work_as_written(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_commands_work_as_written(name: str) -> None:
     consoles = [block for block in blocks(DOCS / f"{name}.md") if block.language == "console"]
     assert consoles
     for block in consoles:
@@ -154,10 +190,14 @@ def keys_of(value: Any) -> Iterator[str]:
         yield from keys_of(item)
     for key, item in value.items() if isinstance(value, dict) else []:
         yield key
-        if key not in ("lengths", "symbols", "limits"):
+        if key not in ("lengths", "symbols", "limits", "facts", "options"):
             yield from keys_of(item)
 
 
+LOG = "out/demo-logs/exciting.csv --map out/demo-logs/tx40.toml"
+
+
+@pytest.mark.usefixtures("beside_the_demo")
 def test_every_json_key_is_described(capsys: pytest.CaptureFixture[str]) -> None:
     text = (DOCS / "cli.md").read_text(encoding="utf-8")
     commands = (
@@ -165,12 +205,40 @@ def test_every_json_key_is_described(capsys: pytest.CaptureFixture[str]) -> None
         "robots --json",
         "source scara regressor --json",
         "model nobody --json",
+        f"check {LOG} --robot tx40 --json",
+        f"fit tx40 {LOG} --split 0.7 --json",
+        f"validate out/fit {LOG} --json",
     )
     for command in commands:
         run(command.split())
         keys = set(keys_of(json.loads(capsys.readouterr().out)))
         assert keys
         assert [key for key in sorted(keys) if f"`{key}`" not in text and f'"{key}"' not in text] == []
+
+
+def test_every_option_and_case_is_described() -> None:
+    text, cases = ((DOCS / f"{name}.md").read_text(encoding="utf-8") for name in ("cli", "reproduce"))
+    for command in COMMANDS:
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            run([command, "--help"])
+        options = set(re.findall(r"^  (?:-h, )?(--[a-z-]+)", out.getvalue(), re.MULTILINE))
+        assert [option for option in sorted(options - {"--help"}) if f"`{option}" not in text] == []
+        assert f"## `dynid {command}" in text
+    assert all(f"`{case}`" in text and f"## `{case}`" in cases for case in CASES)
+    assert all(f"`{name}`" in text for name in (*METHODS, *RULES, *KINDS))
+
+
+def test_every_page_is_in_the_table_of_contents() -> None:
+    index = (DOCS / "index.md").read_text(encoding="utf-8").splitlines()
+    assert [page.stem for page in sorted(DOCS.glob("*.md")) if page.stem not in (*index, "index")] == []
+
+
+def test_every_folder_of_the_source_is_in_the_architecture() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    folders = [path.parent.name for path in (ROOT / "src" / "dynid").glob("*/__init__.py")]
+    assert len(folders) > 10
+    assert [name for name in folders if f"| `{name}/` |" not in text] == []
 
 
 def test_the_readme_s_table_is_fresh() -> None:

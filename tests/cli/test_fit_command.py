@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import dynid.cli.fit as fit_command
 from cli.commands import assert_one_sentence, dynid
 from dynid.cli.fit_options import METHODS
 from dynid.model.load import load_robot
@@ -184,6 +185,24 @@ def test_parquet_without_a_mapping(logs: Path, capsys: pytest.CaptureFixture[str
     assert said.document["validation"]["overall_percent"] < 1.0
 
 
+def test_a_long_log_is_streamed(
+    logs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What needs the whole log is refused with a sentence that says what to do instead."""
+    command = ("fit", "scara", str(logs / "run.parquet"), "--plan", str(logs / "plan.toml"))
+    whole = dynid(capsys, *command, "--out", "whole", "--json").document
+    monkeypatch.setattr(fit_command, "LONG", 1000)
+    said = dynid(capsys, *command, "--out", "streamed", "--json")
+    assert said.code == 0, said.err
+    # Chunks are decimated one by one, so their ends differ a little.
+    for found, wanted in zip(said.document["parameters"], whole["parameters"], strict=True):
+        assert abs(found["value"] - wanted["value"]) < 0.5 * wanted["sigma"]
+    for option in (("--split", "0.5"), ("--validate", str(logs / "run1.csv")), ("--repair",)):
+        told = assert_one_sentence(dynid(capsys, *command, *option))
+        assert told.startswith(f"{option[0]} needs the whole log in memory")
+        assert "use dynid validate on another one" in told
+
+
 def test_a_fit_that_cannot_be_trusted_is_kept_and_exits_2(
     logs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -264,7 +283,9 @@ def test_names_that_look_like_markup_are_shown_as_they_are(
         for name, d in (("[red]", 0), ("[b]", 0.5))
     )
     Path("arm.toml").write_text(f'name = "arm"\ngravity = [0, 0, -9.81]\nterms = ["Fv", "Fc"]\n{table}')
-    said = dynid(capsys, "fit", "arm.toml", str(logs / "noisy.csv"))
-    assert said.code in (0, 2), said.err
-    assert "[red]" in said.out
-    assert "[b]" in said.out
+    command = ("fit", "arm.toml", str(logs / "noisy.csv"), "--force")
+    said = dynid(capsys, *command)
+    assert said.code == 2, said.err
+    sentence = dynid(capsys, *command, "--json").document["verdict"]["sentence"]
+    assert said.out.splitlines()[0] == sentence
+    assert all(f"\n{name} " in said.out for name in ("[red]", "[b]"))

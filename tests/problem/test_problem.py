@@ -139,6 +139,7 @@ def test_experiments_can_be_taken_apart(arm: tuple[BaseMap, Array]) -> None:
         assert np.array_equal(own.rows(1).sample, alone.rows(1).sample)
         assert not own.rows(1).experiment.any()
         assert own.motions == (run,)
+        assert [cell.experiment for cell in own.regression.cells] == [0] * len(own.regression.cells)
     rest = together.subset([0, 2])
     alone = build_problem(base.robot, [runs[0], runs[2]], Preparation(decimation=2), base)
     np.testing.assert_allclose(rest.spectrum().solution, alone.spectrum().solution, rtol=1e-7, atol=1e-9)

@@ -65,6 +65,9 @@ def app_for(arguments: list[str]) -> typer.Typer:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and leave with its exit code."""
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        # Our dense problems are small: BLAS's threads would spend their time waiting for each other.
+        os.environ.setdefault(name, "1")
     code = run(sys.argv[1:] if arguments is None else arguments)
     try:
         sys.stdout.flush()

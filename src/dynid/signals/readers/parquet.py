@@ -60,7 +60,8 @@ def _batches(file: Any, path: Path, rows: int) -> Iterator[Table]:
 def _open(path: Path) -> Any:
     require_file(path)
     with parsing(path, "a Parquet file"):
-        return import_module("pyarrow.parquet").ParquetFile(path)
+        # Reading ahead would keep the whole file in memory.
+        return import_module("pyarrow.parquet").ParquetFile(path, pre_buffer=False)
 
 
 def _require_rows(path: Path, rows: int) -> None:
