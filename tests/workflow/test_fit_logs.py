@@ -89,3 +89,9 @@ def test_defects_are_repaired_only_on_request() -> None:
     result = fit_logs(ROBOT, [broken], WLS(), plan=PLAN, repair=True)
     assert result.own.judged.overall_percent < 2.0
     assert any("repair" in step.name or "interpolat" in step.name for step in result.logs[0].history)
+
+
+def test_single_keys_of_the_suggestion_can_be_replaced() -> None:
+    suggested = fit_logs(ROBOT, [log_of(1)], WLS()).plan
+    changed = fit_logs(ROBOT, [log_of(1)], WLS(), overrides={"decimation": 7}).plan
+    assert changed == replace(suggested, decimation=7)

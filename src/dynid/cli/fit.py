@@ -71,17 +71,25 @@ def fit(
     check_free(out, force)
     found = chosen_robot(robot, terms, gravity, payload)
     strategy = chosen_strategy(method, essential, rule, uncertainty)
-    steps = chosen_plan(plan, cutoff_hz, decimation, mask, convention, found.n_coordinates)
+    steps, keys = chosen_plan(plan, cutoff_hz, decimation, mask, convention, found.n_coordinates)
     started = time.perf_counter()
     with progress_line(quiet=as_json) as tell:
         tell("reading")
         if len(logs) == 1 and is_long(logs[0], mapping, LONG):
             _refuse_with_long(validate=validate, split=split, repair=repair)
-            result = fit_stream(found, logs[0], mapping, strategy, plan=steps, progress=tell)
+            result = fit_stream(found, logs[0], mapping, strategy, plan=steps, overrides=keys, progress=tell)
         else:
             given, kept = read_logs(logs, mapping), read_logs(validate or [], mapping)
             result = fit_logs(
-                found, given, strategy, plan=steps, unseen=kept, split=split, repair=repair, progress=tell
+                found,
+                given,
+                strategy,
+                plan=steps,
+                overrides=keys,
+                unseen=kept,
+                split=split,
+                repair=repair,
+                progress=tell,
             )
         tell("writing the report")
         document = document_of(result, {"command": as_typed(context)})

@@ -65,8 +65,8 @@ def chosen_plan(
     mask: str | None,
     convention: str | None,
     axes: int,
-) -> Preparation | None:
-    """The preparation of a command line, or None when nothing about it was said."""
+) -> tuple[Preparation | None, dict[str, Any]]:
+    """The preparation of a command line, or None with the keys that replace those of the suggested one."""
     given: dict[str, Any] = {
         "cutoff_hz": cutoff_hz,
         "decimation": decimation,
@@ -74,9 +74,7 @@ def chosen_plan(
         "convention": convention,
     }
     said = {key: value for key, value in given.items() if value is not None}
-    if file is None and not said:
-        return None
-    return replace(Preparation() if file is None else read_plan(file), **said)
+    return (None, said) if file is None else (replace(read_plan(file), **said), {})
 
 
 def read_plan(file: Path) -> Preparation:

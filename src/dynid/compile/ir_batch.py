@@ -165,10 +165,10 @@ def _advance(program: Program) -> str:
     return "\n".join(advance)
 
 
-def _fill(program: Program) -> str:
-    """Loop over whole tiles, each into the next buffer."""
+def _over_tiles(program: Program, head: str, body: str) -> str:
+    """A function that runs its body for every tile %t, with the tile's ports in %moved."""
     return f"""
-define void @fill(i64 %tiles, ptr %ports, ptr %strides, ptr %buffers) {{
+define void {head} {{
 entry:
   %moved = alloca ptr, i64 {max(1, len(program.inputs))}
   %none = icmp sle i64 %tiles, 0
@@ -176,35 +176,32 @@ entry:
 loop:
   %t = phi i64 [ 0, %entry ], [ %t.next, %loop ]
 {_advance(program)}
-  %first = mul i64 %t, {TILE * len(program.nonzero)}
-  %buffer = getelementptr double, ptr %buffers, i64 %first
-  call void @tile(i64 {TILE // LANES}, ptr %moved, ptr %strides, ptr %buffer)
+{body}
   %t.next = add i64 %t, 1
   %more = icmp slt i64 %t.next, %tiles
   br i1 %more, label %loop, label %done
 done:
   ret void
 }}"""
+
+
+_COMPUTE = f"  call void @tile(i64 {TILE // LANES}, ptr %moved, ptr %strides, ptr %buffer)"
+
+
+def _fill(program: Program) -> str:
+    """Whole tiles, each into the next buffer."""
+    head = "@fill(i64 %tiles, ptr %ports, ptr %strides, ptr %buffers)"
+    body = f"""  %first = mul i64 %t, {TILE * len(program.nonzero)}
+  %buffer = getelementptr double, ptr %buffers, i64 %first
+{_COMPUTE}"""
+    return _over_tiles(program, head, body)
 
 
 def _run(program: Program, name: str, copy: str) -> str:
-    """Loop over whole tiles: advance the ports that move with the samples, compute, copy."""
-    return f"""
-define void @{name}(i64 %tiles, ptr %ports, ptr %strides, ptr %buffer, ptr %rows, ptr %out, i64 %stride) {{
-entry:
-  %moved = alloca ptr, i64 {max(1, len(program.inputs))}
-  %none = icmp sle i64 %tiles, 0
-  br i1 %none, label %done, label %loop
-loop:
-  %t = phi i64 [ 0, %entry ], [ %t.next, %loop ]
-{_advance(program)}
-  call void @tile(i64 {TILE // LANES}, ptr %moved, ptr %strides, ptr %buffer)
+    """Whole tiles, each computed in the same buffer and copied to its place."""
+    head = f"@{name}(i64 %tiles, ptr %ports, ptr %strides, ptr %buffer, ptr %rows, ptr %out, i64 %stride)"
+    body = f"""{_COMPUTE}
   %first = mul i64 %t, {TILE}
   %target = getelementptr double, ptr %out, i64 %first
-  call void @{copy}(ptr %buffer, ptr %rows, ptr %target, i64 %stride)
-  %t.next = add i64 %t, 1
-  %more = icmp slt i64 %t.next, %tiles
-  br i1 %more, label %loop, label %done
-done:
-  ret void
-}}"""
+  call void @{copy}(ptr %buffer, ptr %rows, ptr %target, i64 %stride)"""
+    return _over_tiles(program, head, body)

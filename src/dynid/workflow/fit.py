@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -62,6 +64,7 @@ def fit_logs(
     strategy: Strategy,
     *,
     plan: Preparation | None = None,
+    overrides: Mapping[str, Any] = MappingProxyType({}),
     unseen: Sequence[Log] = (),
     split: float | None = None,
     repair: bool = False,
@@ -74,6 +77,7 @@ def fit_logs(
         logs: one or more experiments, motor or joint side.
         strategy: the estimator.
         plan: preparation; suggested from the longest log when None.
+        overrides: keys of the suggested preparation to replace.
         unseen: experiments kept for validation.
         split: share of every log used for the fit, the rest for validation.
         repair: whether repairable defects are repaired (and recorded).
@@ -100,7 +104,7 @@ def fit_logs(
     suggestion = None
     if plan is None:
         suggestion = suggest(max(joint_side, key=lambda log: log.samples))
-        plan = suggestion.plan
+        plan = replace(suggestion.plan, **overrides)
     progress("filtering and differentiating")
     motions = tuple(prepare(log, plan) for log in joint_side)
     progress("building the regression")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 from dynid.errors import DynidError
 from dynid.estimators.identify import identify
@@ -40,6 +42,7 @@ def fit_stream(
     strategy: Strategy,
     *,
     plan: Preparation | None = None,
+    overrides: Mapping[str, Any] = MappingProxyType({}),
     chunk: int = CHUNK,
     progress: Progress = lambda text: None,
 ) -> FitResult:
@@ -54,6 +57,7 @@ def fit_stream(
         mapping: what its columns are.
         strategy: an estimator that works from triangular factors.
         plan: preparation; suggested when None.
+        overrides: keys of the suggested preparation to replace.
         chunk: samples held at once.
         progress: told what is being done.
     """
@@ -66,7 +70,7 @@ def fit_stream(
     check = check_log(_cut(head, _CHECKED), robot)
     refuse_unusable(head, check)
     suggestion = None if plan is not None else suggest(head)
-    chosen = plan if suggestion is None else suggestion.plan
+    chosen = plan if suggestion is None else replace(suggestion.plan, **overrides)
     assert chosen is not None
     shown: list[Motion] = []
 
