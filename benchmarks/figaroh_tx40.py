@@ -1,4 +1,4 @@
-"""``dynid fit`` on the measured TX40 log against FIGAROH on the same files: whole processes, time and memory."""
+"""``dynid fit`` on the measured TX40 log against FIGAROH on the same files: time and memory of processes."""
 
 from __future__ import annotations
 
