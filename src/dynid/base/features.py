@@ -30,9 +30,9 @@ from dynid.dynamics.algebra import (
 from dynid.model.geometry import placement
 from dynid.model.inertia import skew
 from dynid.model.joint import Joint, JointKind
+from dynid.model.parameters import TENSOR
 
 FloatArray = NDArray[np.float64]
-_PAIRS = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 SCREW = {
     JointKind.REVOLUTE: np.array([0, 0, 1, 0, 0, 0], dtype=float),
     JointKind.PRISMATIC: np.array([0, 0, 0, 0, 0, 1], dtype=float),
@@ -51,7 +51,7 @@ def kinetic_features(V: FloatArray, U: FloatArray) -> FloatArray:
         Features of each pair, shape (·, 10).
     """
     w, v, a, b = V[:3], V[3:], U[:, :3].T, U[:, 3:].T
-    tensor = [(w[i] * a[k] + w[k] * a[i]) * (0.25 if i == k else 0.5) for i, k in _PAIRS]
+    tensor = [(w[i] * a[k] + w[k] * a[i]) * (0.25 if i == k else 0.5) for i, k in TENSOR]
     turns = ((1, 2), (2, 0), (0, 1))
     moment = [0.5 * (v[i] * a[k] - v[k] * a[i] + b[i] * w[k] - b[k] * w[i]) for i, k in turns]
     return np.column_stack([*tensor, *moment, 0.5 * v @ b])
@@ -69,7 +69,7 @@ def carry(X: Sequence[Scalar], R: Rotation, p: Vector) -> list[Scalar]:
     half = plus(s, scale(mul(0.5, mass), p))
     trace = mul(2.0, dot(p, half))
     tensor = []
-    for i, k in _PAIRS:
+    for i, k in TENSOR:
         value = sub(turned[k][i], add(mul(p[i], half[k]), mul(half[i], p[k])))
         tensor.append(add(value, trace) if i == k else value)
     return [*tensor, *plus(s, scale(mass, p)), mass]

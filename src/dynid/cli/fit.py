@@ -33,9 +33,10 @@ from dynid.cli.robot_options import GravityOption, PayloadOption, RobotArgument,
 from dynid.errors import DynidError
 from dynid.export.result import REPORT, check_free, save_result
 from dynid.report.page import render_report
+from dynid.signals.read import read_logs
 from dynid.workflow.document import document_of
 from dynid.workflow.fit import FitResult, Progress, fit_logs
-from dynid.workflow.logs import is_long, read_logs
+from dynid.workflow.logs import is_long
 from dynid.workflow.stream import LONG, fit_stream
 
 

@@ -13,10 +13,10 @@ from dynid.cli.report import ResultArgument
 from dynid.export.result import load_result
 from dynid.signals.convert import to_joint_side
 from dynid.signals.prepare import prepare
+from dynid.signals.read import read_logs
 from dynid.signals.repair import repair_log
 from dynid.validation.model import Model
 from dynid.validation.validate import validate as validate_model
-from dynid.workflow.logs import read_logs
 
 
 def validate(

@@ -9,7 +9,7 @@ from dynid.dynamics.algebra import Scalar, Vector, constants, cross, dot, mul, n
 from dynid.dynamics.kinematics import base_frames, placements, tree_variables
 from dynid.dynamics.operations import NUMERIC, Operations
 from dynid.dynamics.screws import chains
-from dynid.model.parameters import INERTIAL
+from dynid.model.parameters import INERTIAL, TENSOR
 from dynid.model.robot import Robot
 
 
@@ -62,13 +62,10 @@ def energy_regressor(
     return kinetic, potential
 
 
-_PAIRS = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
-
-
 def _kinetic(c: int, w: Vector, v: Vector) -> Scalar:
     """½ ωᵀ J ω + MS · (v × ω) + ½ M v² per unit parameter."""
     if c < 6:
-        i, k = _PAIRS[c]
+        i, k = TENSOR[c]
         return mul(0.5 if i == k else 1.0, mul(w[i], w[k]))
     return mul(0.5, dot(v, v)) if c == 9 else cross(v, w)[c - 6]
 

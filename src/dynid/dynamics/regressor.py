@@ -9,7 +9,7 @@ from dynid.dynamics.algebra import Scalar, Vector, add, cross, dot, mul, neg, su
 from dynid.dynamics.kinematics import Motion, motions, placements, to_coordinates
 from dynid.dynamics.operations import Operations
 from dynid.dynamics.screws import Screw, chains
-from dynid.model.parameters import INERTIAL
+from dynid.model.parameters import INERTIAL, TENSOR
 from dynid.model.robot import Robot
 
 
@@ -56,9 +56,6 @@ def regressor(
     return result
 
 
-_PAIRS = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
-
-
 class _Link:
     """Wrenches per unit inertial parameter of one link, from its motion.
 
@@ -68,14 +65,14 @@ class _Link:
     def __init__(self, motion: Motion) -> None:
         w, dw = motion.angular_velocity, motion.angular_acceleration
         self.w, self.dw, self.dv = w, dw, motion.acceleration
-        ww = {(i, k): mul(w[i], w[k]) for i, k in _PAIRS}
+        ww = {(i, k): mul(w[i], w[k]) for i, k in TENSOR}
         self.U: tuple[Vector, Vector, Vector] = (
             (neg(add(ww[1, 1], ww[2, 2])), sub(ww[0, 1], dw[2]), add(ww[0, 2], dw[1])),
             (add(ww[0, 1], dw[2]), neg(add(ww[0, 0], ww[2, 2])), sub(ww[1, 2], dw[0])),
             (sub(ww[0, 2], dw[1]), add(ww[1, 2], dw[0]), neg(add(ww[0, 0], ww[1, 1]))),
         )
         self.ww = ww
-        self.moments = [self._moment(i, k) for i, k in _PAIRS]
+        self.moments = [self._moment(i, k) for i, k in TENSOR]
 
     def _moment(self, i: int, k: int) -> Vector:
         """J ω̇ + ω × J ω for the unit tensor with ones at (i, k) and (k, i)."""

@@ -19,10 +19,12 @@ if TYPE_CHECKING:
 
 INERTIAL = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
 """Inertia tensor at the origin of frame j, first moments, mass: the order of every link."""
+TENSOR = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+"""Rows and columns of the first six: XX XY XZ YY YZ ZZ."""
 DRIVE_INERTIA = "Ia"
 MOTOR_TERMS = ("Iam", "Fvm", "Fcm")
 """Inertia, viscous and Coulomb friction of a motor that turns with several joints (coupled wrists)."""
-_TENSOR, _MOMENT, _MASS = "kg m^2", "kg m", "kg"
+_TENSOR_UNIT, _MOMENT_UNIT, _MASS_UNIT = "kg m^2", "kg m", "kg"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +116,13 @@ def build_table(robot: Robot) -> ParameterTable:
     coordinates = set(robot.coordinates)
     for j, joint in enumerate(robot.joints):
         for k, symbol in enumerate(INERTIAL):
-            unit = _TENSOR if k < 6 else _MOMENT if k < 9 else _MASS
+            unit = _TENSOR_UNIT if k < 6 else _MOMENT_UNIT if k < 9 else _MASS_UNIT
             entries.append(Parameter(symbol + joint.label, symbol, j, "inertial", unit))
         if j not in coordinates:
             continue
         prismatic = joint.kind is JointKind.PRISMATIC
         if DRIVE_INERTIA in robot.terms:
-            unit = _MASS if prismatic else _TENSOR
+            unit = _MASS_UNIT if prismatic else _TENSOR_UNIT
             entries.append(Parameter(DRIVE_INERTIA + joint.label, DRIVE_INERTIA, j, "drive", unit))
         for term in robot.friction_terms:
             unit = term.unit_prismatic if prismatic else term.unit_revolute
@@ -151,7 +153,7 @@ def _check_unique(entries: list[Parameter], robot: Robot) -> None:
 def _motor_entries(robot: Robot) -> list[Parameter]:
     if robot.drives is None:
         return []
-    units = dict(zip(MOTOR_TERMS, (_TENSOR, "N m s/rad", "N m"), strict=True))
+    units = dict(zip(MOTOR_TERMS, (_TENSOR_UNIT, "N m s/rad", "N m"), strict=True))
     entries = []
     for motor in robot.drives.coupled():
         j = robot.coordinates[motor]

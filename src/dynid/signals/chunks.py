@@ -110,6 +110,4 @@ def _joined(blocks: Sequence[Block]) -> tuple[np.ndarray, tuple[Step, ...]]:
 
 def _slices(log: Log, samples: int) -> Iterator[Log]:
     for start in range(0, log.samples, samples):
-        part = slice(start, start + samples)
-        channels = {name: values[part] for name, values in log.channels.items()}
-        yield Log(log.name, log.time[part], channels, log.side, log.history, log.sources)
+        yield log.part(slice(start, start + samples))

@@ -122,6 +122,11 @@ class Log:
             raise unknown_name(f"channel in log {self.name!r}", name, self.channels)
         return self.channels[name]
 
+    def part(self, rows: slice) -> Log:
+        """Some of the samples."""
+        channels = {name: values[rows] for name, values in self.channels.items()}
+        return replace(self, time=self.time[rows], channels=channels)
+
     def changed(self, step: Step, **fields: Any) -> Log:
         """The log with other fields and one more step in its history."""
         return replace(self, **fields, history=(*self.history, step))

@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
-
 from dynid.errors import DynidError, NotTrustworthyError
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.identify import identify
@@ -150,12 +148,7 @@ def split_log(log: Log, share: float) -> tuple[Log, Log]:
     cut = int(log.samples * share)
 
     def part(name: str, rows: slice) -> Log:
-        return replace(
-            log,
-            name=f"{log.name} ({name})",
-            time=log.time[rows],
-            channels={key: np.array(values[rows]) for key, values in log.channels.items()},
-            history=(*log.history, Step("split", {"share": share, "part": name})),
-        )
+        step = Step("split", {"share": share, "part": name})
+        return log.part(rows).changed(step, name=f"{log.name} ({name})")
 
     return part(f"first {share:.0%}", slice(0, cut)), part(f"last {1 - share:.0%}", slice(cut, None))

@@ -1,25 +1,12 @@
-"""The logs of a command: one experiment per path."""
+"""Whether a log is read whole or streamed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from dynid.signals.chunks import iter_chunks
-from dynid.signals.log import Log
-from dynid.signals.read import read_log
 
 _STREAMED = (".parquet", ".csv")
-
-
-def read_logs(paths: Sequence[Path], mapping: Path | None) -> list[Log]:
-    """Read each path as one experiment.
-
-    Args:
-        paths: files, or folders that the mapping describes.
-        mapping: TOML file that says what the columns are; dialects are recognised when None.
-    """
-    return [read_log(path, mapping) for path in paths]
 
 
 def is_long(path: Path, mapping: Path | None, samples: int) -> bool:
@@ -27,7 +14,7 @@ def is_long(path: Path, mapping: Path | None, samples: int) -> bool:
 
     Args:
         path: a file or folder.
-        mapping: as for ``read_logs``.
+        mapping: TOML file that says what the columns are, or None.
         samples: the bound.
     """
     if path.suffix.lower() not in _STREAMED or not path.is_file():

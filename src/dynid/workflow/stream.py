@@ -18,7 +18,6 @@ from dynid.signals.check import check_log
 from dynid.signals.chunked import prepare_chunks
 from dynid.signals.chunks import iter_chunks
 from dynid.signals.convert import to_joint_side
-from dynid.signals.log import Log
 from dynid.signals.motion import Motion
 from dynid.signals.preparation import Preparation
 from dynid.signals.suggest import suggest
@@ -67,7 +66,7 @@ def fit_stream(
         raise DynidError(f"The log {path} holds no samples.", name="log", value=str(path))
     head = to_joint_side(first, robot)
     progress("checking the first chunk")
-    check = check_log(_cut(head, _CHECKED), robot)
+    check = check_log(head.part(slice(_CHECKED)), robot)
     refuse_unusable(head, check)
     suggestion = None if plan is not None else suggest(head)
     chosen = plan if suggestion is None else replace(suggestion.plan, **overrides)
@@ -91,8 +90,3 @@ def fit_stream(
     estimate = identify(problem, strategy)
     own = validate(estimate, shown, chosen, seen=True)
     return FitResult((head,), (check,), suggestion, chosen, tuple(shown), strategy, estimate, own)
-
-
-def _cut(log: Log, samples: int) -> Log:
-    channels = {name: values[:samples] for name, values in log.channels.items()}
-    return replace(log, time=log.time[:samples], channels=channels)
