@@ -1,6 +1,11 @@
-"""A seven-axis arm under PD control, Runge–Kutta 4 at 1 kHz: compiled scan against Pinocchio and MuJoCo."""
+"""A seven-axis arm under sampled PD control at 1 kHz, Runge–Kutta 4: against Pinocchio and MuJoCo.
+
+The controller acts at its samples and the torque is held in between, in all three.
+"""
 
 from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
 
 import mujoco
 import numpy as np
@@ -9,96 +14,113 @@ import pinocchio as pin
 import dynid
 from _arms import mujoco_text, pinocchio_model, with_bodies
 from _harness import Job, Report, best_of
-from dynid.compile.scan import compile_scan, describe_step
-from dynid.compile.trace import Kernel
-from dynid.dynamics.direct import direct_dynamics
-from dynid.dynamics.operations import symbolic
+from dynid.simulation.accuracy import Accuracy
+from dynid.simulation.controller import Controller
+from dynid.simulation.laws import PID
+from dynid.simulation.reference import Reference
+from dynid.simulation.setup import Setup, loop_inputs, prepare_loop
+from dynid.simulation.velocity import Velocity
 
-KP, KD, FRICTION, STEP = 50.0, 5.0, 0.5, 1e-3
-STEPS, PEER_STEPS = 2000, 300
-
-
-def loop_kernel(robot: dynid.Robot) -> Kernel:
-    """States (q, q̇), inputs (q_r, q̇_r), records q."""
-    n = robot.n_coordinates
-
-    def body(s: dict) -> list:  # type: ignore[type-arg]
-        q, qd, u = s["x"][:n], s["x"][n:], s["u"]
-        tau = [KP * (u[i] - q[i]) + KD * (u[n + i] - qd[i]) for i in range(n)]
-        return [*qd, *direct_dynamics(robot, s["p"], q, qd, tau, symbolic()), *q]
-
-    return describe_step("bench_loop", f"{robot.digest} {KP} {KD}", (2 * n, 2 * n, len(robot.table), n), body)
+KP, KD, FRICTION, STEP, WIDTH = 50.0, 5.0, 0.5, 1e-3, 3e-3
+STEPS, PEER_STEPS = 10_000, 300
 
 
-def reference(n: int, steps: int) -> np.ndarray:
-    t = np.arange(steps)[:, None] * STEP
+def reference(n: int) -> Reference:
+    t = np.arange(STEPS)[:, None] * STEP
     w = 2 * np.pi * (0.2 + 0.05 * np.arange(n))
-    return np.hstack([0.5 * np.sin(w * t), 0.5 * w * np.cos(w * t)])
+    return Reference(STEP, 0.5 * np.sin(w * t), 0.5 * w * np.cos(w * t), -0.5 * w**2 * np.sin(w * t))
 
 
-def pinocchio_loop(robot: dynid.Robot, ref: np.ndarray, steps: int) -> np.ndarray:
+def smooth_sign(v: np.ndarray) -> np.ndarray:
+    c = np.clip(v / WIDTH, -1.0, 1.0)
+    return c * (1.5 - 0.5 * c * c)
+
+
+def pinocchio_loop(robot: dynid.Robot, ref: Reference, steps: int) -> np.ndarray:
     """The same loop as one writes it with Pinocchio: ABA and Runge–Kutta in Python."""
     model, n = pinocchio_model(robot), robot.n_coordinates
     data = model.createData()
-    q, v = ref[0, :n].copy(), ref[0, n:].copy()
+    assert ref.qd is not None
+    q, v = ref.q[0].copy(), ref.qd[0].copy()
     path = np.empty((steps, n))
 
-    def rate(q: np.ndarray, v: np.ndarray, u: np.ndarray) -> np.ndarray:
-        tau = KP * (u[:n] - q) + KD * (u[n:] - v) - FRICTION * v - FRICTION * np.sign(v)
-        return pin.aba(model, data, q, v, tau)
+    def rate(q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray:
+        return pin.aba(model, data, q, v, tau - FRICTION * v - FRICTION * smooth_sign(v))
 
     h = STEP
     for k in range(steps):
-        u = ref[k]
         path[k] = q
-        a1 = rate(q, v, u)
+        tau = KP * (ref.q[k] - q) + KD * (ref.qd[k] - v)
+        a1 = rate(q, v, tau)
         v2 = v + h / 2 * a1
-        a2 = rate(q + h / 2 * v, v2, u)
+        a2 = rate(q + h / 2 * v, v2, tau)
         v3 = v + h / 2 * a2
-        a3 = rate(q + h / 2 * v2, v3, u)
+        a3 = rate(q + h / 2 * v2, v3, tau)
         v4 = v + h * a3
-        a4 = rate(q + h * v3, v4, u)
+        a4 = rate(q + h * v3, v4, tau)
         q = q + h / 6 * (v + 2 * v2 + 2 * v3 + v4)
         v = v + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
     return path
 
 
-def mujoco_loop(model: mujoco.MjModel, ref: np.ndarray, steps: int, n: int) -> None:
-    """MuJoCo's own Runge–Kutta and friction; the control is held over a step, as its API offers."""
+def mujoco_loop(model: mujoco.MjModel, ref: Reference, steps: int) -> None:
+    """MuJoCo's own Runge–Kutta and friction."""
     data = mujoco.MjData(model)
-    data.qpos[:], data.qvel[:] = ref[0, :n], ref[0, n:]
+    assert ref.qd is not None
+    data.qpos[:], data.qvel[:] = ref.q[0], ref.qd[0]
     for k in range(steps):
-        data.ctrl[:] = KP * (ref[k, :n] - data.qpos) + KD * (ref[k, n:] - data.qvel)
+        data.ctrl[:] = KP * (ref.q[k] - data.qpos) + KD * (ref.qd[k] - data.qvel)
         mujoco.mj_step(model, data)
+
+
+class Ours:
+    """The compiled loop with everything but its time loop done before."""
+
+    def __init__(self, setup: Setup) -> None:
+        r = setup.reference
+        assert r.qd is not None
+        self.simulator, self.inputs = setup.simulator, loop_inputs(setup)
+        self.state = setup.simulator.start(r.q[0], r.qd[0], setup.controller)
+        self.vector = setup.vector
+
+    def __call__(self, lanes: int, steps: int = STEPS) -> np.ndarray:
+        states, vectors = np.tile(self.state, (lanes, 1)), np.tile(self.vector, (lanes, 1))
+        records, _ = self.simulator.kernel(lanes, shared=True)(states, self.inputs[:steps], vectors, STEP, 1)
+        return records
+
+    def threads(self, pool: ThreadPoolExecutor, groups: int) -> None:
+        list(pool.map(self, [4] * groups))
 
 
 def main() -> None:
     report = Report("closed_loop")
     robot = with_bodies(dynid.load_robot("iiwa14").with_terms("Fv", "Fc"), FRICTION)
-    n, p = robot.n_coordinates, robot.table.vector(robot.parameters)
-    kernel, ref = loop_kernel(robot), reference(n, STEPS)
-    x0 = ref[0]
-    one, eight = compile_scan(kernel), compile_scan(kernel, lanes=8)
-    four = compile_scan(kernel, lanes=4)
-    ours = one(x0, ref[:PEER_STEPS], p, STEP)[0][0]
-    theirs = pinocchio_loop(robot, ref, PEER_STEPS)
-    assert np.abs(ours - theirs).max() < 1e-9, "both loops must be the same simulation"
+    n = robot.n_coordinates
+    ref = reference(n)
+    controller = Controller(PID(KP, KD, 0.0, np.ones(n)), STEP, Velocity("exact"))
+    ours = Ours(prepare_loop(robot, None, controller, ref, Accuracy(width=WIDTH)))
+    path = ours(1, PEER_STEPS)[0, :, 2 * n : 3 * n]
+    assert np.abs(path - pinocchio_loop(robot, ref, PEER_STEPS)).max() < 1e-9, "must be the same simulation"
     arm = mujoco.MjModel.from_xml_string(mujoco_text(robot, FRICTION, STEP))
-    times = best_of(
-        {
-            "one": Job(lambda: one(x0, ref, p, STEP), 4 * STEPS),
-            "four": Job(lambda: four(x0, ref, p, STEP), 4 * 4 * STEPS),
-            "eight": Job(lambda: eight(x0, ref, p, STEP), 8 * 4 * STEPS),
-            "pinocchio": Job(lambda: pinocchio_loop(robot, ref, PEER_STEPS), 4 * PEER_STEPS),
-            "mujoco": Job(lambda: mujoco_loop(arm, ref, PEER_STEPS, n), 4 * PEER_STEPS),
-        },
-        rounds=20,
-    )
-    what = "7-axis closed loop, per right-hand side"
+    with ThreadPoolExecutor(2) as pool:
+        times = best_of(
+            {
+                "one": Job(lambda: ours(1), 4 * STEPS),
+                "four": Job(lambda: ours(4), 4 * 4 * STEPS),
+                "eight": Job(lambda: ours(8), 8 * 4 * STEPS),
+                "threads": Job(lambda: ours.threads(pool, 2), 8 * 4 * STEPS),
+                "pinocchio": Job(lambda: pinocchio_loop(robot, ref, PEER_STEPS), 4 * PEER_STEPS),
+                "mujoco": Job(lambda: mujoco_loop(arm, ref, PEER_STEPS), 4 * PEER_STEPS),
+            },
+            rounds=20,
+        )
+    what = "7-axis closed loop, 10 s at 1 kHz, per right-hand side"
     report.ratio(what, "Pinocchio ABA + RK4 in Python", times["one"], times["pinocchio"], 20)
     report.ratio(what, "MuJoCo RK4 with friction", times["one"], times["mujoco"], 8)
+    together = "8 simulations at once, 4 lanes on 2 threads, per right-hand side"
+    report.ratio(together, "one simulation", times["threads"], times["one"], 4)
     lanes = {name: times["one"] / times[name] for name in ("four", "eight")}
-    report.note("throughput of simulations in lanes against one", **lanes)
+    report.note("throughput of simulations in lanes of one thread against one", **lanes)
     print(f"saved {report.save()}")
 
 

@@ -208,6 +208,7 @@ def test_every_json_key_is_described(capsys: pytest.CaptureFixture[str]) -> None
         f"check {LOG} --robot tx40 --json",
         f"fit tx40 {LOG} --split 0.7 --json",
         f"validate out/fit {LOG} --json",
+        "simulate scara --controller scara --reference scara --duration 2 --json",
     )
     for command in commands:
         run(command.split())

@@ -46,6 +46,13 @@ def test_describing_a_robot_pulls_in_nothing_heavy(package: str) -> None:
     assert not modules & set(HEAVY)
 
 
+def test_the_fit_command_waits_for_neither_scipy_nor_a_compiler() -> None:
+    """SciPy serves what most fits do not ask for; half of a short fit's time would go into importing it."""
+    modules = loaded_by("import dynid.cli.fit")
+    assert "dynid.cli.fit" in modules
+    assert not {name.split(".")[0] for name in modules} & {"scipy", "casadi", "llvmlite", "pandas"}
+
+
 def import_time(module: str) -> float:
     """Seconds a fresh interpreter spends on one import."""
     clock = "time.perf_counter()"

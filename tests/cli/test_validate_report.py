@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import dynid.cli.validate as validate_command
 from cli.commands import assert_one_sentence, dynid
 from dynid.cli.main import run
 from dynid.model.load import load_robot
@@ -23,6 +24,13 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for seed in (1, 2):
         write_csv(folder / f"run{seed}.csv", robot, seed, seconds=12.0, rate_hz=250.0)
     table = np.loadtxt(folder / "run2.csv", delimiter=",", skiprows=1)
+    for name, rows, factor in (("triple", slice(None), 3.0), ("wild", slice(700, 701), 1e300)):
+        other = table.copy()
+        other[rows, 3:5] *= factor
+        np.savetxt(folder / f"{name}.csv", other, delimiter=",", header="time,q1,q2,tau1,tau2", comments="")
+    late = table[10:].copy()
+    late[:, 3:5] = table[:-10, 3:5]
+    np.savetxt(folder / "late.csv", late, delimiter=",", header="time,q1,q2,tau1,tau2", comments="")
     for name, change in (("wrong", slice(3, 5)), ("six", slice(0, 0))):
         other = table.copy()
         other[:, change] *= -1
@@ -56,6 +64,8 @@ def test_validation_as_one_document(capsys: pytest.CaptureFixture[str]) -> None:
         "joints",
         "units",
         "seen",
+        "repeated",
+        "data",
         "verdict",
         "full",
         "decimated",
@@ -71,12 +81,90 @@ def test_validation_as_one_document(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_prediction_that_fails_exits_2(capsys: pytest.CaptureFixture[str]) -> None:
-    """Torques of the wrong sign: twice the torque is missed."""
-    said = dynid(capsys, "validate", "found", "wrong.csv", "--json")
+    """Three times the torque: two thirds of it are missed."""
+    said = dynid(capsys, "validate", "found", "triple.csv", "--json")
     assert (said.code, said.err) == (2, "")
     assert said.document["verdict"]["trustworthy"] is False
-    assert said.document["decimated"]["overall_percent"] == pytest.approx(200.0, abs=2.0)
-    assert dynid(capsys, "validate", "found", "wrong.csv").code == 2
+    assert said.document["decimated"]["overall_percent"] == pytest.approx(66.7, abs=1.0)
+    assert dynid(capsys, "validate", "found", "triple.csv").code == 2
+
+
+def test_an_unusable_log_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    """Torques of the wrong sign, and a value that no sensor gives."""
+    told = assert_one_sentence(dynid(capsys, "validate", "found", "wrong.csv"), code=2)
+    assert told.startswith("Validation log 'wrong' is not usable: Friction on axis")
+    told = assert_one_sentence(dynid(capsys, "validate", "found", "wild.csv"), code=2)
+    assert "Validation log 'wild' holds garbage" in told
+    assert told.endswith("Repair it (--repair).")
+    assert dynid(capsys, "validate", "found", "wild.csv", "--repair").code == 0
+
+
+def test_the_fit_s_own_log_is_no_proof(capsys: pytest.CaptureFixture[str]) -> None:
+    """Also under another name, and written in another way."""
+    shutil.copy("run1.csv", "other.csv")
+    text = Path("run1.csv").read_text().replace(",", ", ")
+    Path("spaced.csv").write_text(text)
+    for name in ("run1", "other", "spaced"):
+        said = dynid(capsys, "validate", "found", f"{name}.csv", "--json")
+        assert said.code == 0, said.err
+        verdict = said.document["verdict"]
+        assert (verdict["grade"], said.document["seen"]) == ("care", True)
+        assert verdict["reasons"][0]["sentence"] == (
+            f"Validation log {name} is a log of the fit itself, so predicting it proves nothing new; "
+            "validate with another one."
+        )
+    shown = dynid(capsys, "validate", "found", "run1.csv").out
+    assert "on the motion of the fit" in shown
+    assert "is a log of the fit itself" in shown
+
+
+def test_a_warning_about_the_log_lowers_the_grade(capsys: pytest.CaptureFixture[str]) -> None:
+    document = dynid(capsys, "validate", "found", "late.csv", "--json").document
+    assert document["verdict"]["grade"] == "care"
+    assert "Validation log late (with warnings): The torques lag positions by" in str(document["verdict"])
+    assert document["data"][0]["findings"][0]["name"] == "delay"
+
+
+def test_the_mapping_of_the_fit_is_used_again(capsys: pytest.CaptureFixture[str]) -> None:
+    text = Path("run2.csv").read_text().splitlines()
+    Path("odd.csv").write_text("\n".join(["zeit,a,b,c,d", *text[1:]]))
+    first = Path("run1.csv").read_text().splitlines()
+    Path("odd1.csv").write_text("\n".join(["zeit,a,b,c,d", *first[1:]]))
+    mapping = '[time]\ncolumn = "zeit"\n[position]\ncolumns = ["a", "b"]\n[torque]\ncolumns = ["c", "d"]\n'
+    Path("odd.toml").write_text(mapping)
+    command = ("fit", "scara", "odd1.csv", "--map", "odd.toml", "--out", "mapped", "--force", "--json")
+    assert dynid(capsys, *command).code == 0
+    kept = json.loads(Path("mapped/result.json").read_text(encoding="utf-8"))["document"]["reproducibility"]
+    assert kept["mapping"]["text"] == mapping
+    assert len(kept["mapping"]["sha256"]) == 64
+    assert kept["robot_source"] == {"given": "scara", "sha256": None}
+    assert kept["options"]["method"] == "wls"
+    Path("odd.toml").unlink()
+    own = dynid(capsys, "validate", "mapped", "odd.csv", "--json")
+    assert own.code == 0, own.err
+    # A log with common names is understood too.
+    plain = dynid(capsys, "validate", "mapped", "run2.csv", "--json")
+    assert plain.document["decimated"] == own.document["decimated"]
+    told = assert_one_sentence(dynid(capsys, "validate", "mapped", "no.csv"))
+    assert told == "There is no log at no.csv."
+
+
+def test_a_long_log_is_predicted_in_pieces(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = dynid(capsys, "validate", "found", "run2.csv", "--json").document
+    monkeypatch.setattr(validate_command, "LONG", 100)
+    pieces = dynid(capsys, "validate", "found", "run2.csv", "--json")
+    assert pieces.code == 0, pieces.err
+    assert set(pieces.document) == set(whole)
+    for name, near in (("full", 1e-6), ("decimated", 0.05)):  # pieces are decimated one by one
+        found, wanted = pieces.document[name]["relative_percent"], whole[name]["relative_percent"]
+        assert found == pytest.approx(wanted, rel=near)
+    told = assert_one_sentence(dynid(capsys, "validate", "found", "run2.csv", "--repair"))
+    assert told.startswith("--repair needs the whole log in memory, and run2.csv has more than 100 samples")
+    own = dynid(capsys, "validate", "found", "run1.csv", "--json").document
+    assert (own["verdict"]["grade"], own["seen"]) == ("care", True)
+    assert_one_sentence(dynid(capsys, "validate", "found", "wild.csv"), code=2)
 
 
 @pytest.mark.parametrize(
@@ -123,17 +211,42 @@ def test_the_report_as_json_is_its_document(capsys: pytest.CaptureFixture[str]) 
 
 DAMAGE = {
     "no JSON": ("result.json", b"{", "The result in hurt is damaged"),
-    "no arrays": ("arrays.npz", b"PK", "The result in hurt is damaged"),
+    "no arrays": (
+        "arrays.npz",
+        b"PK",
+        "The result in hurt is damaged (arrays.npz cannot be read); fit again.",
+    ),
+    "cut arrays": ("arrays.npz", b"PK\x03\x04", "The result in hurt is damaged (arrays.npz cannot be read)"),
+    "no document": (
+        "result.json",
+        None,
+        "The result in hurt is damaged (result.json lacks 'document'); fit again.",
+    ),
     "later": ("result.json", b'{"schema": 99}', "has schema 99; this version reads schema 1."),
 }
 
 
 @pytest.mark.parametrize(("file", "content", "part"), DAMAGE.values(), ids=DAMAGE)
 def test_damaged_results_are_refused(
-    capsys: pytest.CaptureFixture[str], file: str, content: bytes, part: str
+    capsys: pytest.CaptureFixture[str], file: str, content: bytes | None, part: str
 ) -> None:
     shutil.rmtree("hurt", ignore_errors=True)
     shutil.copytree("found", "hurt")
+    if content is None:
+        whole = json.loads(Path("hurt", file).read_text(encoding="utf-8"))
+        content = json.dumps({key: value for key, value in whole.items() if key != "document"}).encode()
     Path("hurt", file).write_bytes(content)
     for command in (("report", "hurt"), ("validate", "hurt", "run2.csv")):
-        assert part in assert_one_sentence(dynid(capsys, *command))
+        told = assert_one_sentence(dynid(capsys, *command))
+        assert part in told
+        assert "pickle" not in told
+
+
+def test_a_partial_document_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.rmtree("hurt", ignore_errors=True)
+    shutil.copytree("found", "hurt")
+    content = json.loads(Path("hurt/result.json").read_text(encoding="utf-8"))
+    del content["document"]["verdict"]
+    Path("hurt/result.json").write_text(json.dumps(content))
+    told = assert_one_sentence(dynid(capsys, "report", "hurt"))
+    assert told.startswith("The report document is damaged: it lacks 'verdict'.")

@@ -9,9 +9,13 @@ import pytest
 
 from dynid.errors import DynidError, ModelError, UnknownNameError
 from dynid.estimators.identify import LOAD, STRIBECK, WLS, NonlinearTerm, Separable, identify
+from dynid.estimators.load import inertial_columns
 from dynid.estimators.terms import nonlinear_torques
 from dynid.problem.build import build_problem
+from dynid.problem.problem import Problem
 from dynid.signals.preparation import Preparation
+from dynid.validation.model import Model
+from dynid.validation.predict import predictions
 from support.estimation import CASES, STRIBECK_TRUTH, scara, scara_motions, scara_problem
 from support.motions import exact_torques, fourier_motion
 
@@ -82,22 +86,84 @@ def test_terms_are_decimated_as_every_column_is() -> None:
     assert found == pytest.approx(STRIBECK_TRUTH, rel=1e-4)
 
 
-def test_load_dependent_friction_is_linear_and_found() -> None:
+LOAD_TRUTH = np.array([0.1, 0.15])
+
+
+def loaded_problem(share: np.ndarray, noise: float, seed: int = 3, decimation: int = 1) -> Problem:
+    """The SCARA with friction that grows with the torque of its links' inertia."""
     base, truth = scara()
-    share = np.array([0.08, 0.12])
-    rng = np.random.default_rng(3)
-    motion = fourier_motion(base.robot, rng, seconds=12)
-    rigid = exact_torques(base, truth, motion)
-    sign = np.sign(motion.qd)
-    # τ = rigid + share·|τ|·sign(q̇), solved for τ.
-    tau = np.where(rigid * sign >= 0, rigid / (1 - share), rigid / (1 + share))
+    rng = np.random.default_rng(seed)
+    motions = []
+    for k in range(2):
+        motion = fourier_motion(base.robot, rng, seconds=8, rate_hz=100.0 * decimation, name=f"run {k}")
+        rigid = exact_torques(base, np.where(inertial_columns(base), truth, 0.0), motion)
+        tau = exact_torques(base, truth, motion) + share * np.abs(rigid) * np.sign(motion.qd)
+        rms = np.sqrt(np.mean(tau**2, axis=0))
+        motions.append(replace(motion, tau=tau + noise * rms * rng.normal(size=tau.shape)))
+    return build_problem(base.robot, motions, Preparation(decimation=decimation), base)
+
+
+@pytest.mark.parametrize("decimation", [1, 5])
+def test_load_dependent_friction_is_found_exactly_without_noise(decimation: int) -> None:
+    _, truth = scara()
     estimate = identify(
-        build_problem(base.robot, [replace(motion, tau=tau)], Preparation(), base), Separable(terms=(LOAD,))
+        loaded_problem(LOAD_TRUTH, 0.0, decimation=decimation), Separable(terms=(LOAD,), weighted=False)
     )
+    assert estimate.outcome.name == "fine"
     assert estimate.further is not None
     assert estimate.further.names == ("Fl1", "Fl2")
-    np.testing.assert_allclose(estimate.further.values, share, rtol=1e-8)
-    np.testing.assert_allclose(estimate.values, truth, rtol=1e-7)
+    np.testing.assert_allclose(estimate.further.values, LOAD_TRUTH, rtol=1e-5)
+    np.testing.assert_allclose(estimate.values, truth, rtol=1e-5)
+
+
+def test_load_dependent_friction_is_not_biased_by_noise_and_its_deviation_is_honest() -> None:
+    _, truth = scara()
+    found, values, sigmas = [], [], []
+    for seed in range(12):
+        estimate = identify(loaded_problem(LOAD_TRUTH, 0.05, seed), Separable(terms=(LOAD,)))
+        assert estimate.further is not None
+        found.append((estimate.further.values - LOAD_TRUTH) / estimate.further.sigma)
+        values.append((estimate.values - truth) / estimate.sigma)
+        sigmas.append(estimate.further.sigma)
+    # Means of twelve within three of their deviations, spread near one: a bias of 0.3 would be tens of σ.
+    for normed in (np.array(found), np.array(values)):
+        assert np.all(np.abs(normed.mean(axis=0)) < 3 / np.sqrt(12) + 0.2)
+        assert np.sqrt(np.mean(normed**2)) < 1.6
+    assert np.max(sigmas) < 0.05
+
+
+def test_no_load_dependent_friction_is_found_where_there_is_none() -> None:
+    problem = loaded_problem(np.zeros(2), 0.05)
+    estimate, plain = identify(problem, Separable(terms=(LOAD,))), identify(problem, WLS())
+    assert estimate.further is not None
+    assert np.all(np.abs(estimate.further.values) < 3 * estimate.further.sigma)
+    assert any("The motion does not show Fl" in note for note in estimate.notes)
+    assert np.all(np.abs(estimate.values - plain.values) < 3 * estimate.sigma)
+
+
+def test_load_friction_predicts_other_motions_from_the_model_alone() -> None:
+    """The torque that is to be predicted must not be looked at."""
+    base, truth = scara()
+    estimate = identify(loaded_problem(LOAD_TRUTH, 0.0), Separable(terms=(LOAD,), weighted=False))
+    motion = fourier_motion(base.robot, np.random.default_rng(9), seconds=5)
+    rigid = exact_torques(base, np.where(inertial_columns(base), truth, 0.0), motion)
+    tau = exact_torques(base, truth, motion) + LOAD_TRUTH * np.abs(rigid) * np.sign(motion.qd)
+    assert estimate.further is not None
+    model = Model(base.robot, base, estimate.values, None, estimate.further)
+    np.testing.assert_allclose(predictions(model, motion)[0], tau, atol=1e-4 * np.abs(tau).max())
+    with pytest.raises(DynidError, match="'Fl' holds the load; give the torques of inertia and weight"):
+        nonlinear_torques(base.robot, (LOAD,), np.array([0.1, 0.1]), motion)
+
+
+@pytest.mark.parametrize("start", [0.002, 5.0, 30.0, 90.0])
+def test_a_far_start_does_not_end_in_a_wrong_valley(start: float) -> None:
+    """The scan covers the speeds of the motion, whatever the guess."""
+    problem = scara_problem(CASE, noise=0.02)
+    near, far = identify(problem, Separable()), identify(problem, Separable(start={"vs": start}))
+    assert far.outcome.name == "fine"
+    assert near.further is not None
+    assert far.further is not None
+    np.testing.assert_allclose(far.further.values, near.further.values, rtol=1e-3)
 
 
 @pytest.mark.parametrize("uncertainty", ["hac", "bootstrap"])

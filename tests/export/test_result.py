@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +13,13 @@ from dynid.errors import FileError
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.identify import identify
 from dynid.estimators.least_squares import WLS
+from dynid.estimators.separable import Separable
 from dynid.export.result import ARRAYS, PARAMETERS, REPORT, RESULT, check_free, load_result, save_result
 from dynid.model.load import load_robot
 from dynid.problem.build import build_problem
 from dynid.signals.preparation import Preparation
+from dynid.validation.model import as_model
+from dynid.validation.predict import predictions
 from support.workflow_logs import experiment
 
 PLAN = Preparation(decimation=1, speed_thresholds=(0.01, 0.02))
@@ -91,5 +95,51 @@ def test_damaged_results_are_told(tmp_path: Path, estimate: Estimate) -> None:
         with pytest.raises(FileError, match=text):
             load_result(folder)
     (folder / RESULT).write_text("{")
+    with pytest.raises(FileError, match="is damaged"):
+        load_result(folder)
+    (folder / RESULT).write_text(json.dumps({key: content[key] for key in content if key != "document"}))
+    with pytest.raises(FileError, match=r"is damaged \(result\.json lacks 'document'\); fit again"):
+        load_result(folder)
+
+
+def test_damaged_arrays_are_told_without_advice_to_unpickle(tmp_path: Path, estimate: Estimate) -> None:
+    folder = save(tmp_path / "result", estimate)
+    whole = (folder / ARRAYS).read_bytes()
+    for content in (b"", b"no numbers", whole[:40], whole[: len(whole) // 2]):
+        (folder / ARRAYS).write_bytes(content)
+        with pytest.raises(FileError, match=r"is damaged \(arrays\.npz cannot be read\); fit again\.$"):
+            load_result(folder)
+    np.savez(folder / ARRAYS, values=estimate.values)
+    with pytest.raises(FileError, match="lacks 'covariance'"):
+        load_result(folder)
+
+
+def test_nonlinear_friction_is_saved_and_predicts(tmp_path: Path) -> None:
+    """A result of separable least squares is the same model after it was saved."""
+    robot = load_robot("scara")
+    clean = experiment(robot, 1, noise=0.0)
+    sticking = 2.0 * np.sign(clean.qd) * np.exp(-((clean.qd / 0.3) ** 2))
+    noise = 0.01 * np.random.default_rng(0).normal(size=clean.tau.shape)
+    motion = replace(clean, tau=clean.tau + sticking + noise)
+    estimate = identify(build_problem(robot, [motion], Preparation()), Separable())
+    assert estimate.further is not None
+    folder = save(tmp_path / "result", estimate)
+    again = load_result(folder)
+    assert again.further is not None
+    assert again.further.names == estimate.further.names
+    assert again.further.units == estimate.further.units
+    assert again.further.terms == estimate.further.terms
+    assert np.array_equal(again.further.values, estimate.further.values)
+    assert np.array_equal(again.further.covariance, estimate.further.covariance)
+    before, after = predictions(as_model(estimate), motion)[0], predictions(again.model, motion)[0]
+    assert np.array_equal(before, after)
+    left = np.linalg.norm(motion.tau - after) / np.linalg.norm(motion.tau)
+    forgotten = predictions(replace(again.model, further=None), motion)[0]
+    assert left < 0.1 * np.linalg.norm(motion.tau - forgotten) / np.linalg.norm(motion.tau)
+    rows = (folder / PARAMETERS).read_text().splitlines()
+    assert [row.split(",")[0] for row in rows[-4:]] == ["Fs1", "Fs2", "vs1", "vs2"]
+    content = json.loads((folder / RESULT).read_text())
+    content["further"]["terms"][0]["expression"] = "__import__('os')"
+    (folder / RESULT).write_text(json.dumps(content))
     with pytest.raises(FileError, match="is damaged"):
         load_result(folder)

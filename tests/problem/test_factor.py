@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dynid.errors import NotTrustworthyError
-from dynid.problem.factor import Factor, compressed, merged
+from dynid.problem.factor import Factor, merged, triangular
 from dynid.problem.spectrum import spectrum
 
 
@@ -59,7 +59,7 @@ def test_columns_are_spread_over_the_base() -> None:
 
 def test_values_that_overflow_get_a_sentence() -> None:
     with pytest.raises(NotTrustworthyError, match="not finite or overflow"):
-        compressed(np.array([[1.0, np.inf], [2.0, 1.0]]))
+        triangular(np.array([[1.0, np.inf], [2.0, 1.0]]))
 
 
 def test_groups_that_cannot_be_told_apart_are_found() -> None:

@@ -127,6 +127,17 @@ def test_no_sideways_scrolling_and_readable_colours(tab: tuple[Page, Path], widt
         assert contrast(fore, back) > 4.5, level
 
 
+def test_wide_tables_say_that_they_scroll(tab: tuple[Page, Path]) -> None:
+    hidden = "[...document.querySelectorAll('#fit .hint')].map(h => getComputedStyle(h).display)"
+    assert opened(tab, 1280).run(hidden) == ["none"]
+    page = opened(tab, 390)
+    assert page.run(hidden) == ["block"]
+    assert page.run("document.querySelector('#fit .scroll').classList.contains('more')")
+    page.run("document.querySelector('#fit .scroll').scrollLeft = 9999")
+    page.run("document.querySelector('#fit .scroll').dispatchEvent(new Event('scroll'))")
+    assert not page.run("document.querySelector('#fit .scroll').classList.contains('more')")
+
+
 def contrast(one: str, other: str) -> float:
     """WCAG contrast of two rgb(…) colours."""
 

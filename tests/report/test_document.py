@@ -8,12 +8,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dynid.errors import DynidError
 from dynid.estimators.estimate import Further, Outcome
 from dynid.estimators.terms import STRIBECK
 from dynid.report.checks import normalised, reasons_of
 from dynid.report.curves import envelope, motion_curves
 from dynid.report.document import build_document
+from dynid.report.page import render_report
+from dynid.signals.check import DataCheck, Finding
 from dynid.validation.model import as_model
+from dynid.validation.validate import validate
+from dynid.validation.verdict import Reason
 from support.study import PLAN, checks, document, study
 
 
@@ -160,13 +165,85 @@ def test_checks_are_translated_to_the_page_s_levels() -> None:
         "verdict": "good",
         "findings": [{"name": "delay", "severity": "warning", "sentence": "Late."}],
     }
-    assert normalised(warned)["level"] == "note"
+    late = normalised(warned)
+    assert (late["level"], late["verdict"]) == ("care", "with warnings")
+    assert reasons_of([late])[0] == Reason("care", "Log a (with warnings): Late.")
+    assert normalised(warned, ["a"])["level"] == "care"  # a delay is not what was repaired
     mend = {"log": "a", "verdict": "usable with repairs", "summary": "Three stamps repeat."}
     assert normalised(mend)["level"] == "care"
     done = normalised(mend, ["a (first 70%)"])
     assert (done["level"], done["verdict"]) == ("note", "repaired")
     assert reasons_of([done])[0].sentence == "Log a (repaired): Three stamps repeat."
     assert normalised({"log": "a", "verdict": "something new"})["level"] == "care"
+    stamps = {"name": "jitter", "severity": "warning", "sentence": "Uneven.", "repairable": True}
+    both = {**mend, "findings": [stamps, *warned["findings"]]}
+    left = normalised(both, ["a"])
+    assert (left["level"], left["summary"]) == ("care", "Late.")
+    assert left["findings"][0] == {"name": "jitter", "level": "note", "sentence": "Uneven. Repaired."}
     fine = normalised({"log": "a", "verdict": "good"})
     assert reasons_of([fine])[0].level == "good"
     assert reasons_of([]) == []
+
+
+def test_a_log_to_validate_with_need_not_excite() -> None:
+    weak = {
+        "log": "a",
+        "verdict": "good",
+        "findings": [{"name": "not excited", "severity": "warning", "sentence": "Fv1 is dark."}],
+    }
+    assert normalised(weak)["level"] == "care"
+    kept = normalised(weak, use="validation")
+    assert (kept["level"], kept["use"]) == ("good", "validation")
+    late = {"name": "delay", "severity": "warning", "sentence": "Late."}
+    told = reasons_of([normalised({**weak, "findings": [late]}, use="validation")])
+    assert told == [Reason("care", "Validation log a (with warnings): Late.")]
+
+
+def test_checks_may_be_objects_and_warnings_lower_the_grade() -> None:
+    warning = Finding("drive signal", "warning", "Torque is in A.", "Give a gain.")
+    made = document(checks=[DataCheck("exciting_a", "good", (warning,))])
+    assert made["verdict"]["grade"] == "care"
+    assert "Torque is in A. Give a gain." in made["verdict"]["sentence"]
+    held = document(checks=[], validation_checks=[DataCheck("pick_and_place", "good", (warning,))])
+    assert held["verdict"]["grade"] == "care"
+    assert held["data"][0]["use"] == "validation"
+    worried = document(concerns=[Reason("care", "No robot has that.")])
+    assert worried["verdict"]["sentence"].endswith("The main caution: No robot has that.")
+
+
+def test_a_misfit_is_not_said_to_have_ended_well() -> None:
+    s = study()
+    wrong = replace(s.estimate, values=-s.estimate.values)
+    own = validate(wrong, s.motions, PLAN, seen=True)
+    verdict = build_document(wrong, s.motions, PLAN, own)["verdict"]
+    assert verdict["grade"] == "fail"
+    said = " ".join(reason["sentence"] for reason in verdict["reasons"])
+    assert "ended well" not in said
+    assert "the model does not explain the torques of its own fit" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "start"),
+    [
+        ({"seen": True}, "On the motion of its own fit, "),
+        ({"repeated": True}, "On motion that repeats the fit's, "),
+        ({}, "On motion the fit has not seen, "),
+    ],
+)
+def test_the_sentence_says_what_was_tried(options: dict[str, bool], start: str) -> None:
+    s = study()
+    tried = validate(s.estimate, s.unseen, PLAN, fit=s.fit, **options)
+    made = document(validation=tried)
+    assert made["verdict"]["sentence"].startswith(start)
+    headings = {"seen": "the motion of the fit", "repeated": "motion that repeats the fit's"}
+    heading = headings.get(next(iter(options), ""), "unseen motion")
+    assert f"Validation on {heading}<" in render_report(made)
+
+
+@pytest.mark.parametrize("key", ["verdict", "robot", "estimate", "fit", "curves", "reproducibility"])
+def test_a_partial_document_is_told_in_a_sentence(key: str) -> None:
+    partial = {name: value for name, value in document().items() if name != key}
+    with pytest.raises(DynidError, match=f"The report document is damaged: it lacks '{key}'"):
+        render_report(partial)
+    with pytest.raises(DynidError, match="The report document is damaged"):
+        render_report({**document(), key: 7})

@@ -141,16 +141,22 @@ def write_db3(
     return path
 
 
-def write_mcap(path: Path, topic: str, messages: Sequence[tuple[int, bytes]]) -> Path:
-    """A ROS 2 bag in MCAP."""
+def write_mcap(
+    path: Path,
+    topic: str,
+    messages: Sequence[tuple[int, bytes]],
+    others: Mapping[str, Sequence[tuple[int, bytes]]] | None = None,
+) -> Path:
+    """A ROS 2 bag in MCAP, perhaps with other topics of joint states."""
     from mcap.writer import Writer
 
     with path.open("wb") as file:
         writer = Writer(file)
         writer.start("ros2", "test")
         schema = writer.register_schema(JOINT_STATE, "ros2msg", b"")
-        channel = writer.register_channel(topic, "cdr", schema)
-        for stamp, data in messages:
-            writer.add_message(channel, stamp, data, stamp)
+        for name, sent in {topic: messages, **(others or {})}.items():
+            channel = writer.register_channel(name, "cdr", schema)
+            for stamp, data in sent:
+                writer.add_message(channel, stamp, data, stamp)
         writer.finish()
     return path

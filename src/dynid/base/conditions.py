@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +47,8 @@ class LinkConditions:
     gap: float
 
 
-def link_conditions(robot: Robot) -> list[LinkConditions]:
+@lru_cache(maxsize=8)
+def link_conditions(robot: Robot) -> tuple[LinkConditions, ...]:
     """Conditions of every link, base to tips, with the attainable spans carried along."""
     crossings = motor_crossings(robot)
     spans: list[Attainable] = []
@@ -62,7 +64,7 @@ def link_conditions(robot: Robot) -> list[LinkConditions]:
         own = rows[:, : len(columns)]
         basis, gap = null_space(own)
         result.append(LinkConditions(columns, own, rows[:, len(columns) :], last_echelon(basis), gap))
-    return result
+    return tuple(result)
 
 
 def own_columns(robot: Robot, j: int) -> tuple[int, ...]:

@@ -6,6 +6,7 @@ parallel (a SCARA whose second motor stands on the base: ZZ2 does the same), nev
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,7 +35,7 @@ class MotorRegrouping:
     composites: tuple[FloatArray, ...]
 
 
-def motor_regroupings(robot: Robot, conditions: list[LinkConditions]) -> list[MotorRegrouping]:
+def motor_regroupings(robot: Robot, conditions: Sequence[LinkConditions]) -> list[MotorRegrouping]:
     """All motor parameters that the un-pivoted order would drop.
 
     An Iam direction x is unseen when some composites balance it on every joint: own · c_j + motors · x = 0;

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import qr
 
 from dynid.base.conditions import own_columns
 from dynid.base.grouping import REMEDY, Grouping, require_clear
@@ -176,6 +175,8 @@ def _gap(kept: FloatArray, dropped: FloatArray) -> float:
 
 def _check(robot: Robot, unit: FloatArray, rank: int, gap: float) -> None:
     """The order must not matter for the count: a pivoted QR has to find the same rank."""
+    from scipy.linalg import qr
+
     diagonal = np.abs(np.diag(qr(unit, mode="r", pivoting=True)[0])) if unit.size else np.zeros(0)
     pivoted = int(np.sum(diagonal > DEPENDENT))
     require_clear(robot, gap)

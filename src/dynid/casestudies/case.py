@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import median
 from typing import Any
 
-from dynid.errors import FileError
+from dynid.errors import DynidError, FileError
+from dynid.report.charts import Figure
+
+SHOWN = "shown"
+"""The rule of a row that is only shown: no value of ours is refused."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +26,8 @@ class Row:
         ours: what was found.
         accept: the rule, in words.
         ok: whether ours obeys it.
+        worst: of several runs, the one farthest from being accepted; ``ours`` is then their median.
+        group: the table or figure it belongs to.
     """
 
     quantity: str
@@ -28,34 +35,61 @@ class Row:
     ours: float
     accept: str
     ok: bool
+    worst: float | None = None
+    group: str = ""
+
+    @property
+    def bound(self) -> bool:
+        """Whether a rule could refuse it."""
+        return self.accept != SHOWN
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON; without a worst run or a group where there is none."""
+        own: dict[str, Any] = {
+            "quantity": self.quantity,
+            "published": self.published,
+            "ours": self.ours,
+            "accept": self.accept,
+            "ok": bool(self.ok),
+        }
+        own |= {} if self.worst is None else {"worst": self.worst}
+        return own | ({"group": self.group} if self.group else {})
 
 
 @dataclass(frozen=True)
 class CaseResult:
-    """All figures of a case, and what to know about them."""
+    """All figures of a case, and what to know about them.
+
+    Args:
+        case: its name.
+        title: what it is.
+        rows: published and ours.
+        notes: what to know.
+        figures: drawings, for the page.
+    """
 
     case: str
     title: str
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
+    figures: tuple[Figure, ...] = ()
 
     @property
     def ok(self) -> bool:
-        """Whether every row is accepted."""
-        return bool(self.rows) and all(row.ok for row in self.rows)
+        """Whether every row is accepted; rows that are only shown prove nothing."""
+        held = [row for row in self.rows if row.bound]
+        return bool(held) and all(row.ok for row in held)
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
-        rows = [
-            {"quantity": r.quantity, "published": r.published, "ours": r.ours, "accept": r.accept, "ok": r.ok}
-            for r in self.rows
-        ]
+        drawn = {"figures": [figure.to_dict() for figure in self.figures]} if self.figures else {}
         return {
             "case": self.case,
             "title": self.title,
-            "rows": rows,
+            "rows": [row.to_dict() for row in self.rows],
             "notes": list(self.notes),
             "ok": self.ok,
+            **drawn,
         }
 
 
@@ -66,14 +100,38 @@ class Case:
     Args:
         name: as on the command line.
         title: what it is.
-        data: folder it needs, below the data folder.
-        run: from that folder to the figures.
+        data: folder it needs, below the data folder; None for a simulated case.
+        run: to the figures, from that folder where it needs one, with its options by name.
+        options: names of the options it takes.
     """
 
     name: str
     title: str
-    data: str
-    run: Callable[[Path], CaseResult]
+    data: str | None
+    run: Callable[..., CaseResult]
+    options: tuple[str, ...] = ()
+
+    def reproduce(self, folder: Path | None, options: Mapping[str, Any] | None = None) -> CaseResult:
+        """Run it.
+
+        Args:
+            folder: its data; None where it needs none.
+            options: by name.
+
+        Raises:
+            DynidError: for an option it does not take.
+        """
+        given = dict(options or {})
+        for name in given:
+            if name not in self.options:
+                allowed = ", ".join(f"--{option}" for option in self.options) or "none"
+                raise DynidError(
+                    f"The case {self.name!r} has no option --{name}; allowed are: {allowed}.",
+                    name=name,
+                    value=given[name],
+                    allowed=allowed,
+                )
+        return self.run(**given) if self.data is None else self.run(folder, **given)
 
 
 def digits(quantity: str, published: float, ours: float, decimals: int) -> Row:
@@ -91,6 +149,31 @@ def near(quantity: str, published: float, ours: float, sigma: float, share: floa
     """Within two standard deviations or a share of the published value."""
     ok = abs(ours - published) <= max(2 * sigma, share * abs(published))
     return Row(quantity, published, ours, f"within 2σ = {2 * sigma:.3g} or {100 * share:g} %", ok)
+
+
+def over_runs(
+    quantity: str,
+    published: float | None,
+    values: Sequence[float],
+    accept: str,
+    excess: Callable[[float], float],
+) -> Row:
+    """The median of several runs, accepted when the worst of them is.
+
+    Args:
+        quantity: what it is.
+        published: the published value.
+        values: one per run.
+        accept: the rule, in words.
+        excess: how far a value is beyond the rule; at most zero when it obeys.
+    """
+    worst = max(values, key=excess)
+    return Row(quantity, published, float(median(values)), accept, excess(worst) <= 0.0, worst=worst)
+
+
+def grouped(group: str, rows: Iterable[Row]) -> list[Row]:
+    """Rows of one table."""
+    return [replace(row, group=group) for row in rows]
 
 
 def exactly(quantity: str, published: float, ours: float) -> Row:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import tomllib
 from dataclasses import fields, replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from dynid.cli.loop_options import LOOP_METHODS
 from dynid.errors import DynidError, FileError, unknown_name
 from dynid.estimators.essential import Essential
 from dynid.estimators.irls import IRLS
@@ -20,7 +20,14 @@ from dynid.estimators.tls import TLS
 from dynid.model.files import read_text
 from dynid.signals.preparation import Preparation
 
-METHODS: dict[str, type[Strategy]] = {"ols": OLS, "wls": WLS, "irls": IRLS, "tls": TLS, "ridge": Ridge}
+METHODS: dict[str, type[Strategy]] = {
+    "ols": OLS,
+    "wls": WLS,
+    "irls": IRLS,
+    "tls": TLS,
+    "ridge": Ridge,
+    **LOOP_METHODS,
+}
 RULES = {"sigma": "every relative deviation below 20 %", "residual": "σ̂ up by 4 %", "f-test": "F-test"}
 
 LogsArgument = Annotated[
@@ -31,7 +38,22 @@ MethodOption = Annotated[str, typer.Option("--method", help=f"Estimator: {', '.j
 EssentialOption = Annotated[
     bool, typer.Option("--essential", help="Keep only the parameters that the data really show.")
 ]
-RuleOption = Annotated[str, typer.Option("--rule", help=f"Rule of --essential: {', '.join(RULES)}.")]
+RuleOption = Annotated[
+    str | None, typer.Option("--rule", help=f"Rule of --essential: {', '.join(RULES)}; sigma when absent.")
+]
+ValidateOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--validate", metavar="LOG…", help="Logs kept for validation: all words up to the next option."
+    ),
+]
+SplitOption = Annotated[
+    float | None, typer.Option("--split", help="Fit this share of each log, validate on the rest.")
+]
+RepairOption = Annotated[bool, typer.Option("--repair", help="Repair repairable defects of the logs.")]
+OutOption = Annotated[Path, typer.Option("--out", help="Result folder.")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace an existing result folder.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 UncertaintyOption = Annotated[
     str, typer.Option("--uncertainty", help="Standard deviations: classical, hac or bootstrap.")
 ]
@@ -48,14 +70,18 @@ ConventionOption = Annotated[
 ]
 
 
-def chosen_strategy(method: str, essential: bool, rule: str, uncertainty: str) -> Strategy:
+def chosen_strategy(method: str, essential: bool, rule: str | None, uncertainty: str) -> Strategy:
     """The estimator of a command line."""
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)
-    if rule not in RULES:
+    if rule is not None and rule not in RULES:
         raise unknown_name("rule", rule, RULES)
+    if rule is not None and not essential:
+        raise DynidError(
+            "--rule has no meaning without --essential; add --essential.", name="rule", value=rule
+        )
     strategy = METHODS[method](uncertainty=uncertainty)
-    return Essential(strategy, rule=rule) if essential else strategy
+    return Essential(strategy, rule=rule or "sigma") if essential else strategy
 
 
 def chosen_plan(
@@ -132,20 +158,3 @@ def _thresholds(text: str, axes: int) -> tuple[float, ...]:
             f"--mask is {text!r}; give one speed, or {axes} separated by commas.", name="mask", value=text
         )
     return values
-
-
-def as_typed(context: typer.Context) -> str:
-    """The command line that a command was called with, for its report; its own defaults are left out."""
-    words: list[str] = []
-    for parameter in context.command.params:
-        source = context.get_parameter_source(parameter.name or "")
-        if source is None or source.name != "COMMANDLINE":
-            continue
-        value = context.params[parameter.name or ""]
-        each = value if isinstance(value, list | tuple) else [value]
-        flag = [] if parameter.param_type_name == "argument" else [parameter.opts[0]]
-        if value is True:
-            words += flag
-        else:
-            words += [word for item in each for word in (*flag, str(item))]
-    return shlex.join([*context.command_path.split(), *words])

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-import os
+from dynid.cli.interrupt import SENTENCE as INTERRUPTED  # first: loading may be interrupted too
+
+# isort: split
+import functools
+import gc
 import sys
 import traceback
+from collections.abc import Callable
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from dynid import __version__
+from dynid.cli.arguments import spread
+from dynid.cli.outlet import patient_output
 from dynid.cli.output import print_json
+from dynid.cli.process import settle
 from dynid.errors import DynidError
 
 COMMANDS = {
@@ -20,6 +28,8 @@ COMMANDS = {
     "check": "Say whether logs are good enough to fit.",
     "fit": "Identify a robot's parameters from logs.",
     "validate": "Put a saved model to the test on other logs.",
+    "simulate": "Simulate a robot under a controller and write its log.",
+    "compare": "Put results side by side.",
     "report": "Write the report of a result again.",
     "reproduce": "Compare published figures with ours.",
     "source": "Write a kernel of a robot as C99 source.",
@@ -59,47 +69,57 @@ def app_for(arguments: list[str]) -> typer.Typer:
     asked = next((a for a in arguments if not a.startswith("-")), "")
     for name in [asked] if asked in COMMANDS else COMMANDS:
         function = getattr(import_module(f"dynid.cli.{name}"), name)
-        app.command(short_help=COMMANDS[name])(function)
+        app.command(short_help=COMMANDS[name])(_interruptible(function))
     return app
+
+
+def _interruptible(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The command with Ctrl-C as one of the failures that have a sentence."""
+
+    @functools.wraps(function)
+    def command(*given: Any, **named: Any) -> Any:
+        try:
+            return function(*given, **named)
+        except KeyboardInterrupt:
+            raise DynidError(INTERRUPTED) from None
+
+    return command
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and leave with its exit code."""
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        # Our dense problems are small: BLAS's threads would spend their time waiting for each other.
-        os.environ.setdefault(name, "1")
+    settle()
     code = run(sys.argv[1:] if arguments is None else arguments)
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader (such as `head`) has enough; Python would complain again while it shuts down.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    gc.freeze()  # the system takes all memory back at once; looking for cycles first would only take time
     sys.exit(code)
 
 
 def run(arguments: list[str]) -> int:
-    """Run the command line; returns the exit code."""
+    """Run the command line; returns the exit code, also when the reader of a pipe has enough before."""
+    try:
+        with patient_output():
+            return _run(arguments)
+    except OSError as error:
+        # Reading and writing of files has sentences of its own; what is left is the output itself.
+        return _fail(f"The output cannot be written: {error.strerror or error}.", 1, False, False)
+
+
+def _run(arguments: list[str]) -> int:
     # --debug may stand anywhere, also behind a command.
     debug = "--debug" in arguments
     wants_json = "--json" in arguments
     given = [a for a in arguments if a != "--debug"]
     try:
-        code = app_for(given)(given or ["--help"], prog_name="dynid", standalone_mode=False)
+        app = app_for(given)
+        words = spread(given) or ["--help"]
+        code = app(words, prog_name="dynid", standalone_mode=False, obj={"typed": list(arguments)})
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except DynidError as error:
         return _fail(str(error), error.exit_code, wants_json, debug)
-    except typer.Abort:
-        return _fail("Interrupted.", 1, wants_json, debug)
-    except SystemExit as leaving:
-        # Typer leaves so when the reader of a pipe has enough; nobody is left to tell, and nothing is wrong.
-        return 0 if isinstance(leaving.__context__, BrokenPipeError) else 1
-    except BrokenPipeError:
-        # The same; what is left in the buffer must not be written at exit either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except (typer.Abort, KeyboardInterrupt):
+        return _fail(INTERRUPTED, 1, wants_json, debug)
     except OSError as error:
-        # Reading and writing of files has sentences of its own; what is left is the output itself.
         return _fail(f"The output cannot be written: {error.strerror or error}.", 1, False, debug)
     except Exception as error:
         # Usage errors come from Typer's own copy of Click, so they are known by their manners.

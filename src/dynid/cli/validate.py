@@ -2,48 +2,68 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
 
-import typer
-
-from dynid.cli.fit import progress_line
-from dynid.cli.fit_options import LogsArgument, MapOption
+from dynid.cli.fit_options import JsonOption, LogsArgument, MapOption, RepairOption
 from dynid.cli.output import console, print_json, table
+from dynid.cli.progress import progress_line
 from dynid.cli.report import ResultArgument
-from dynid.export.result import load_result
-from dynid.signals.convert import to_joint_side
-from dynid.signals.prepare import prepare
-from dynid.signals.read import read_logs
-from dynid.signals.repair import repair_log
-from dynid.validation.model import Model
-from dynid.validation.validate import validate as validate_model
+from dynid.errors import DynidError
+from dynid.export.result import SavedResult, load_result
+from dynid.workflow.fit import Progress
+from dynid.workflow.logs import is_long
+from dynid.workflow.saved import Proof, read_as_fitted, stored_mapping, validate_long, validate_saved
+from dynid.workflow.stream import LONG
 
 
 def validate(
     result: ResultArgument,
     logs: LogsArgument,
     mapping: MapOption = None,
-    repair: Annotated[bool, typer.Option("--repair", help="Repair repairable defects of the logs.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    repair: RepairOption = False,
+    as_json: JsonOption = False,
 ) -> int:
     """Predict the torques of logs with a saved model and say what the prediction is worth."""
     saved = load_result(result)
     with progress_line(quiet=as_json) as tell:
-        tell("reading")
-        given = [to_joint_side(log, saved.robot) for log in read_logs(logs, mapping)]
-        tell("predicting")
-        motions = [prepare(repair_log(log) if repair else log, saved.plan) for log in given]
-        model = Model(saved.robot, saved.base, saved.values, saved.covariance)
-        found = validate_model(model, motions, saved.plan)
+        proof = _proven(saved, logs, mapping, repair, tell)
+    found = proof.validation
     if as_json:
-        print_json({"result": str(result), **found.to_dict()})
+        print_json({"result": str(result), **found.to_dict(), "data": list(proof.data)})
     else:
-        screen = console()
-        screen.print(found.verdict.sentence, markup=False)
-        figures = found.judged
-        rows = [
-            [name, f"{figures.relative_percent[j]:.2f} %", f"{figures.rms[j]:.4g} {found.units[j]}"]
-            for j, name in enumerate(found.joints)
-        ]
-        screen.print(table("", ("joint", "relative error", "RMS"), rows))
+        _print(proof)
     return 0 if found.trustworthy else 2
+
+
+def _proven(
+    saved: SavedResult, logs: list[Path], mapping: Path | None, repair: bool, tell: Progress
+) -> Proof:
+    tell("reading")
+    used = stored_mapping(saved) if mapping is None else mapping
+    long = [log for log in logs if is_long(log, used, LONG)]
+    if not long:
+        given, _ = read_as_fitted(saved, logs, mapping)
+        tell("predicting")
+        return validate_saved(saved, given, repair=repair)
+    if repair:
+        raise DynidError(
+            f"--repair needs the whole log in memory, and {long[0]} has more than {LONG:,} samples; cut it.",
+            name="repair",
+            value=str(long[0]),
+        )
+    return validate_long(saved, logs, mapping, tell)
+
+
+def _print(proof: Proof) -> None:
+    found = proof.validation
+    screen = console()
+    screen.print(found.verdict.sentence, markup=False)
+    for reason in found.verdict.reasons:
+        if reason.level in ("care", "fail"):
+            screen.print(f"  {reason.sentence}", style="dim", markup=False)
+    figures = found.judged
+    rows = [
+        [name, f"{figures.relative_percent[j]:.2f} %", f"{figures.rms[j]:.4g} {found.units[j]}"]
+        for j, name in enumerate(found.joints)
+    ]
+    screen.print(table("", ("joint", "relative error", "RMS"), rows))

@@ -36,7 +36,9 @@ class Parts:
     work: int
 
 
-def emit_parts(program: Program, lanes: int, parameters: str, load: Load, store: Store) -> Parts:
+def emit_parts(
+    program: Program, lanes: int, parameters: str, load: Load, store: Store, prefix: str = "part"
+) -> Parts:
     """Cut a program into parts.
 
     Args:
@@ -45,6 +47,7 @@ def emit_parts(program: Program, lanes: int, parameters: str, load: Load, store:
         parameters: LLVM parameter list of every part, without the work array.
         load: how inputs are read.
         store: how outputs are written.
+        prefix: begins the names of the part functions, for modules of several programs.
     """
     slots = _work_slots(program)
     bodies: list[str] = []
@@ -60,11 +63,11 @@ def emit_parts(program: Program, lanes: int, parameters: str, load: Load, store:
         return Parts(declarations, bodies[0], 1)
     given = f"{parameters}, ptr noalias %work"
     functions = [
-        f"define internal void @part{k}({given}) noinline {{\n{body}\n  ret void\n}}"
+        f"define internal void @{prefix}.{k}({given}) noinline {{\n{body}\n  ret void\n}}"
         for k, body in enumerate(bodies)
     ]
     arguments = given.replace("noalias ", "")
-    calls = "\n".join(f"  call void @part{k}({arguments})" for k in range(len(bodies)))
+    calls = "\n".join(f"  call void @{prefix}.{k}({arguments})" for k in range(len(bodies)))
     return Parts("\n".join([*functions, declarations]), calls, len(slots))
 
 

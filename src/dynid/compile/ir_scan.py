@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dynid.compile.ir_parts import emit_parts
+from dynid.compile.ir_function import combine_function, program_function
 from dynid.compile.ir_scalar import Emitter, literal
 from dynid.compile.program import Program
 
 RK4, MAP = "rk4", "map"
-_PARAMETERS = "ptr %in0, ptr %in1, ptr %in2, ptr noalias %dx, ptr noalias %y"
-"""State, inputs, parameters; rates or next state; records."""
-_STAGES = ((0.0, 1 / 6), (0.5, 1 / 3), (0.5, 1 / 3), (1.0, 1 / 6))
+STAGES = ((0.0, 1 / 6), (0.5, 1 / 3), (0.5, 1 / 3), (1.0, 1 / 6))
 """Classical Runge–Kutta: place of the stage in the step, and its weight."""
 
 
@@ -23,69 +21,19 @@ def scan_ir(program: Program, lanes: int, integrator: str) -> str:
     over a step; the record of a step is taken at its start. With "rk4" the program is a right-hand side and
     each step is ``substeps`` Runge–Kutta steps of length h; with "map" it gives the next state itself.
     """
-    n_x = program.outputs[0].width
-
-    def address(emitter: Emitter, output: int) -> str:
-        base, k = ("%dx", output) if output < n_x else ("%y", output - n_x)
-        return emitter.put(f"getelementptr {emitter.type}, ptr {base}, i64 {k}")
-
-    def load(emitter: Emitter, port: int, k: int) -> str:
-        place = emitter.put(f"getelementptr {emitter.type}, ptr %in{port}, i64 {k}")
-        return emitter.put(f"load {emitter.type}, ptr {place}, align 8")
-
-    def store(emitter: Emitter, output: int, value: str) -> None:
-        emitter.lines.append(f"  store {emitter.type} {value}, ptr {address(emitter, output)}, align 8")
-
-    parts = emit_parts(program, lanes, _PARAMETERS, load, store)
-    zeros = Emitter(lanes, prefix="z")
-    for output in sorted(set(range(len(program.results))) - set(program.nonzero)):
-        store(zeros, output, zeros.constant(0.0))
-    body = "\n".join([parts.body, *zeros.lines])
-    step = f"""
-define internal void @program({_PARAMETERS}) noinline {{
-  %work = alloca {zeros.type}, i64 {parts.work}, align 64
-{body}
-  ret void
-}}"""
-    return "\n".join([parts.text, step, _combine(zeros.type, n_x), _scan(program, zeros.type, integrator)])
-
-
-def _combine(kind: str, n: int) -> str:
-    """out = x + a k over the state."""
-    scale = "%a"
-    splat = ""
-    if kind != "double":
-        lanes = kind.split()[0].removeprefix("<")
-        splat = (
-            f"  %one = insertelement {kind} poison, double %a, i32 0\n"
-            f"  %all = shufflevector {kind} %one, {kind} poison, <{lanes} x i32> zeroinitializer\n"
-        )
-        scale = "%all"
-    return f"""
-define internal void @combine(ptr %out, ptr %x, double %a, ptr %k) {{
-entry:
-{splat}  br label %loop
-loop:
-  %i = phi i64 [ 0, %entry ], [ %i.next, %loop ]
-  %x.place = getelementptr {kind}, ptr %x, i64 %i
-  %k.place = getelementptr {kind}, ptr %k, i64 %i
-  %o.place = getelementptr {kind}, ptr %out, i64 %i
-  %x.value = load {kind}, ptr %x.place, align 8
-  %k.value = load {kind}, ptr %k.place, align 8
-  %term = fmul contract {kind} {scale}, %k.value
-  %sum = fadd contract {kind} %x.value, %term
-  store {kind} %sum, ptr %o.place, align 8
-  %i.next = add i64 %i, 1
-  %more = icmp slt i64 %i.next, {n}
-  br i1 %more, label %loop, label %done
-done:
-  ret void
-}}"""
+    kind = Emitter(lanes).type
+    return "\n".join(
+        [
+            program_function("program", program, lanes),
+            combine_function(kind, program.outputs[0].width),
+            _scan(program, kind, integrator),
+        ]
+    )
 
 
 def _scan(program: Program, kind: str, integrator: str) -> str:
     n_x, n_u, n_y = program.outputs[0].width, program.inputs[1].width, program.outputs[1].width
-    step = _rk4_step(kind, n_x) if integrator == RK4 else _map_step()
+    step = _rk4_step() if integrator == RK4 else _map_step()
     copy_back = (
         "\n  call void @combine(ptr %state, ptr %rate, double 0.0, ptr %rate)" if integrator == MAP else ""
     )
@@ -123,10 +71,10 @@ done:
 }}"""
 
 
-def _rk4_step(kind: str, n_x: int) -> str:
+def _rk4_step() -> str:
     """Four stages through one copy of the program, so that it stays in the code cache."""
     lines = []
-    for i, (place, weight) in enumerate(_STAGES):
+    for i, (place, weight) in enumerate(STAGES):
         start, note = ("%state", "%note") if i == 0 else ("%trial", "%scratch")
         if i:
             lines.append(f"  %c{i} = fmul double %h, {literal(place)}")

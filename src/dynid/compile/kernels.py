@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import operator
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -196,4 +197,12 @@ def kernels(
                 name="columns",
                 value=columns,
             ) from None
-    return RobotKernels(robot, chosen, backend, threads)
+    return _shared(robot, chosen, backend, threads, os.environ.get("DYNID_BACKEND"))
+
+
+@lru_cache(maxsize=32)
+def _shared(
+    robot: Robot, columns: tuple[int, ...] | None, backend: str, threads: int, _: str | None
+) -> RobotKernels:
+    """One set of loaded kernels per robot and choice, so that repeated calls do not load them again."""
+    return RobotKernels(robot, columns, backend, threads)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -16,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dynid.compile import jit
 from dynid.compile.batch import BACKENDS
+from dynid.compile.fingerprint import fingerprint
 from dynid.compile.ir_scan import MAP, RK4, scan_ir
 from dynid.compile.program import Port
 from dynid.compile.trace import Kernel, Symbols
@@ -23,7 +22,7 @@ from dynid.errors import ModelError, ShapeError, unknown_name
 
 FloatArray = NDArray[np.float64]
 LANES = (1, 4, 8)
-_LEVEL = 2
+SCAN_LEVEL = 2
 """A time loop waits on its own results: scheduling is worth the longer compilation."""
 _SIZE, _REAL, _POINTER = ctypes.c_int64, ctypes.c_double, ctypes.c_void_p
 
@@ -47,35 +46,6 @@ def describe_step(
     return Kernel(
         name, f"{name} {sizes} {key} {fingerprint(body)}", inputs, (Port("dx", n_x), Port("y", n_y)), body
     )
-
-
-def fingerprint(function: Callable[..., Any]) -> str:
-    """Hash of a function's code and of the plain values it closes over."""
-    digest = hashlib.sha256()
-
-    def add(code: CodeType) -> None:
-        digest.update(code.co_code)
-        for constant in code.co_consts:
-            if isinstance(constant, CodeType):
-                add(constant)
-            else:
-                digest.update(repr(constant).encode())
-        digest.update(repr((code.co_names, code.co_varnames)).encode())
-        for name in code.co_names:
-            digest.update(_plain(getattr(function, "__globals__", {}).get(name)).encode())
-
-    add(function.__code__)
-    for cell in function.__closure__ or ():
-        digest.update(_plain(cell.cell_contents).encode())
-    digest.update(repr((function.__defaults__, function.__kwdefaults__)).encode())
-    return digest.hexdigest()
-
-
-def _plain(value: object) -> str:
-    """Numbers, texts, and tuples or lists of them as text; anything else is for the caller's key."""
-    if isinstance(value, list | tuple):
-        return f"({','.join(_plain(item) for item in value)})"
-    return repr(value) if isinstance(value, bool | int | float | complex | str | bytes | None) else ""
 
 
 @dataclass(frozen=True)
@@ -236,6 +206,6 @@ def _compiled(kernel: Kernel, integrator: str, lanes: int) -> ScanKernel:
     module = (
         found[0]
         if found
-        else jit.compile_cached(key, scan_ir(kernel.program(), lanes, integrator), {}, _LEVEL)
+        else jit.compile_cached(key, scan_ir(kernel.program(), lanes, integrator), {}, SCAN_LEVEL)
     )
     return ScanKernel(kernel, integrator, lanes, "llvm", "", module)

@@ -19,16 +19,17 @@ Rotation: TypeAlias = tuple[Vector, Vector, Vector]
 
 ZERO: Vector = (0.0, 0.0, 0.0)
 AXES: Rotation = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+_NUMBERS = (float, int)
 
 
 def is_constant(x: Scalar) -> bool:
     """Whether x is a number known when tracing."""
-    return isinstance(x, float | int)
+    return isinstance(x, _NUMBERS)
 
 
 def is_zero(x: Scalar) -> bool:
     """Whether x is the constant zero."""
-    return is_constant(x) and x == 0
+    return isinstance(x, _NUMBERS) and x == 0
 
 
 def add(a: Scalar, b: Scalar) -> Scalar:
@@ -48,9 +49,9 @@ def neg(a: Scalar) -> Scalar:
 
 def mul(a: Scalar, b: Scalar) -> Scalar:
     """a × b."""
-    if is_constant(b) and not is_constant(a):
+    if isinstance(b, _NUMBERS) and not isinstance(a, _NUMBERS):
         a, b = b, a
-    if is_constant(a):
+    if isinstance(a, _NUMBERS):
         if a == 0 or is_zero(b):
             return 0.0
         if a == 1:
@@ -70,7 +71,10 @@ def total(terms: Iterable[Scalar]) -> Scalar:
 
 def dot(u: Sequence[Scalar], v: Sequence[Scalar]) -> Scalar:
     """u · v."""
-    return total(mul(a, b) for a, b in zip(u, v, strict=True))
+    result: Scalar = 0.0
+    for a, b in zip(u, v, strict=True):
+        result = add(result, mul(a, b))
+    return result
 
 
 def cross(u: Vector, v: Vector) -> Vector:

@@ -32,6 +32,21 @@ class Operations:
         """−1, 0 or 1."""
         return self.functions["sign"](x)
 
+    def smoothed(self, width: float) -> Operations:
+        """The same functions with sign and step smooth over |x| < width and exact outside; 0 changes nothing.
+
+        sign → c (3 − c²)/2 with c = x/width limited to ±1.
+        """
+        if width == 0:
+            return self
+        low, high = self.functions["max"], self.functions["min"]
+
+        def sign(x: Scalar) -> Scalar:
+            c = high(low(x * (1.0 / width), -1.0), 1.0)
+            return c * (1.5 - 0.5 * (c * c))
+
+        return Operations(self.functions | {"sign": sign, "step": lambda x: 0.5 + 0.5 * sign(x)})
+
     def evaluate(self, expression: str, q: Scalar, qd: Scalar, term: str = "") -> Scalar:
         """Value of a friction expression at a joint position and speed; ``term`` is for the error."""
         try:

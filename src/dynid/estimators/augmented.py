@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dynid.errors import DynidError
+from dynid.estimators.load import load_columns, load_torques, needs_load
 from dynid.estimators.terms import NonlinearTerm, Slot, slots_of
 from dynid.estimators.weights import floored
-from dynid.problem.factor import compressed
+from dynid.problem.factor import triangular
 from dynid.problem.problem import Problem
 from dynid.problem.rows import JointRows
 from dynid.problem.spectrum import Spectrum, spectrum
@@ -33,6 +34,7 @@ class Augmented:
         motions: the motions at full rate.
         rows: rows per joint.
         kept: base parameters in use, (base,).
+        loads: torques of inertia and weight along each motion, where a term holds them.
     """
 
     problem: Problem
@@ -41,6 +43,7 @@ class Augmented:
     motions: tuple[Motion, ...]
     rows: tuple[JointRows, ...]
     kept: NDArray[np.bool_]
+    loads: tuple[FloatArray, ...] | None = None
     _last: dict[int, tuple[FloatArray, FloatArray]] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -54,6 +57,13 @@ class Augmented:
                 name="motions",
             )
         return cls(problem, terms, slots_of(problem.robot, terms), problem.motions, rows, kept)
+
+    def loaded(self, values: FloatArray) -> Augmented:
+        """The system with the loads that base parameters give; itself when no term holds them."""
+        if not needs_load(self.terms):
+            return self
+        loads = tuple(load_torques(self.problem.base, values, motion) for motion in self.motions)
+        return replace(self, loads=loads, _last={})
 
     def bounds(self) -> tuple[FloatArray, FloatArray]:
         """Lowest and highest values of the constants."""
@@ -78,7 +88,7 @@ class Augmented:
         rows, plan = self.rows[slot.joint], self.problem.plan
         column = np.empty(len(rows))
         for e, motion in enumerate(self.motions):
-            values = slot.values(motion, constants)
+            values = slot.values(motion, constants, None if self.loads is None else self.loads[e])
             if plan.decimation > 1:
                 values = decimate_rows(np.array(values)[None], plan.decimation, plan.convention)[0]
             own = rows.experiment == e
@@ -136,6 +146,29 @@ class Augmented:
                 parts[slot.joint][:, len(self.slots) + i] += slope
         return parts
 
+    def load_jacobian(self, theta: FloatArray, coefficients: FloatArray) -> tuple[FloatArray, ...] | None:
+        """Derivatives of the terms by the base parameters through the load, (rows, base) per joint."""
+        if self.loads is None:
+            return None
+        parts = tuple(np.zeros((len(rows), len(self.kept))) for rows in self.rows)
+        slopes, at = [], 0
+        for i, slot in enumerate(self.slots):
+            own = theta[at : at + len(slot.constants)]
+            at += len(slot.constants)
+            if "load" in slot.term.signals:
+                slopes.append((slot.joint, coefficients[i], slot, own))
+        for e, (motion, load) in enumerate(zip(self.motions, self.loads, strict=True)):
+            for j, c, slot, own in slopes:
+                step = _STEP * max(float(np.sqrt(np.mean(load[:, j] ** 2))), 1e-12)
+                ahead, behind = slot.values(motion, own, load + step), slot.values(motion, own, load - step)
+                columns = load_columns(self.problem.base, motion, j) * (c * (ahead - behind) / (2 * step))
+                if self.problem.plan.decimation > 1:
+                    plan = self.problem.plan
+                    columns = decimate_rows(columns, plan.decimation, plan.convention)
+                here = self.rows[j].experiment == e
+                parts[j][here] += columns[:, self.rows[j].sample[here]].T
+        return parts
+
     def _spread(self, columns: list[FloatArray], total: int, first: int) -> tuple[FloatArray, ...]:
         """Columns of the slots at the rows of their joints, zero elsewhere."""
         parts = tuple(np.zeros((len(rows), total)) for rows in self.rows)
@@ -143,12 +176,21 @@ class Augmented:
             parts[slot.joint][:, first + i] = column
         return parts
 
-    def jacobian_spectrum(self, parts: tuple[FloatArray, ...], weights: FloatArray) -> Spectrum:
-        """Spectrum of the weighted [W, parts] of all joints."""
+    def jacobian_spectrum(
+        self, parts: tuple[FloatArray, ...], weights: FloatArray, beside: tuple[FloatArray, ...] | None = None
+    ) -> Spectrum:
+        """Spectrum of the weighted [W, parts] of all joints.
+
+        Args:
+            parts: columns beside W, per joint.
+            weights: of the joints' rows.
+            beside: what the terms add to the columns of the base parameters, (rows, base) per joint.
+        """
         stack = []
-        for w, rows, part in zip(weights, self.rows, parts, strict=True):
-            block = np.column_stack([rows.wide(len(self.kept))[:, self.kept], part, rows.y])
-            stack.append(compressed(w * block))
+        for j, (w, rows, part) in enumerate(zip(weights, self.rows, parts, strict=True)):
+            W = rows.wide(len(self.kept)) + (0.0 if beside is None else beside[j])
+            block = np.column_stack([W[:, self.kept], part, rows.y])
+            stack.append(triangular(w * block))
         return spectrum(np.vstack(stack))
 
     def residual(

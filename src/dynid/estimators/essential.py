@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import fdtrc
 
 from dynid.errors import DynidError, unknown_name
 from dynid.estimators.fit import Fit
@@ -172,6 +171,8 @@ def _ratio(first: Fit, now: Fit, problem: Problem) -> float:
 
 def _significance(first: Fit, now: Fit, problem: Problem) -> float:
     """Probability of so large a rise of the residual if all removed parameters were zero (F-test)."""
+    from scipy.special import fdtrc
+
     removed = int(first.kept.sum() - now.kept.sum())
     if removed == 0:
         return 1.0

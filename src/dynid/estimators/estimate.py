@@ -9,27 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.outcome import Outcome
+
 if TYPE_CHECKING:
     from dynid.problem.problem import Problem
 
 FloatArray = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How an estimation ended.
-
-    Args:
-        name: "fine", "rank deficient", "under-excited", "outliers dominate", "not converged" …
-        trustworthy: whether the values may be used.
-        cause: what happened and why, in a sentence.
-        remedy: what to try, in a sentence.
-    """
-
-    name: str
-    trustworthy: bool
-    cause: str = ""
-    remedy: str = ""
+__all__ = ["Estimate", "Further", "Outcome"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,6 +39,8 @@ class Fit:
         notes: sentences on what deserves attention.
         facts: further figures by name.
         further: parameters beside the base ones, with their columns.
+        exact: residuals below this share of the torque are rounding; their shape says nothing.
+        instruments: per joint, rows (rows, base) that stand for W in the scores; None where they are W.
     """
 
     values: FloatArray
@@ -58,6 +60,8 @@ class Fit:
     notes: tuple[str, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
     further: FurtherColumns | None = None
+    exact: float = 1e-8
+    instruments: tuple[FloatArray, ...] | None = None
 
     @property
     def undetermined(self) -> NDArray[np.bool_]:

@@ -9,13 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.estimators.bootstrap import Bootstrap
+from dynid.estimators.didim import DIDIM
 from dynid.estimators.essential import Essential
 from dynid.estimators.estimate import Estimate, Further, Outcome
 from dynid.estimators.fit import Fit
 from dynid.estimators.hac import HAC
 from dynid.estimators.irls import IRLS
+from dynid.estimators.iv import IV
 from dynid.estimators.least_squares import OLS, WLS
+from dynid.estimators.loop_solve import check_needs, solve_loop
 from dynid.estimators.outcomes import judge
+from dynid.estimators.output_error import OutputError
 from dynid.estimators.ridge import Ridge
 from dynid.estimators.separable import Separable
 from dynid.estimators.strategy import Strategy
@@ -23,12 +27,15 @@ from dynid.estimators.terms import LOAD, STRIBECK, NonlinearTerm
 from dynid.estimators.tls import TLS
 from dynid.estimators.uncertainties import uncertainty_of
 from dynid.estimators.uncertainty import Classical, Doubt
+from dynid.problem.closed_loop import LoopProblem
 from dynid.problem.problem import Problem
 
 FloatArray = NDArray[np.float64]
 __all__ = [
+    "DIDIM",
     "HAC",
     "IRLS",
+    "IV",
     "LOAD",
     "OLS",
     "STRIBECK",
@@ -40,27 +47,34 @@ __all__ = [
     "Estimate",
     "NonlinearTerm",
     "Outcome",
+    "OutputError",
     "Ridge",
     "Separable",
     "identify",
 ]
 
 
-def identify(problem: Problem, strategy: Strategy) -> Estimate:
+def identify(problem: Problem | LoopProblem, strategy: Strategy) -> Estimate:
     """Estimate the base parameters with their uncertainty, and judge the result.
 
     Args:
-        problem: from ``build_problem``.
-        strategy: OLS(), WLS(), IRLS(), TLS(), Ridge(), Separable(), or Essential(…) around one of them.
+        problem: from ``build_problem``, or from ``build_loop_problem`` for strategies that simulate the
+            closed loop.
+        strategy: OLS(), WLS(), IRLS(), TLS(), Ridge(), Separable(), DIDIM(), IV(), OutputError(), or
+            Essential(…) around one of them.
 
     Returns:
         The estimate; ``estimate.outcome`` says how it ended, and never lies by silence.
     """
-    fit = strategy.fit(problem)
-    outcome, notes = judge(problem, fit)
+    if isinstance(problem, LoopProblem):
+        solved = solve_loop(problem, strategy)
+        problem, fit, scored = solved.problem, solved.fit, solved.scored
+    else:
+        fit, scored = strategy.fit(check_needs(problem, strategy)), problem
+    outcome, notes = judge(scored, fit)
     solvable = fit.degrees > 0 and fit.root.shape[1] > 0
     kind = uncertainty_of(strategy.uncertainty) if solvable else Classical()
-    doubt = kind.doubt(problem, fit)
+    doubt = kind.doubt(scored, fit)
     symmetric = (doubt.covariance + doubt.covariance.T) / 2
     return Estimate(
         problem=problem,

@@ -16,8 +16,6 @@ OUTLIER_RATIO = 3.0
 """σ̂ over the robust one: Gaussian errors give 1, a few gross errors give many."""
 _MEDIAN_OF_NORMAL = 0.6744897501960817
 _LISTED = 12
-_EXACT = 1e-8
-"""Residuals below this share of the torque are rounding; their shape says nothing."""
 
 FINE = Outcome("fine", True)
 
@@ -59,7 +57,7 @@ def outlier_ratios(problem: Problem, fit: Fit) -> FloatArray:
         residual = rows.residual(fit.values) if fit.further is None else fit.further.residual[j]
         rms = float(np.sqrt(np.mean(residual**2)))
         robust = float(np.median(np.abs(residual))) / _MEDIAN_OF_NORMAL
-        if rms > _EXACT * np.sqrt(np.mean(rows.y**2)) and robust > 0:
+        if rms > fit.exact * np.sqrt(np.mean(rows.y**2)) and robust > 0:
             ratios[j] = rms / robust
     return ratios
 

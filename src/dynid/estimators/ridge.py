@@ -13,7 +13,7 @@ from dynid.estimators.fit import Fit
 from dynid.estimators.least_squares import weighted_fit
 from dynid.estimators.strategy import Strategy
 from dynid.estimators.weights import all_kept, own_sigma, weights_of
-from dynid.problem.factor import compressed
+from dynid.problem.factor import triangular
 from dynid.problem.problem import Problem
 from dynid.problem.spectrum import spectrum
 
@@ -128,7 +128,7 @@ class Ridge(Strategy):
         """λ given, or the maximum of the marginal likelihood: y − W χ₀ ~ N(0, I + W P Wᵀ/λ)."""
         if not isinstance(self.strength, str):
             return float(self.strength)
-        R = compressed(factor)
+        R = triangular(factor)
         U, s, _ = np.linalg.svd(R[:, :-1] @ half, full_matrices=False)
         beta = (U.T @ (R[:, -1] - R[:, :-1] @ center)) ** 2
         grid = np.logspace(-8, 8, 321)

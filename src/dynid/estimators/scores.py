@@ -37,7 +37,7 @@ def white_rows(problem: Problem, fit: Fit, joint: int) -> WhiteRows:
     full = np.zeros((len(fit.kept), fit.root.shape[1]))
     count = int(fit.kept.sum())
     full[fit.kept] = fit.root[:count]
-    X = rows.W @ full[list(rows.columns)]
+    X = rows.W @ full[list(rows.columns)] if fit.instruments is None else fit.instruments[joint] @ full
     if fit.further is None:
         residual = rows.residual(fit.values)
     else:

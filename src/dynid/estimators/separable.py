@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import least_squares
 
 from dynid.errors import DynidError, unknown_name
 from dynid.estimators.augmented import Augmented
 from dynid.estimators.estimate import Further
 from dynid.estimators.fit import Fit, FurtherColumns
+from dynid.estimators.load import needs_load
+from dynid.estimators.scan import scanned
 from dynid.estimators.strategy import Strategy
 from dynid.estimators.terms import STRIBECK, NonlinearTerm
 from dynid.estimators.weights import all_kept, weights_of
 from dynid.problem.problem import Problem
 
 FloatArray = NDArray[np.float64]
-_TRIED = np.logspace(-1.5, 1.5, 13)
-"""Multiples of the first guess that are tried before the descent: the misfit has several valleys."""
-_SWEEPS = 2
 _EXACT = 1e-8
 """A share of the torque below which a term is rounding."""
+_SETTLE, _SETTLED = 60, 1e-8
+"""Rounds of load and parameters, and the share of the load that the last may change."""
 _ROUNDS = 2
 """Descents: the second with weights from the first."""
 
@@ -33,7 +33,9 @@ class Separable(Strategy):
     """Variable projection: min over θ of ‖(I − A A⁺) Y‖, A(θ) = [W Φ(θ)] (Golub and Pereyra 1973).
 
     θ are the constants inside the friction terms; base parameters and the terms' coefficients are solved
-    exactly for each θ. The covariance of all of them comes from the full Jacobian [W Φ ∂Φ/∂θ·c].
+    exactly for each θ. The covariance of all of them comes from the full Jacobian [W Φ ∂Φ/∂θ·c]. Where terms
+    hold the load W_inertial χ, load and parameters are solved for in turn until both settle; the Jacobian
+    then holds ∂Φ/∂χ·c too.
 
     Args:
         terms: terms beside the robot's own parameters.
@@ -51,6 +53,27 @@ class Separable(Strategy):
         """Descend over the constants and solve the rest."""
         system = Augmented.of(problem, self.terms, all_kept(problem, kept))
         theta = self._guess(system)
+        if not needs_load(self.terms):
+            found = self._descended(system, theta, scan=True)
+            return _finished(problem, found, max(found.used, 1))
+        # Load and parameters follow from each other: begin without the terms and go round until both settle.
+        system = system.loaded(_plain_values(system))
+        found = self._descended(system, theta, scan=True)
+        used, settled = found.used, False
+        for _ in range(_SETTLE):
+            before = found.system.loads
+            system = system.loaded(found.values)
+            settled = _same(before, system.loads)
+            found = self._descended(system, found.theta, scan=False)
+            used += found.used + 1
+            if settled:
+                break
+        return _finished(problem, replace(found, converged=found.converged and settled), used)
+
+    def _descended(self, system: Augmented, theta: FloatArray, scan: bool) -> _Found:
+        """Constants and weights for given loads."""
+        from scipy.optimize import least_squares
+
         low, high = system.bounds()
         used, converged = 0, True
         weights = np.ones(len(system.rows))
@@ -60,7 +83,7 @@ class Separable(Strategy):
             if not theta.size:
                 break
             projected = system.projection(weights)
-            best = theta if used else _scanned(projected, theta, low, high)
+            best = scanned(system, projected, theta) if scan and not used else theta
             size = np.maximum(np.abs(best), 1e-12)
             # Relative constants, so that one tolerance serves all of them.
             found = least_squares(
@@ -78,7 +101,7 @@ class Separable(Strategy):
         sigma = system.own_sigma(theta)
         if self.weighted:
             weights = weights_of(sigma)
-        return _finished(problem, system, theta, weights, sigma, max(used, 1), converged)
+        return _Found(system, theta, weights, sigma, used, converged)
 
     def _guess(self, system: Augmented) -> FloatArray:
         known = {name for slot in system.slots for name in (*slot.constants, *slot.term.constants)}
@@ -100,38 +123,53 @@ class Separable(Strategy):
             )
 
 
-def _scanned(
-    projected: Callable[[FloatArray], FloatArray], start: FloatArray, low: FloatArray, high: FloatArray
-) -> FloatArray:
-    """The best of a scan over each constant in turn, from where a descent ends in the deepest valley."""
-    best, misfit = start, float(np.sum(projected(start) ** 2))
-    for _ in range(_SWEEPS):
-        for i in range(len(start)):
-            for factor in _TRIED:
-                trial = best.copy()
-                trial[i] = np.clip(start[i] * factor, low[i], high[i])
-                found = float(np.sum(projected(trial) ** 2))
-                if found < misfit:
-                    best, misfit = trial, found
-    return best
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """Where a descent ended: constants, weights, σ̂ of the joints; everything linear follows."""
+
+    system: Augmented
+    theta: FloatArray
+    weights: FloatArray
+    sigma: FloatArray
+    used: int
+    converged: bool
+
+    @property
+    def solution(self) -> FloatArray:
+        """Kept base parameters and coefficients."""
+        return self.system.solve(self.theta, self.weights).solution
+
+    @property
+    def values(self) -> FloatArray:
+        """Base parameters, (base,)."""
+        return _spread(self.system, self.solution)
 
 
-def _finished(
-    problem: Problem,
-    system: Augmented,
-    theta: FloatArray,
-    weights: FloatArray,
-    sigma: FloatArray,
-    used: int,
-    converged: bool,
-) -> Fit:
-    linear = system.solve(theta, weights)
-    count = int(system.kept.sum())
-    coefficients = linear.solution[count:]
+def _spread(system: Augmented, solution: FloatArray) -> FloatArray:
     values = np.zeros(len(system.kept))
-    values[system.kept] = linear.solution[:count]
+    values[system.kept] = solution[: int(system.kept.sum())]
+    return values
+
+
+def _plain_values(system: Augmented) -> FloatArray:
+    """Base parameters without any term."""
+    empty = tuple(np.zeros((len(rows), 0)) for rows in system.rows)
+    return _spread(system, system.jacobian_spectrum(empty, np.ones(len(system.rows))).solution)
+
+
+def _same(before: tuple[FloatArray, ...] | None, after: tuple[FloatArray, ...] | None) -> bool:
+    """Whether loads have settled."""
+    pairs = list(zip(before or (), after or (), strict=True))
+    moved = sum(float(np.sum((a - b) ** 2)) for a, b in pairs)
+    return moved <= _SETTLED**2 * sum(float(np.sum(b**2)) for _, b in pairs)
+
+
+def _finished(problem: Problem, found: _Found, used: int) -> Fit:
+    system, theta, weights = found.system, found.theta, found.weights
+    solution, count = found.solution, int(found.system.kept.sum())
+    coefficients, values = solution[count:], _spread(system, solution)
     columns = system.jacobian(theta, coefficients)
-    solved = system.jacobian_spectrum(columns, weights)
+    solved = system.jacobian_spectrum(columns, weights, system.load_jacobian(theta, coefficients))
     residual = system.residual(values, coefficients, theta)
     degrees = int(problem.row_counts.sum()) - solved.rank
     squares = sum(float(w**2 * r @ r) for w, r in zip(weights, residual, strict=True))
@@ -155,12 +193,12 @@ def _finished(
         spectrum=solved,
         row_weights=weights**2,
         score_weights=None,
-        joint_sigma=sigma,
+        joint_sigma=found.sigma,
         sigma=float(np.sqrt(variance)),
         degrees=degrees,
         weights=weights,
         iterations=used,
-        converged=converged,
+        converged=found.converged,
         notes=_notes(system, columns, further, sigma_of),
         further=FurtherColumns(further, columns, residual),
     )

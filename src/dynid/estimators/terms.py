@@ -18,17 +18,19 @@ from dynid.model.robot import Robot
 from dynid.signals.motion import Motion
 
 FloatArray = NDArray[np.float64]
-SIGNALS = ("q", "qd", "tau")
+SIGNALS = ("q", "qd", "tau", "load")
 
 
 @dataclass(frozen=True)
 class NonlinearTerm:
-    """A torque coefficient × expression(q, qd, tau; constants) on each joint.
+    """A torque coefficient × expression(q, qd, tau, load; constants) on each joint.
 
     Args:
         name: symbol of the coefficient; the joint's label is appended, as in ``Fs1``.
-        expression: formula in ``q``, ``qd`` and ``tau`` (the joint's own position, speed and measured torque,
-            SI), the functions of friction expressions, and other names: the unknown constants, one per joint.
+        expression: formula in ``q``, ``qd``, ``load`` and ``tau`` (the joint's own position, speed, torque of
+            the links' inertia and weight by the model's own values, and measured torque, SI), the functions
+            of friction expressions, and other names: the unknown constants, one per joint. The measured
+            torque holds friction and noise itself: a formula with ``tau`` gives biased coefficients.
         start: a first guess of each constant.
         bounds: lowest and highest value of a constant; a factor of 1000 around the guess where not given.
         joints: coordinates that have the term; all when None.
@@ -61,7 +63,12 @@ class NonlinearTerm:
     @property
     def constants(self) -> tuple[str, ...]:
         """Names of the unknown constants, in order of appearance."""
-        return _constants(self.expression)
+        return tuple(name for name in _names(self.expression) if name not in SIGNALS)
+
+    @property
+    def signals(self) -> tuple[str, ...]:
+        """Signals that the formula holds."""
+        return tuple(name for name in _names(self.expression) if name in SIGNALS)
 
     def bound(self, constant: str) -> tuple[float, float]:
         """Lowest and highest value of a constant."""
@@ -96,10 +103,23 @@ class Slot:
         """Names of the constants on this joint."""
         return tuple(name + self.label for name in self.term.constants)
 
-    def values(self, motion: Motion, constants: FloatArray) -> FloatArray:
-        """The column at full rate, (samples,)."""
+    def values(self, motion: Motion, constants: FloatArray, load: FloatArray | None = None) -> FloatArray:
+        """The column at full rate, (samples,).
+
+        Args:
+            motion: any motion.
+            constants: of the term on this joint.
+            load: torques of inertia and weight, (samples, coordinates), where the formula holds them.
+        """
         j = self.joint
         signals = {"q": motion.q[:, j], "qd": motion.qd[:, j], "tau": motion.tau[:, j]}
+        if "load" in self.term.signals:
+            if load is None:
+                raise DynidError(
+                    f"The term {self.term.name!r} holds the load; give the torques of inertia and weight.",
+                    name="load",
+                )
+            signals["load"] = load[:, j]
         return self.term.evaluate(signals, dict(zip(self.term.constants, constants, strict=True)))
 
 
@@ -131,7 +151,11 @@ def slots_of(robot: Robot, terms: tuple[NonlinearTerm, ...]) -> tuple[Slot, ...]
 
 
 def nonlinear_torques(
-    robot: Robot, terms: tuple[NonlinearTerm, ...], values: FloatArray, motion: Motion
+    robot: Robot,
+    terms: tuple[NonlinearTerm, ...],
+    values: FloatArray,
+    motion: Motion,
+    load: FloatArray | None = None,
 ) -> FloatArray:
     """Torques of nonlinear terms over a motion, (samples, coordinates).
 
@@ -140,13 +164,14 @@ def nonlinear_torques(
         terms: the terms.
         values: coefficients of all slots, then their constants: the order of ``Estimate.further``.
         motion: any motion.
+        load: torques of inertia and weight, (samples, coordinates), where a formula holds them.
     """
     slots = slots_of(robot, terms)
     torques = np.zeros_like(motion.tau)
     at = len(slots)
     for i, slot in enumerate(slots):
         count = len(slot.constants)
-        torques[:, slot.joint] += values[i] * slot.values(motion, values[at : at + count])
+        torques[:, slot.joint] += values[i] * slot.values(motion, values[at : at + count], load)
         at += count
     return torques
 
@@ -168,9 +193,9 @@ def _parsed(expression: str) -> ast.expr:
 
 
 @cache
-def _constants(expression: str) -> tuple[str, ...]:
+def _names(expression: str) -> tuple[str, ...]:
     names = [node.id for node in ast.walk(_parsed(expression)) if isinstance(node, ast.Name)]
-    return tuple(dict.fromkeys(name for name in names if name not in {*SIGNALS, *FUNCTIONS}))
+    return tuple(dict.fromkeys(name for name in names if name not in FUNCTIONS))
 
 
 @cache
@@ -182,6 +207,6 @@ STRIBECK = NonlinearTerm(
     "Fs", "sign(qd) * exp(-(qd / vs)^2)", start={"vs": 0.1}, constant_units={"vs": "rad/s"}
 )
 """What sticking adds to Coulomb friction at low speed; vs is the speed at which it fades."""
-LOAD = NonlinearTerm("Fl", "abs(tau) * sign(qd)", unit="1")
-"""Coulomb friction that grows with the torque carried. It has no unknown constant, but its column holds the
-measured torque, whose noise attenuates the coefficient slightly."""
+LOAD = NonlinearTerm("Fl", "abs(load) * sign(qd)", unit="1")
+"""Coulomb friction that grows with the torque carried: that of the links' inertia and weight. It has no
+unknown constant, but the load follows from the parameters: both are solved for in turn until they settle."""

@@ -12,7 +12,7 @@ from dynid.estimators.fit import Fit
 from dynid.estimators.least_squares import weighted_fit
 from dynid.estimators.strategy import Strategy
 from dynid.estimators.weights import all_kept, own_sigma, weights_of
-from dynid.problem.factor import compressed
+from dynid.problem.factor import triangular
 from dynid.problem.problem import Problem
 
 FloatArray = NDArray[np.float64]
@@ -54,7 +54,7 @@ class TLS(Strategy):
         torque = lengths[-1] or 1.0
         scale = np.append(lengths[:-1] / torque, 1.0) if self.scaled else np.ones(len(lengths))
         s = float(np.linalg.svd(factor / scale, compute_uv=False)[-1])
-        R = compressed(factor / scale)
+        R = triangular(factor / scale)
         A, y = R[:, :-1], R[:, -1]
         U, sv, Vt = np.linalg.svd(A, full_matrices=False)
         gap = sv**2 - s**2

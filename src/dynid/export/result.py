@@ -7,52 +7,30 @@ import os
 import shutil
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dynid.base.base_map import BaseMap
-from dynid.base.find import find_base
-from dynid.errors import FileError, ModelError
+from dynid.errors import FileError
 from dynid.estimators.estimate import Estimate
-from dynid.model.from_mdh import robot_from_table
-from dynid.model.robot import Robot
+from dynid.export.folder import ARRAYS, PARAMETERS, REPORT, RESULT, SCHEMA, SavedResult
+from dynid.export.further import FURTHER_ARRAYS, further_table
+from dynid.export.load import load_result
 from dynid.model.to_table import robot_to_table
-from dynid.signals.preparation import Preparation
 
-FloatArray = NDArray[np.float64]
-SCHEMA = 1
-RESULT, ARRAYS, REPORT, PARAMETERS = "result.json", "arrays.npz", "report.html", "parameters.csv"
-
-
-@dataclass(frozen=True, eq=False)
-class SavedResult:
-    """A result read back.
-
-    Args:
-        folder: where it lies.
-        robot: the robot it belongs to.
-        base: its base parameters.
-        values: base parameters identified.
-        covariance: (base, base).
-        kept: which base parameters were estimated.
-        joint_sigma: standard deviation of each joint's torque error.
-        plan: preparation that was used, and that validation should use.
-        document: content of the report.
-    """
-
-    folder: Path
-    robot: Robot
-    base: BaseMap
-    values: FloatArray
-    covariance: FloatArray
-    kept: NDArray[np.bool_]
-    joint_sigma: FloatArray
-    plan: Preparation
-    document: Mapping[str, Any]
+__all__ = [
+    "ARRAYS",
+    "PARAMETERS",
+    "REPORT",
+    "RESULT",
+    "SCHEMA",
+    "SavedResult",
+    "check_free",
+    "load_result",
+    "parameters_csv",
+    "save_result",
+]
 
 
 def save_result(
@@ -113,18 +91,37 @@ def _fill(part: Path, estimate: Estimate, document: Mapping[str, Any], page: str
         "base": {"method": problem.base.method, "names": list(problem.base.names)},
         "plan": problem.plan.to_dict(),
         "strategy": dict(estimate.strategy),
+        "further": None if estimate.further is None else further_table(estimate.further),
         "document": document,
     }
-    (part / RESULT).write_text(json.dumps(content, indent=1, ensure_ascii=False), encoding="utf-8")
-    np.savez_compressed(
-        part / ARRAYS,
-        values=estimate.values,
-        covariance=estimate.covariance,
-        kept=estimate.kept,
-        joint_sigma=estimate.joint_sigma,
-    )
+    (part / RESULT).write_text(_lines(content, levels=3), encoding="utf-8")
+    arrays: dict[str, Any] = {
+        "values": estimate.values,
+        "covariance": estimate.covariance,
+        "kept": estimate.kept,
+        "joint_sigma": estimate.joint_sigma,
+    }
+    if estimate.further is not None:
+        arrays |= {FURTHER_ARRAYS[0]: estimate.further.values, FURTHER_ARRAYS[1]: estimate.further.covariance}
+    np.savez_compressed(part / ARRAYS, **arrays)
     (part / REPORT).write_text(page, encoding="utf-8")
     (part / PARAMETERS).write_text(parameters_csv(estimate), encoding="utf-8")
+
+
+def _lines(value: Any, levels: int, indent: str = "") -> str:
+    """JSON with entries on lines of their own down to a level; below it, such as a curve, all on one line."""
+    if not levels or not value or not isinstance(value, dict | list):
+        return json.dumps(value, ensure_ascii=False)
+    inner = indent + " "
+    if isinstance(value, dict):
+        entries = [
+            f"{json.dumps(k, ensure_ascii=False)}: {_lines(v, levels - 1, inner)}" for k, v in value.items()
+        ]
+    else:
+        entries = [_lines(v, levels - 1, inner) for v in value]
+    left, right = "{}" if isinstance(value, dict) else "[]"
+    body = f",\n{inner}".join(entries)
+    return f"{left}\n{inner}{body}\n{indent}{right}"
 
 
 def _put_in_place(part: Path, folder: Path) -> None:
@@ -154,66 +151,11 @@ def parameters_csv(estimate: Estimate) -> str:
     for name, value, sigma, relative, unit, kept, formula in rows:
         shown = f"{relative:.4g}" if np.isfinite(relative) else ""
         lines.append(f'{name},{value:.10g},{sigma:.6g},{shown},{unit},{int(kept)},"{formula}"')
+    further = estimate.further
+    if further is not None:
+        for name, value, sigma, unit in zip(
+            further.names, further.values, further.sigma, further.units, strict=True
+        ):
+            shown = f"{100 * sigma / abs(value):.4g}" if value else ""
+            lines.append(f'{name},{value:.10g},{sigma:.6g},{shown},{unit},1,"{name}"')
     return "\n".join(lines) + "\n"
-
-
-def load_result(folder: Path) -> SavedResult:
-    """Read a result folder back, with suspicion.
-
-    Args:
-        folder: as ``save_result`` wrote it.
-    """
-    folder = Path(folder)
-    try:
-        content = json.loads((folder / RESULT).read_text(encoding="utf-8"))
-        with np.load(folder / ARRAYS, allow_pickle=False) as arrays:
-            data = {
-                name: np.asarray(arrays[name]) for name in ("values", "covariance", "kept", "joint_sigma")
-            }
-    except FileNotFoundError as error:
-        raise FileError(
-            f"{folder} is not a dynid result folder: it has no {Path(error.filename or '').name}.",
-            name="result",
-            value=str(folder),
-        ) from None
-    except (OSError, ValueError, KeyError) as error:
-        raise FileError(
-            f"The result in {folder} is damaged ({error}).", name="result", value=str(folder)
-        ) from None
-    given = content.get("schema") if isinstance(content, dict) else None
-    if given != SCHEMA:
-        raise FileError(
-            f"The result in {folder} has schema {given}; this version reads schema {SCHEMA}.",
-            name="schema",
-            value=given,
-        )
-    try:
-        robot = robot_from_table(content["robot_file"])
-        base = find_base(robot, method=content["base"]["method"])
-        plan = Preparation(**_tuples(content["plan"]))
-    except (KeyError, TypeError, ModelError) as error:
-        raise FileError(
-            f"The result in {folder} is damaged ({error}).", name="result", value=str(folder)
-        ) from None
-    n = len(base)
-    if list(base.names) != content["base"]["names"] or data["values"].shape != (n,):
-        raise FileError(
-            f"The result in {folder} names other base parameters than its robot has.",
-            name="base",
-            value=str(folder),
-        )
-    return SavedResult(
-        folder,
-        robot,
-        base,
-        data["values"],
-        data["covariance"],
-        data["kept"].astype(bool),
-        data["joint_sigma"],
-        plan,
-        content["document"],
-    )
-
-
-def _tuples(plan: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: tuple(value) if isinstance(value, list) else value for key, value in plan.items()}

@@ -76,3 +76,13 @@ def listed(values: Any, name: str, where: str, what: str) -> tuple[Any, ...]:
 def row(values: Any, name: str, where: str) -> tuple[float, ...]:
     """Numbers as a tuple of floats, infinite ones included."""
     return tuple(real(value, name, where) for value in listed(values, name, where, "numbers"))
+
+
+def not_negative(value: Any, name: str, where: str) -> float:
+    """A finite number of at least zero as a float."""
+    number = finite(value, name, where)
+    if number < 0:
+        raise ModelError(
+            f"{where} is {number:g}; it cannot be negative.", name=name, value=number, allowed=">= 0"
+        )
+    return number

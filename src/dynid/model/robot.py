@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 
-from dynid.model.checks import finite
+from dynid.model.checks import finite, not_negative
 from dynid.model.coupling import Coupling
 from dynid.model.drives import Drives
 from dynid.model.friction import BUILT_IN, FrictionTerm
@@ -45,6 +45,7 @@ class Robot:
         parameters: a-priori values of standard parameters by name, joint side, SI.
         title: what the robot is, in a few words.
         source: where the description comes from.
+        sign_width: speed below which the sign in friction terms is smooth [rad/s or m/s]; 0 leaves the jump.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Robot:
     parameters: Mapping[str, float] = field(default_factory=dict)
     title: str = ""
     source: str = ""
+    sign_width: float = 0.0
 
     def __post_init__(self) -> None:
         """Check the description as a whole and freeze what it holds."""
@@ -68,6 +70,7 @@ class Robot:
         set_field(self, "terms", members_of(str, self.terms, "terms"))
         set_field(self, "friction", members_of(FrictionTerm, self.friction, "friction"))
         set_field(self, "gravity", checked_gravity(self.gravity))
+        set_field(self, "sign_width", not_negative(self.sign_width, "sign_width", "The width of the sign"))
         set_field(
             self, "lengths", FrozenDict({k: finite(v, k, f"Length {k}") for k, v in self.lengths.items()})
         )
@@ -127,6 +130,10 @@ class Robot:
         """The same robot with other a-priori values."""
         return replace(self, parameters=values)
 
+    def with_sign_width(self, width: float) -> Robot:
+        """The same robot with friction signs smooth below a speed, as simulation needs [rad/s or m/s]."""
+        return replace(self, sign_width=width)
+
     @cached_property
     def digest(self) -> str:
         """Hash of everything that shapes the robot's equations (not of names, limits or a-priori values)."""
@@ -140,4 +147,6 @@ class Robot:
             "shares": None if self.drives is None else self.drives.shares.tolist(),
             "coupling": None if self.coupling is None else asdict(self.coupling),
         }
+        if self.sign_width:
+            content["sign_width"] = self.sign_width
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()

@@ -7,13 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dgeqrf
 
 from dynid.errors import NotTrustworthyError
 
 FloatArray = NDArray[np.float64]
-_PANEL = 64
-"""Work columns LAPACK may use; its own minimum makes it ten times slower on tall blocks."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,30 +73,23 @@ def triangular(stack: FloatArray) -> FloatArray:
     """R (columns, columns) of a QR; fewer rows than columns leave zero rows at the bottom.
 
     Args:
-        stack: (rows, columns) in column-major order; overwritten.
+        stack: (rows, columns); column-major order is fastest.
     """
     rows, columns = stack.shape
-    packed, _, _, info = dgeqrf(np.asfortranarray(stack), lwork=_PANEL * columns, overwrite_a=1)
-    if info != 0 or not np.all(np.isfinite(packed[:columns])):
+    R = np.zeros((columns, columns))
+    R[: min(rows, columns)] = np.linalg.qr(stack, mode="r")
+    if not np.all(np.isfinite(R)):
         raise NotTrustworthyError(
             "The regressor or the torques hold values that are not finite or overflow; run the data check on "
             "the log and look for garbage values and positions beyond 1e6 rad.",
             name="regressor",
         )
-    R = np.zeros((columns, columns))
-    filled = min(rows, columns)
-    R[:filled] = np.triu(packed[:filled])
     return R
-
-
-def compressed(rows: FloatArray) -> FloatArray:
-    """R (columns, columns) of a QR of rows, which are left as they are."""
-    return triangular(np.array(rows, dtype=float, order="F"))
 
 
 def merged(factors: Sequence[Factor]) -> Factor:
     """One factor of the rows of several, of the same joint."""
     if len(factors) == 1:
         return factors[0]
-    stack = np.asfortranarray(np.vstack([factor.R for factor in factors]))
+    stack = np.vstack([factor.R for factor in factors])
     return Factor(factors[0].columns, triangular(stack), sum(factor.rows for factor in factors))

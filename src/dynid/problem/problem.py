@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from dynid.base.base_map import BaseMap
 from dynid.errors import DynidError, ShapeError
 from dynid.model.robot import Robot
-from dynid.problem.factor import compressed
+from dynid.problem.factor import triangular
 from dynid.problem.regression import Regression
 from dynid.problem.rows import JointRows
 from dynid.problem.spectrum import Spectrum, spectrum
@@ -150,7 +150,7 @@ class Problem:
             )
         width = len(self.base)
         stack = np.vstack([w_j * factor.wide(width) for w_j, factor in zip(w, factors, strict=True)])
-        return compressed(stack)
+        return triangular(stack)
 
     def spectrum(self, weights: ArrayLike | None = None, kept: NDArray[np.bool_] | None = None) -> Spectrum:
         """Singular values of the weighted W, of the kept columns only when given."""

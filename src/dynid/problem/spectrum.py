@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.problem.factor import compressed
+from dynid.problem.factor import triangular
 
 FloatArray = NDArray[np.float64]
 RANK_TOLERANCE = 1e-10
@@ -86,7 +86,7 @@ def spectrum(factor: FloatArray) -> Spectrum:
         factor: (any rows, columns + 1); need not be triangular.
     """
     k = factor.shape[1] - 1
-    square = compressed(factor) if factor.size else np.zeros((k + 1, k + 1))
+    square = triangular(factor) if factor.size else np.zeros((k + 1, k + 1))
     W, y = square[:k, :k], square[:k, k]
     lengths = np.linalg.norm(W, axis=0)
     # A column this short beside the longest is rounding: unit length would make it look seen.

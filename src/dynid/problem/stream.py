@@ -10,12 +10,15 @@ from numpy.typing import NDArray
 
 from dynid.compile.kernels import RobotKernels
 from dynid.signals.decimate import decimate_rows
+from dynid.signals.decimator import Decimator
 from dynid.signals.motion import Motion
 from dynid.signals.preparation import Preparation
 
 FloatArray = NDArray[np.float64]
 BLOCK_SAMPLES = 2048
 """Samples of a block at the regression's rate: W of an arm then stays in the caches."""
+PIECE_SAMPLES = 2016
+"""Full-rate samples of the regressor computed at once while they are decimated."""
 SEGMENT_BYTES = 48_000_000
 """Full-rate regressor held at once while it is low-passed."""
 _SETTLING = 256
@@ -87,13 +90,12 @@ def _segment(
 ) -> Block:
     """Rows of the decimated samples first … last − 1."""
     low, high, skip = _span(motion.samples, plan, first, last)
-    W = kernels.regressor_blocks(motion.q[low:high], motion.qd[low:high], motion.qdd[low:high])
     cut = slice(skip, skip + last - first)
-    y = _decimated(motion.tau[low:high].T, plan, cut)
-    rows = [_decimated(W[j, list(own)], plan, cut) for j, own in enumerate(columns)]
+    y = _decimated(motion.tau[low:high].T, plan)[:, cut]
+    rows = [made[:, cut] for made in _regressor_rows(kernels, columns, motion, plan, low, high)]
     if not plan.speed_thresholds:
         return Block(last - first, (np.arange(first, last),) * len(columns), tuple(rows), tuple(y))
-    speed = _decimated(motion.qd[low:high].T, plan, cut)
+    speed = _decimated(motion.qd[low:high].T, plan)[:, cut]
     kept = np.abs(speed) >= np.array(plan.speed_thresholds)[:, None]
     return Block(
         last - first,
@@ -101,6 +103,33 @@ def _segment(
         tuple(row[:, k] for row, k in zip(rows, kept, strict=True)),
         tuple(torque[k] for torque, k in zip(y, kept, strict=True)),
     )
+
+
+def _regressor_rows(
+    kernels: RobotKernels,
+    columns: tuple[tuple[int, ...], ...],
+    motion: Motion,
+    plan: Preparation,
+    low: int,
+    high: int,
+) -> list[FloatArray]:
+    """Per joint the columns of full-rate samples low … high − 1, decimated: (columns of that joint, rows)."""
+    if plan.decimation == 1 or plan.convention == "matlab":
+        W = kernels.regressor_blocks(motion.q[low:high], motion.qd[low:high], motion.qdd[low:high])
+        return [_decimated(W[j, list(own)], plan) for j, own in enumerate(columns)]
+    # Piece by piece in one buffer, so that the full-rate regressor never leaves the caches.
+    width = kernels.n_columns
+    nonzero = [j * width + column for j, own in enumerate(columns) for column in own]
+    low_pass = Decimator(len(nonzero), plan.decimation)
+    made = []
+    room = np.zeros((len(columns) * width, PIECE_SAMPLES))
+    for start in range(low, high, PIECE_SAMPLES):
+        part = slice(start, min(start + PIECE_SAMPLES, high))
+        out = room[:, : part.stop - start]
+        W = kernels.regressor_blocks(motion.q[part], motion.qd[part], motion.qdd[part], out=out)
+        made.append(low_pass.push(W.reshape(len(out), -1)[nonzero]))
+    rows = np.concatenate([*made, low_pass.finish()], axis=1)
+    return np.split(rows, np.cumsum([len(own) for own in columns])[:-1])
 
 
 def _pieces(block: Block, first: int, size: int) -> Iterator[Block]:
@@ -141,7 +170,7 @@ def _span(samples: int, plan: Preparation, first: int, last: int) -> tuple[int, 
     return low, high, ahead
 
 
-def _decimated(rows: FloatArray, plan: Preparation, cut: slice) -> FloatArray:
+def _decimated(rows: FloatArray, plan: Preparation) -> FloatArray:
     if plan.decimation == 1 or not rows.size:
-        return rows[:, cut]
-    return np.asarray(decimate_rows(rows, plan.decimation, plan.convention)[:, cut], dtype=float)
+        return rows
+    return decimate_rows(rows, plan.decimation, plan.convention)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ def motion_curves(
 
 
 def _curves(model: Model, motion: Motion, seen: bool, points: int) -> dict[str, Any]:
-    predicted, _ = predictions(model, motion)
+    predicted, _ = predictions(replace(model, covariance=None), motion)  # a curve shows no doubt
     left = motion.tau - predicted
     size = -(-motion.samples // points)  # samples per bucket, rounded up
     joints = [

@@ -60,7 +60,7 @@ def data_section(document: Mapping[str, Any]) -> str:
         empty = "<p>No data check was made; run it before trusting a fit.</p>"
         return section("data", "Data check", empty)
     logs = "".join(_check(check) for check in checks)
-    lead = "Each log was checked before the fit. What was found stands here, even where it was repaired."
+    lead = "Each log was checked before use. What was found stands here, even where it was repaired."
     return section("data", "Data check", f'<div class="cards">{logs}</div>', lead=lead)
 
 
@@ -79,8 +79,14 @@ def _check(check: Mapping[str, Any]) -> str:
     ]
     return (
         f'<article class="card"><h3>{text(check["log"])} {badge(check["level"], check["verdict"])}</h3>'
+        f"{_use(check)}"
         f"{summary}{listing}{facts(numbers) if numbers else ''}</article>"
     )
+
+
+def _use(check: Mapping[str, Any]) -> str:
+    kept = check.get("use") == "validation"
+    return '<p class="remark">kept for validation</p>' if kept else ""
 
 
 def _fact(value: float, suffix: str) -> str:

@@ -16,12 +16,14 @@ from dynid.report.checks import normalised
 from dynid.report.curves import motion_curves
 from dynid.report.headline import headline
 from dynid.report.parameters import correlation, parameter_rows
+from dynid.signals.check import DataCheck
 from dynid.signals.motion import Motion
 from dynid.signals.preparation import Preparation
 from dynid.validation.model import as_model
 from dynid.validation.numbers import plain
 from dynid.validation.stability import Stability
 from dynid.validation.validation import Validation
+from dynid.validation.verdict import Reason
 
 SCHEMA = "dynid.report/1"
 _PACKAGES = ("dynid", "numpy", "scipy", "casadi", "llvmlite")
@@ -35,7 +37,9 @@ def build_document(
     *,
     validation: Validation | None = None,
     validation_motions: Sequence[Motion] = (),
-    checks: Sequence[Mapping[str, Any]] = (),
+    checks: Sequence[DataCheck | Mapping[str, Any]] = (),
+    validation_checks: Sequence[DataCheck | Mapping[str, Any]] = (),
+    concerns: Sequence[Reason] = (),
     stability: Stability | None = None,
     cross: Mapping[str, Any] | None = None,
     prior: Mapping[str, float] | None = None,
@@ -51,7 +55,9 @@ def build_document(
         fit: validation on those motions (``validate(estimate, motions, plan, seen=True)``).
         validation: validation on unseen motions, or None.
         validation_motions: the unseen motions.
-        checks: data checks of the logs, as dictionaries.
+        checks: data checks of the logs of the fit, as ``check_log`` gives them or as dictionaries.
+        validation_checks: data checks of the logs of the validation.
+        concerns: what else was noticed about the parameters, for the verdict.
         stability: parameters from each experiment alone.
         cross: cross-validation over experiments, as a dictionary.
         prior: values known before, by standard parameter, SI; the robot's own when None.
@@ -60,13 +66,15 @@ def build_document(
     """
     base, robot = estimate.problem.base, estimate.problem.base.robot
     model = as_model(estimate)
-    mended = [m.name for m in motions if any(step.name.startswith("repair") for step in m.history)]
+    mended = _mended(motions)
     tidy = [normalised(check, mended) for check in checks]
+    mended = _mended(validation_motions)
+    tidy += [normalised(check, mended, use="validation") for check in validation_checks]
     unseen = motion_curves(model, validation_motions, seen=False)
     return {
         "schema": SCHEMA,
         "title": title or robot.title or robot.name,
-        "verdict": headline(estimate, fit, validation, tidy, stability),
+        "verdict": headline(estimate, fit, validation, tidy, stability, concerns),
         "robot": robot_facts(robot, base),
         "data": tidy,
         "estimate": estimate_facts(estimate),
@@ -79,6 +87,10 @@ def build_document(
         "curves": [*motion_curves(model, motions, seen=True), *unseen],
         "reproducibility": reproducibility([*motions, *validation_motions], plan, run or {}),
     }
+
+
+def _mended(motions: Sequence[Motion]) -> list[str]:
+    return [m.name for m in motions if any(step.name.startswith("repair") for step in m.history)]
 
 
 def robot_facts(robot: Robot, base: BaseMap) -> dict[str, Any]:

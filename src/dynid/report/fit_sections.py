@@ -7,6 +7,7 @@ from typing import Any
 
 from dynid.report.html import badge, bar, cell, chance, section, shown, table, text, unit, words
 from dynid.report.plots import autocorrelation_plot, curve_set
+from dynid.validation.judge import tested_on
 
 PARTS = (
     ("gravity", "gravity"),
@@ -36,13 +37,21 @@ def validation_section(document: Mapping[str, Any]) -> str:
             "record a second log and validate with it.</p>"
         )
         return section("validation", "Validation on unseen motion", nothing)
+    where = _where(document)
     lead = "The proof: torques of motion that the fit has not seen, predicted and compared."
-    parts = [error_table(validation, "Errors on unseen motion", document["fit"])]
+    if validation["seen"] or validation.get("repeated"):
+        lead = f"Torques of {where}, predicted and compared: a small error here proves little."
+    parts = [error_table(validation, f"Errors on {where}", document["fit"])]
     parts.append(_residual_note(validation))
     if len(validation["motions"]) > 1:
         parts.append(_motions(validation))
     parts.append(curve_set(document, seen=False))
-    return section("validation", "Validation on unseen motion", *parts, lead=lead)
+    return section("validation", f"Validation on {where}", *parts, lead=lead)
+
+
+def _where(document: Mapping[str, Any]) -> str:
+    tested = document["validation"] or document["fit"]
+    return tested_on(tested["seen"], tested.get("repeated", False))
 
 
 def judged(figures: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -128,7 +137,7 @@ def parts_section(document: Mapping[str, Any]) -> str:
             )
         rows.append(row)
     head = ("joint", *(label for _, label in PARTS))
-    where = "unseen motion" if document["validation"] else "the motion of the fit"
+    where = _where(document)
     lead = (
         f"The predicted torque on {where}, taken apart: size of each part against the measured torque. Parts "
         "may cancel each other, so they need not sum to 100 %."
@@ -160,7 +169,7 @@ def tests_section(document: Mapping[str, Any]) -> str:
         "Jarque–Bera p",
         "excess kurtosis",
     )
-    where = "unseen motion" if document["validation"] else "the motion of the fit"
+    where = _where(document)
     lead = (
         f"What is left of the torque on {where}. If it is white, σ of the parameters is honest; if not, "
         "something systematic is left (friction, flexibility, a delay) and a classical σ is too small."

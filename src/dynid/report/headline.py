@@ -13,7 +13,7 @@ from dynid.report.parameters import KNOWN_PERCENT
 from dynid.validation.numbers import plain
 from dynid.validation.stability import Stability
 from dynid.validation.validation import Validation
-from dynid.validation.verdict import LEVELS, Reason, grade_of
+from dynid.validation.verdict import LEVELS, Reason, Thresholds, grade_of
 
 WORDS = {
     "good": "This model can be trusted.",
@@ -28,6 +28,7 @@ def headline(
     validation: Validation | None,
     checks: Sequence[Mapping[str, Any]] = (),
     stability: Stability | None = None,
+    concerns: Sequence[Reason] = (),
 ) -> dict[str, Any]:
     """Grade, one sentence, three figures and the reasons, gravest first.
 
@@ -37,8 +38,9 @@ def headline(
         validation: the model on unseen motions, or None when none were given.
         checks: data checks of the logs, normalised.
         stability: parameters from each experiment alone.
+        concerns: what else was noticed about the parameters.
     """
-    reasons = [*_outcome(estimate), *reasons_of(checks), *_proof(fit, validation)]
+    reasons = [*concerns, *_outcome(estimate, fit), *reasons_of(checks), *_proof(fit, validation)]
     reasons += [*_notes(estimate), *_doubt(estimate), *_moved(stability)]
     ordered = sorted(reasons, key=lambda reason: -LEVELS.index(reason.level))
     grade = grade_of(ordered)
@@ -52,9 +54,17 @@ def headline(
     }
 
 
-def _outcome(estimate: Estimate) -> list[Reason]:
+def _outcome(estimate: Estimate, fit: Validation) -> list[Reason]:
     outcome = estimate.outcome
     if outcome.trustworthy and not outcome.cause:
+        if not fit.judged.overall_percent <= Thresholds().overall_percent:
+            return [
+                Reason(
+                    "note",
+                    "The data determine every parameter kept, but the model does not explain the torques of "
+                    "its own fit: the values mean little.",
+                )
+            ]
         return [Reason("good", "The estimation ended well: every parameter kept is determined by the data.")]
     level = "fail" if not outcome.trustworthy else "good" if outcome.name == "fine" else "care"
     return [Reason(level, " ".join(part for part in (outcome.cause, outcome.remedy) if part))]
@@ -102,9 +112,18 @@ def _proof(fit: Validation, validation: Validation | None) -> list[Reason]:
     return [lack, *fit.verdict.reasons]
 
 
+def _where(tested: Validation) -> tuple[str, str]:
+    """The motion tried on, for a sentence and for a label."""
+    if tested.seen:
+        return "On the motion of its own fit", "on the fit's own motion"
+    if tested.repeated:
+        return "On motion that repeats the fit's", "on repeated motion"
+    return "On motion the fit has not seen", "on unseen motion"
+
+
 def _sentence(grade: str, reasons: Sequence[Reason], fit: Validation, validation: Validation | None) -> str:
     tested = fit if validation is None else validation
-    where = "On the motion of its own fit" if validation is None else "On motion the fit has not seen"
+    where, _ = _where(tested)
     error = tested.judged.overall_percent
     shown = f"{error:.3g} %" if np.isfinite(error) else "an undefined share"
     fact = f"{where}, its torques miss the measured ones by {shown} over all joints"
@@ -117,7 +136,7 @@ def _sentence(grade: str, reasons: Sequence[Reason], fit: Validation, validation
 
 def _figures(estimate: Estimate, fit: Validation, validation: Validation | None) -> list[dict[str, Any]]:
     tested = fit if validation is None else validation
-    where = "on the fit's own motion" if validation is None else "on unseen motion"
+    _, where = _where(tested)
     errors = tested.judged.relative_percent
     worst = int(np.argmax(np.where(np.isfinite(errors), errors, np.inf)))
     size = f"{tested.judged.rms[worst]:.3g} {tested.units[worst]}"

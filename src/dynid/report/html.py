@@ -66,6 +66,7 @@ def table(
     body = "".join(f"<tr>{row}</tr>" for row in rows)
     last = "".join(f"<tr>{row}</tr>" for row in foot)
     return (
+        '<p class="hint" aria-hidden="true">scroll sideways for more →</p>'
         f'<div class="scroll" tabindex="0" role="region" aria-label="{text(label)}">'
         f'<table class="{mark}"><thead><tr>{heading}</tr></thead><tbody>{body}</tbody>'
         + (f"<tfoot>{last}</tfoot>" if last else "")

@@ -45,6 +45,19 @@ def render_report(document: Mapping[str, Any]) -> str:
             value=document.get("schema"),
             allowed=SCHEMA,
         )
+    try:
+        return _page(document)
+    except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
+        lack = (
+            f"it lacks {error.args[0]!r}" if isinstance(error, KeyError) else "its content is not as written"
+        )
+        raise DynidError(
+            f"The report document is damaged: {lack}. Make it again with build_document, or fit again.",
+            name="document",
+        ) from error
+
+
+def _page(document: Mapping[str, Any]) -> str:
     title = text(document["title"])
     content = body(document)
     shown = [(key, label) for key, label in SECTIONS if f'<section id="{key}"' in content]

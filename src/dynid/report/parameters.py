@@ -30,9 +30,10 @@ def parameter_rows(estimate: Estimate, prior: Mapping[str, float] | None = None)
     # A base parameter has a prior only where something is known of what it is made of.
     known = base.matrix[:, [base.robot.table.index(name) for name in before]] != 0
     expected = base.regroup(before) if before else np.zeros(len(base))
+    deviations, percents, undetermined = estimate.sigma, estimate.relative_sigma, estimate.undetermined
     rows = []
     for i, name in enumerate(base.names):
-        value, sigma = float(estimate.values[i]), float(estimate.sigma[i])
+        value, sigma, percent = float(estimate.values[i]), float(deviations[i]), float(percents[i])
         old = float(expected[i]) if before and bool(np.any(known[i])) else None
         rows.append(
             {
@@ -41,11 +42,11 @@ def parameter_rows(estimate: Estimate, prior: Mapping[str, float] | None = None)
                 "unit": base.units[i],
                 "value": plain(value),
                 "sigma": plain(sigma),
-                "percent_sigma": plain(float(estimate.relative_sigma[i])) if estimate.kept[i] else None,
+                "percent_sigma": plain(percent) if estimate.kept[i] else None,
                 "prior": old,
                 "prior_gap": None if old is None or not 0 < sigma < np.inf else (value - old) / sigma,
                 "essential": bool(estimate.kept[i]),
-                "status": _status(estimate, i),
+                "status": _status(bool(estimate.kept[i]), bool(undetermined[i]), percent),
             }
         )
     return rows + _further_rows(estimate)
@@ -79,12 +80,12 @@ def _further_rows(estimate: Estimate) -> list[dict[str, Any]]:
     return rows
 
 
-def _status(estimate: Estimate, i: int) -> str:
-    if not estimate.kept[i]:
+def _status(kept: bool, undetermined: bool, percent: float) -> str:
+    if not kept:
         return "removed"
-    if estimate.undetermined[i]:
+    if undetermined:
         return "undetermined"
-    return "known" if estimate.relative_sigma[i] <= KNOWN_PERCENT else "poorly known"
+    return "known" if percent <= KNOWN_PERCENT else "poorly known"
 
 
 def correlation(estimate: Estimate) -> dict[str, Any]:

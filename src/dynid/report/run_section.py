@@ -9,7 +9,7 @@ from typing import Any
 from dynid.report.html import cell, facts, section, shown, table, text, words
 
 _ROWS = 12
-_OWN = ("versions", "inputs", "preparation", "steps", "command", "created", "seed", "options")
+_OWN = ("versions", "inputs", "preparation", "steps", "command", "created", "seed", "options", "mapping")
 
 
 def stability_section(document: Mapping[str, Any]) -> str:
@@ -73,10 +73,20 @@ def run_section(document: Mapping[str, Any]) -> str:
         _steps(run["steps"]),
         _details("Estimator", strategy),
         _details("Options", run.get("options", {})),
+        _mapping(run.get("mapping")),
         _details("Further facts", {key: value for key, value in run.items() if key not in _OWN}),
     ]
     lead = "What is needed to make the same page again."
     return section("run", "How it was made", *blocks, lead=lead)
+
+
+def _mapping(mapping: Mapping[str, Any] | None) -> str:
+    if not mapping:
+        return ""
+    title = f"Mapping of the columns ({text(mapping['path'])})"
+    content = f"<pre><code>{text(mapping['text'])}</code></pre>"
+    digest = f"<p>SHA-256 <code>{text(mapping['sha256'])}</code></p>"
+    return f"<details><summary>{title}</summary>{content}{digest}</details>"
 
 
 def _inputs(inputs: list[Mapping[str, Any]]) -> str:

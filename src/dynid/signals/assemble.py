@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dynid.errors import FileError, ShapeError
+from dynid.signals.column_choice import MAX_AXES, expanded_columns
 from dynid.signals.log import Log, Source, Step
 from dynid.signals.mapping import ChannelMap, LogMapping
 from dynid.signals.readers.table import RawArray, Table, rows_of
@@ -18,7 +18,6 @@ from dynid.signals.units import TIME_UNITS, is_signal, unit_factor
 FloatArray = NDArray[np.float64]
 _EPOCH = 1e8
 """Stamps [s] beyond this count from a calendar date; they are made to begin at zero."""
-_MAX_AXES = 1000
 _CUT_TOGETHER = 5
 """Rows by which files of one experiment may differ in length."""
 
@@ -73,7 +72,7 @@ def build_log(
 
 def raw_stamps(tables: Mapping[str | None, Table], mapping: LogMapping) -> RawArray | None:
     """Stamps as the file has them, or None when only the rate is known."""
-    if mapping.time is None:
+    if mapping.time is None or mapping.time.column is None or mapping.time.ignored:
         if mapping.rate_hz is None:
             names = ", ".join(sorted({table.path.name for table in tables.values()}))
             raise FileError(
@@ -93,21 +92,10 @@ def channel_values(
     table: Table, part: ChannelMap, channel: str, mapping: LogMapping, samples: int | None
 ) -> Part:
     """A channel in SI, (samples, axes)."""
-    columns = _expanded(part.columns, table, mapping.axes)
-    pieces, turned = [], False
-    for column in columns:
-        rows, over = rows_of(table.array(column), samples, f"{column!r} of {table.path.name}")
-        samples = len(rows) if samples is None else samples
-        pieces.append(rows)
-        turned = turned or over
-    if len({len(piece) for piece in pieces}) > 1:
-        raise ShapeError(
-            f"The columns of {channel} in {table.path.name} have {[len(piece) for piece in pieces]} samples.",
-            name=channel,
-        )
-    raw = pieces[0] if len(pieces) == 1 else np.concatenate(pieces, axis=1)
+    columns = expanded_columns(part.columns, table, mapping.axes)
+    raw, turned = _side_by_side(table, columns, samples, channel)
     axes = raw.shape[1]
-    if axes > _MAX_AXES or (mapping.axes is not None and axes != mapping.axes):
+    if axes > MAX_AXES or (mapping.axes is not None and axes != mapping.axes):
         raise ShapeError(
             f"{channel} of {table.path.name} has {axes} axes; "
             f"{'at most 1000 are read' if mapping.axes is None else f'the mapping says {mapping.axes}'}.",
@@ -124,39 +112,29 @@ def channel_values(
         return Part(raw * factor + offset, (*steps, *noted))
 
 
-def _expanded(columns: object, table: Table, axes: int | None) -> list[str | int]:
-    """Every column that a name, number, range or pattern stands for."""
-    entries = columns if isinstance(columns, tuple) else (columns,)
-    found: list[str | int] = []
-    for entry in entries:
-        span = re.fullmatch(r"\s*(\d+)\s*[-:–]\s*(\d+)\s*", entry) if isinstance(entry, str) else None
-        if isinstance(entry, str) and "{axis}" in entry:
-            found += _pattern(entry, table, axes)
-        elif span and not table.has(entry):
-            low, high = int(span[1][:9]), int(span[2][:9])
-            if not 1 <= low <= high <= len(table.columns):
-                raise FileError(
-                    f"columns {entry!r} does not fit {table.path.name}, of {len(table.columns)} columns.",
-                    name="columns",
-                    value=entry,
-                )
-            found += range(low, high + 1)
-        else:
-            found.append(entry)
-    return found
-
-
-def _pattern(pattern: str, table: Table, axes: int | None) -> list[str | int]:
-    first = 0 if table.has(pattern.replace("{axis}", "0")) else 1
-    names = []
-    for axis in range(first, first + (axes or _MAX_AXES)):
-        name = pattern.replace("{axis}", str(axis))
-        if axes is None and not table.has(name):
-            break
-        names.append(name)
-    if not names:
-        table.index(pattern.replace("{axis}", "1"))  # says which columns there are
-    return list(names)
+def _side_by_side(
+    table: Table, columns: Sequence[str | int], samples: int | None, channel: str
+) -> tuple[FloatArray, bool]:
+    """Columns as one array (samples, axes), and whether any had to be turned over."""
+    first, turned = rows_of(table.array(columns[0]), samples, f"{columns[0]!r} of {table.path.name}")
+    if len(columns) == 1:
+        return first, turned
+    # Filled column by column: two copies of a long log need not fit in memory.
+    values = np.empty((len(first), first.shape[1] * len(columns)))
+    values[:, : first.shape[1]] = first
+    at = first.shape[1]
+    for column in columns[1:]:
+        rows, over = rows_of(table.array(column), len(first), f"{column!r} of {table.path.name}")
+        if len(rows) != len(first) or at + rows.shape[1] > values.shape[1]:
+            raise ShapeError(
+                f"The columns of {channel} in {table.path.name} differ in shape: {columns[0]!r} is "
+                f"{first.shape}, {column!r} {rows.shape}.",
+                name=channel,
+            )
+        values[:, at : at + rows.shape[1]] = rows
+        at += rows.shape[1]
+        turned = turned or over
+    return values[:, :at], turned
 
 
 def _meaning(
@@ -230,7 +208,7 @@ def _time(
     if stamps is None:
         assert mapping.rate_hz is not None
         return Part((first + np.arange(samples)) / mapping.rate_hz)
-    unit = mapping.time.unit if mapping.time is not None else "s"
+    unit = (mapping.time.unit if mapping.time is not None else None) or "s"
     zero = zero_of(stamps, unit) if epoch is None else epoch
     if stamps.dtype.kind == "M":
         stamps, unit = stamps.astype("M8[ns]").astype(np.int64), "ns"

@@ -75,7 +75,7 @@ def _logs(path: Path, tables: Iterator[Table], given: LogMapping | None) -> Iter
             chosen, steps = meaning_of(table, given)
             stamps = raw_stamps({None: table}, chosen)
             if stamps is not None and chosen.time is not None:
-                epoch = zero_of(stamps, chosen.time.unit)
+                epoch = zero_of(stamps, chosen.time.unit or "s")
         log = build_log(
             {None: table}, chosen, path.stem, steps=steps, sources=source, first=first, epoch=epoch
         )

@@ -56,7 +56,7 @@ class Decimator:
             return np.empty((self._rows, 0))
         nothing = np.zeros_like(self._state)
         if not self._begun:
-            self._begin(handed_left(self._filter, self._left, nothing)[1] - self._first)
+            self._begin(handed_left(self._filter.step, self._left, nothing)[1] - self._first)
         return self._release(waiting - memory, nothing)
 
     def finish(self, rows: FloatArray | None = None) -> FloatArray:
@@ -74,7 +74,7 @@ class Decimator:
         # mirrors see each other over a period of 2n − 2 samples.
         tail = self._state / p**missing - p * self._last
         if not self._begun:
-            start = handed_left(self._filter, self._left, np.zeros_like(self._state))[1] - self._first
+            start = handed_left(self._filter.step, self._left, np.zeros_like(self._state))[1] - self._first
             self._begin((start + p ** (n - 2) * tail) / (1.0 - p ** (2 * n - 2)))
             tail = self._state / p**missing - p * self._last
         wanted = -(-n // self._factor) - self._given
@@ -101,7 +101,7 @@ class Decimator:
         if x.shape[1] == 0:
             return
         inner, right, left = self._filter.apply(x)
-        before, self._state = handed_right(self._filter, right, self._state)
+        before, self._state = handed_right(self._filter.step, right, self._state)
         inner += self._filter.from_left_of(before)
         waiting = self._left.shape[1] > 0
         self._outputs = np.concatenate([self._outputs, inner], axis=1) if waiting else inner
@@ -117,7 +117,7 @@ class Decimator:
 
     def _release(self, blocks: int, end: ComplexArray) -> FloatArray:
         """Complete the first blocks that wait, given what lies right of the last one that waits."""
-        after, _ = handed_left(self._filter, self._left, end)
+        after, _ = handed_left(self._filter.step, self._left, end)
         done = self._outputs[:, :blocks] + self._filter.from_right_of(after[:, :blocks])
         self._outputs, self._left = self._outputs[:, blocks:].copy(), self._left[:, blocks:].copy()
         self._given += blocks * self._filter.outputs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from types import MappingProxyType
 import numpy as np
 
 from dynid.errors import FileError
+from dynid.signals.column_choice import expanded_columns
 from dynid.signals.column_words import (
     CURRENT_WORDS,
     FILE_WORDS,
@@ -29,32 +31,58 @@ from dynid.signals.units import TIME_UNITS, UNITS
 
 @dataclass(frozen=True)
 class Guess:
-    """A mapping that was guessed, and the step that says so."""
+    """A mapping that was guessed, and the steps that say so."""
 
     mapping: LogMapping
-    step: Step
+    steps: tuple[Step, ...]
 
 
-def guess_mapping(table: Table, sizes: Mapping[str, float] | None = None) -> Guess:
+def guess_mapping(
+    table: Table,
+    sizes: Mapping[str, float] | None = None,
+    needed: Sequence[str] = ("position", "torque"),
+    said: Mapping[str, ChannelMap] = MappingProxyType({}),
+    axes: int | None = None,
+) -> Guess:
     """Guess which columns of a file are positions, speeds, torques and stamps.
 
     Args:
         table: the file.
         sizes: values of scalar variables by name, which may say the rate.
+        needed: channels without which the file is refused.
+        said: channels whose columns the user says; they are not guessed.
+        axes: number of axes, where the user says it.
     """
     words = [taken_apart(name) for name in table.names]
     channels: dict[str, ChannelMap] = {}
-    taken: set[int] = set()
+    taken = {table.index(c) for part in said.values() for c in expanded_columns(part.columns, table, axes)}
     for channel in WORDS:
-        found = _channel(channel, words, taken, table)
+        found = None if channel in said else _channel(channel, words, taken, table)
         if found is not None:
             places, unit = found
             taken |= set(places)
             channels[channel] = ChannelMap(tuple(i + 1 for i in places), unit=unit)
-    _require(channels, table)
-    time, rate = _clock(table, words, sizes or {})
+    _require({**channels, **said}, table, words, needed)
+    time, rate = find_stamps(table, sizes or {})
     mapping = LogMapping(MappingProxyType(channels), time=time, rate_hz=rate)
-    return Guess(mapping, _step(mapping, table))
+    others = tuple(_not_taken(channel, part, table, words, taken) for channel, part in channels.items())
+    steps = (described(mapping, table, "Without a mapping"), *(step for step in others if step is not None))
+    return Guess(mapping, steps)
+
+
+def _not_taken(
+    channel: str, part: ChannelMap, table: Table, words: Sequence[Word], taken: set[int]
+) -> Step | None:
+    """Other columns that have the name of a channel too, such as pos1 beside q1."""
+    found = _channel(channel, words, taken, table)
+    if found is None or channel not in ("position", "torque"):
+        return None
+    names, used = [table.names[i] for i in found[0]], _names(part, table)
+    note = (
+        f"{channel} is read from {_shown(used)}; {_shown(names)} may be meant as well and were not taken: "
+        f"say columns in [{channel}] of a mapping to choose."
+    )
+    return Step("columns not taken", {"channel": channel, "taken": used, "not_taken": names}, note)
 
 
 def guess_parts(tables: Sequence[Table]) -> LogMapping | None:
@@ -74,7 +102,7 @@ def guess_parts(tables: Sequence[Table]) -> LogMapping | None:
             return None
         channels[role] = ChannelMap(others, file=table.path.name)
         if stamps and time is None:
-            time = TimeMap(stamps[0] + 1, _time_unit(table, stamps[0], words[stamps[0]]), table.path.name)
+            time = TimeMap(stamps[0] + 1, time_unit(table, stamps[0], words[stamps[0]]), table.path.name)
     return LogMapping(MappingProxyType(channels), time=time)
 
 
@@ -113,25 +141,46 @@ def _is_signal(table: Table, i: int) -> bool:
     return int(np.prod(table.columns[i].shape)) > 1 or table.kind in ("csv", "parquet")
 
 
-def _require(channels: Mapping[str, ChannelMap], table: Table) -> None:
-    missing = [channel for channel in ("position", "torque") if channel not in channels]
-    if missing:
-        shown = ", ".join(repr(name) for name in table.names[:30]) + (" …" if len(table.names) > 30 else "")
+def _require(
+    channels: Mapping[str, ChannelMap], table: Table, words: Sequence[Word], needed: Sequence[str]
+) -> None:
+    missing = [channel for channel in needed if channel not in channels]
+    if not missing:
+        return
+    counts = Counter(table.names)
+    own = {word for channel in missing for word in WORDS[channel]}
+    twice = [n for n, w in zip(table.names, words, strict=True) if counts[n] > 1 and w.word in own]
+    if twice:
+        names = list(dict.fromkeys(twice))
+        most = max(counts[name] for name in names)
         raise FileError(
-            f"No {' and no '.join(missing)} was recognised among the columns of {table.path.name}: {shown}; "
-            "say in a mapping which columns they are.",
+            f"{_shown(names)} of {table.path.name} occur{'s' * (len(names) == 1)} "
+            f"{'twice' if most == 2 else f'{most} times'} among its columns, so the "
+            f"{' and the '.join(missing)} cannot be told; give the columns by number in a mapping.",
             name="mapping",
-            value=list(table.names[:30]),
+            value=names,
         )
+    shown = ", ".join(repr(name) for name in table.names[:30]) + (" …" if len(table.names) > 30 else "")
+    raise FileError(
+        f"No {' and no '.join(missing)} was recognised among the columns of {table.path.name}: {shown}; "
+        "say in a mapping which columns they are.",
+        name="mapping",
+        value=list(table.names[:30]),
+    )
 
 
-def _clock(
-    table: Table, words: Sequence[Word], sizes: Mapping[str, float]
-) -> tuple[TimeMap | None, float | None]:
+def find_stamps(table: Table, sizes: Mapping[str, float]) -> tuple[TimeMap | None, float | None]:
+    """The column that holds stamps by its name, else a rate that the file says, else neither.
+
+    Args:
+        table: the file.
+        sizes: values of scalar variables by name.
+    """
+    words = [taken_apart(name) for name in table.names]
     for wanted in TIME_WORDS:
         for i, word in enumerate(words):
             if word.word == wanted and word.number is None and _is_signal(table, i):
-                return TimeMap(i + 1, _time_unit(table, i, word)), None
+                return TimeMap(i + 1, time_unit(table, i, word)), None
     for name, value in sizes.items():
         word = taken_apart(name)
         if word.word in RATE_WORDS and 0 < value < 1e9:
@@ -141,7 +190,7 @@ def _clock(
     return None, None
 
 
-def _time_unit(table: Table, i: int, word: Word) -> str:
+def time_unit(table: Table, i: int, word: Word) -> str:
     """The unit that the name says, else the one that gives a plausible rate."""
     if word.unit in TIME_UNITS:
         return str(word.unit)
@@ -154,21 +203,30 @@ def _time_unit(table: Table, i: int, word: Word) -> str:
     return "ms" if 0.5 <= step < 150 else "us" if 150 <= step < 150_000 else "ns" if step >= 150_000 else "s"
 
 
-def _step(mapping: LogMapping, table: Table) -> Step:
+def described(mapping: LogMapping, table: Table, lead: str) -> Step:
+    """The step that says what was guessed.
+
+    Args:
+        mapping: what was guessed; its columns are numbers.
+        table: the file.
+        lead: words before it.
+    """
     said = []
     for channel, part in mapping.channels.items():
-        columns = part.columns if isinstance(part.columns, tuple) else (part.columns,)
-        names = [table.names[int(c) - 1] for c in columns]
-        shown = ", ".join(names[:3]) + (f" … {names[-1]}" if len(names) > 3 else "")
-        said.append(f"{channel} from {shown}" + (f" [{part.unit[0]}]" if part.unit else ""))
-    if mapping.time is not None:
-        said.append(f"stamps from {table.names[int(mapping.time.column) - 1]} [{mapping.time.unit}]")
+        unit = f" [{part.unit[0]}]" if part.unit else ""
+        said.append(f"{channel} from {_shown(_names(part, table))}{unit}")
+    if mapping.time is not None and mapping.time.column is not None:
+        said.append(f"stamps from {table.names[table.index(mapping.time.column)]} [{mapping.time.unit}]")
     if mapping.rate_hz is not None:
         said.append(f"rate {mapping.rate_hz:g} Hz")
     options = {channel: _names(part, table) for channel, part in mapping.channels.items()}
-    return Step("guessed mapping", options, f"Without a mapping: {'; '.join(said)}.")
+    return Step("guessed mapping", options, f"{lead}: {'; '.join(said)}.")
+
+
+def _shown(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" … {names[-1]}" if len(names) > 3 else "")
 
 
 def _names(part: ChannelMap, table: Table) -> list[str]:
     columns = part.columns if isinstance(part.columns, tuple) else (part.columns,)
-    return [table.names[int(c) - 1] for c in columns]
+    return [table.names[table.index(c)] for c in columns if c is not None]

@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.errors import DynidError, ShapeError, unknown_name
+from dynid.signals.design import butterworth_poles
 from dynid.signals.matlab import checked_transfer, filtfilt
 from dynid.signals.preparation import CONVENTIONS
+from dynid.signals.recursive import zero_phase
 
 FloatArray = NDArray[np.float64]
 
@@ -28,15 +30,15 @@ def low_pass(
         cutoff_hz: f_c [Hz]; the two passes together halve the amplitude there.
         rate_hz: samples per second.
         order: order of one pass.
-        convention: "scipy" (second-order sections, sound at any cut-off, ends continued over three periods
-            of the cut-off) or "matlab" (transfer function and padding of MATLAB's filtfilt).
+        convention: "scipy" (``scipy.signal.sosfiltfilt``: sound at any cut-off, ends continued over three
+            periods of the cut-off) or "matlab" (transfer function and padding of MATLAB's filtfilt).
     """
-    from scipy import signal
-
     if convention not in CONVENTIONS:
         raise unknown_name("filter convention", convention, CONVENTIONS)
     edge = _checked_edge(cutoff_hz, rate_hz)
     if convention == "matlab":
+        from scipy import signal
+
         b, a = signal.butter(order, edge)
         what = f"A Butterworth filter of order {order} at {cutoff_hz:g} Hz for {rate_hz:g} Hz"
         return filtfilt(*checked_transfer(b, a, what), x, axis=0)
@@ -50,17 +52,12 @@ def low_pass(
             allowed=f"at least {needed}",
         )
     pad = min(len(x) - 1, max(3 * order, math.ceil(_PAD_PERIODS * rate_hz / cutoff_hz)))
-    sections = signal.butter(order, edge, output="sos")
-    y: FloatArray = signal.sosfiltfilt(sections, x, axis=0, padtype="odd", padlen=pad)
-    return y
+    return zero_phase(x, butterworth_poles(order, edge), pad)
 
 
 def decay_samples(cutoff_hz: float, rate_hz: float, order: int, tolerance: float) -> int:
     """Samples after which the filter has forgotten all but ``tolerance`` of a disturbance."""
-    from scipy import signal
-
-    _, poles, _ = signal.butter(order, _checked_edge(cutoff_hz, rate_hz), output="zpk")
-    slowest = float(np.max(np.abs(poles)))
+    slowest = float(np.max(np.abs(butterworth_poles(order, _checked_edge(cutoff_hz, rate_hz)))))
     return math.ceil(math.log(tolerance) / math.log(slowest)) if slowest > 0 else order
 
 

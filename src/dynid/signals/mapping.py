@@ -9,16 +9,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from dynid.errors import DynidError, FileError, unknown_name
+from dynid.errors import DynidError, FileError
 from dynid.model.files import read_text
 from dynid.model.table_values import Table, check_keys, number_of, table_of
+from dynid.signals.file_options import BagOptions, CsvOptions, bag_options, choice_of, csv_options, text_of
 from dynid.signals.log import CHANNELS, SIDES
 from dynid.signals.units import TIME_UNITS, is_signal, unit_factor
 
 FORMATS = ("csv", "npz", "mat", "hdf5", "parquet", "bag")
-DELIMITERS: Mapping[str, str] = MappingProxyType(
-    {"comma": ",", "semicolon": ";", "tab": "\t", "space": " ", ",": ",", ";": ";", "\t": "\t", " ": " "}
-)
 _KEYS = ("format", "rate_hz", "side", "axes", "time", "csv", "bag", *CHANNELS)
 _CHANNEL_KEYS = ("columns", "file", "unit", "scale", "sign", "offset", "gain")
 Columns = str | int | tuple[str | int, ...]
@@ -30,7 +28,7 @@ class ChannelMap:
 
     Args:
         columns: a name (of a column or of a whole array), a pattern such as "pos{axis}", a range such as
-            "2-7", a number from 1, or a tuple of names and numbers.
+            "2-7", a number from 1, or a tuple of names and numbers; None to recognise them by name.
         file: file relative to the log's folder; None when the log is one file.
         unit: one unit, or one per axis.
         scale: factor, one or one per axis.
@@ -39,7 +37,7 @@ class ChannelMap:
         gain: torque per ampere or volt, when the unit is a drive signal; () leaves the signal as it is.
     """
 
-    columns: Columns
+    columns: Columns | None = None
     file: str | None = None
     unit: tuple[str, ...] = ()
     scale: tuple[float, ...] = (1.0,)
@@ -50,31 +48,19 @@ class ChannelMap:
 
 @dataclass(frozen=True)
 class TimeMap:
-    """The column of the stamps and its unit (s, ms, us, ns)."""
+    """The column of the stamps and its unit (s, ms, us, ns); None where the file tells them.
 
-    column: str | int
-    unit: str = "s"
+    Args:
+        column: a name, or a number from 1.
+        unit: of the stamps.
+        file: file relative to the log's folder.
+        ignored: the stamps count for nothing, not even against ``rate_hz``.
+    """
+
+    column: str | int | None = None
+    unit: str | None = None
     file: str | None = None
-
-
-@dataclass(frozen=True)
-class CsvOptions:
-    """How a CSV file is written; None means that it is looked at."""
-
-    delimiter: str | None = None
-    decimal: str = "."
-    header: bool | None = None
-    comment: str = "#%"
-    skip_lines: int = 0
-
-
-@dataclass(frozen=True)
-class BagOptions:
-    """Which messages of a ROS 2 bag: topic, joints in the order wanted, and whose stamps."""
-
-    topic: str | None = None
-    joints: tuple[str, ...] = ()
-    stamp: str = "header"
+    ignored: bool = False
 
 
 @dataclass(frozen=True)
@@ -84,7 +70,7 @@ class LogMapping:
     Args:
         channels: one map per channel.
         time: the stamps; None with ``rate_hz``, or where the format has stamps of its own.
-        rate_hz: samples per second when there are no stamps.
+        rate_hz: samples per second, instead of stamps.
         side: "joint", or "motor" when positions and torques are those of the motors.
         axes: number of axes; counted when None.
         format: file format; by the file's ending when None.
@@ -98,8 +84,8 @@ class LogMapping:
     side: str = "joint"
     axes: int | None = None
     format: str | None = None
-    csv: CsvOptions = CsvOptions()
-    bag: BagOptions = BagOptions()
+    csv: CsvOptions = field(default_factory=CsvOptions)
+    bag: BagOptions = field(default_factory=BagOptions)
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -130,9 +116,11 @@ def mapping_from_table(content: Table) -> LogMapping:
     if rate is not None and not 0 < number_of(rate, "rate_hz") < 1e9:
         raise FileError(f"rate_hz is {rate}; it must be positive and finite.", name="rate_hz", value=rate)
     time = _time(table_of(content, "time")) if "time" in content else None
-    if rate is not None and time is not None:
+    if rate is not None and time is not None and not time.ignored:
         raise FileError("The mapping gives both rate_hz and [time]; keep one.", name="rate_hz", value=rate)
-    side = _choice(content, "side", SIDES, "joint")
+    if rate is None and time is not None and time.ignored:
+        raise FileError("[time] says ignore; give rate_hz instead of the stamps.", name="ignore")
+    side = choice_of(content, "side", SIDES, "joint")
     axes = content.get("axes")
     if axes is not None and (isinstance(axes, bool) or not isinstance(axes, int) or not 1 <= axes <= 1000):
         raise FileError(f"axes is {axes!r}; give a number from 1 to 1000.", name="axes", value=axes)
@@ -143,32 +131,36 @@ def mapping_from_table(content: Table) -> LogMapping:
         rate_hz=None if rate is None else float(rate),
         side=side,
         axes=axes,
-        format=_choice(content, "format", FORMATS, None) if "format" in content else None,
-        csv=_csv(table_of(content, "csv")),
-        bag=_bag(table_of(content, "bag")),
+        format=choice_of(content, "format", FORMATS, None) if "format" in content else None,
+        csv=csv_options(table_of(content, "csv")),
+        bag=bag_options(table_of(content, "bag")),
     )
 
 
-def _choice(row: Table, key: str, allowed: tuple[str, ...], default: Any) -> Any:
-    value = row.get(key, default)
-    if value not in allowed:
-        raise unknown_name(key, str(value), allowed)
-    return value
-
-
 def _time(row: Table) -> TimeMap:
-    check_keys(row, ("column", "unit", "file"), "[time] table")
-    column = row.get("column")
-    if isinstance(column, bool) or not isinstance(column, str | int):
-        raise FileError("[time] needs column: a name, or a number from 1.", name="column", value=column)
-    return TimeMap(column, _choice(row, "unit", tuple(TIME_UNITS), "s"), _text(row, "file"))
+    check_keys(row, ("column", "unit", "file", "ignore"), "[time] table")
+    column, ignored = row.get("column"), row.get("ignore", False)
+    if isinstance(column, bool) or not isinstance(column, str | int | None):
+        raise FileError(
+            f"column of [time] is {column!r}; give a name, or a number from 1.", name="column", value=column
+        )
+    if not isinstance(ignored, bool):
+        raise FileError(f"ignore is {ignored!r}; it must be true or false.", name="ignore", value=ignored)
+    unit = choice_of(row, "unit", tuple(TIME_UNITS), None) if "unit" in row else None
+    return TimeMap(column, unit, _needs_columns(row, "column", "[time]"), ignored)
+
+
+def _needs_columns(row: Table, key: str, where: str) -> str | None:
+    """The file that a table names; its columns are not guessed then."""
+    file = text_of(row, "file")
+    if file is not None and key not in row:
+        raise FileError(f"{where} names the file {file!r} but no {key}; give both.", name=key)
+    return file
 
 
 def _channel(row: Table, name: str) -> ChannelMap:
     where = f"[{name}]"
     check_keys(row, _CHANNEL_KEYS, f"{where} table")
-    if "columns" not in row:
-        raise FileError(f"{where} has no columns.", name="columns")
     units = row.get("unit", [])
     units = tuple(units) if isinstance(units, list) else (units,)
     for unit in units:
@@ -180,7 +172,8 @@ def _channel(row: Table, name: str) -> ChannelMap:
     if gain and not any(is_signal(unit) for unit in units):
         raise FileError(f"gain of {where} needs the unit A, mA or V; for others use scale.", name="gain")
     scale, offset = _numbers(row, "scale", where, (1.0,)), _numbers(row, "offset", where, (0.0,))
-    return ChannelMap(_columns(row["columns"], where), _text(row, "file"), units, scale, signs, offset, gain)
+    columns = _columns(row["columns"], where) if "columns" in row else None
+    return ChannelMap(columns, _needs_columns(row, "columns", where), units, scale, signs, offset, gain)
 
 
 def _columns(value: Any, where: str) -> Columns:
@@ -205,36 +198,3 @@ def _numbers(row: Table, key: str, where: str, default: tuple[float, ...]) -> tu
     if not numbers or not all(abs(number) < 1e300 for number in numbers):
         raise FileError(f"{key} of {where} is {row[key]!r}; give finite numbers.", name=key, value=row[key])
     return numbers
-
-
-def _text(row: Table, key: str) -> str | None:
-    value = row.get(key)
-    if value is not None and not isinstance(value, str):
-        raise FileError(f"{key} is {value!r}; it must be text.", name=key, value=value)
-    return value
-
-
-def _csv(row: Table) -> CsvOptions:
-    check_keys(row, ("delimiter", "decimal", "header", "comment", "skip_lines"), "[csv] table")
-    delimiter = _choice(row, "delimiter", tuple(DELIMITERS), None) if "delimiter" in row else None
-    decimal = _choice(row, "decimal", (".", ","), ".")
-    if decimal == "," and delimiter is not None and DELIMITERS[delimiter] == ",":
-        raise FileError("[csv] gives a comma as delimiter and as decimal sign.", name="decimal", value=",")
-    header, skip = row.get("header"), row.get("skip_lines", 0)
-    if header is not None and not isinstance(header, bool):
-        raise FileError(f"header is {header!r}; it must be true or false.", name="header", value=header)
-    if isinstance(skip, bool) or not isinstance(skip, int) or not 0 <= skip <= 10_000:
-        raise FileError(f"skip_lines is {skip!r}; give a number from 0.", name="skip_lines", value=skip)
-    comment = _text(row, "comment")
-    chosen = None if delimiter is None else DELIMITERS[delimiter]
-    return CsvOptions(chosen, decimal, header, "#%" if comment is None else comment, skip)
-
-
-def _bag(row: Table) -> BagOptions:
-    check_keys(row, ("topic", "joints", "stamp"), "[bag] table")
-    joints = row.get("joints", [])
-    if not isinstance(joints, list) or not all(isinstance(joint, str) for joint in joints):
-        raise FileError(f"joints is {joints!r}; give a list of joint names.", name="joints", value=joints)
-    if len(set(joints)) != len(joints):
-        raise FileError("joints of [bag] names a joint twice.", name="joints", value=joints)
-    return BagOptions(_text(row, "topic"), tuple(joints), _choice(row, "stamp", ("header", "bag"), "header"))

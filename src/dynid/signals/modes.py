@@ -17,6 +17,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.signals.design import chebyshev_poles
+
 FloatArray = NDArray[np.float64]
 ComplexArray = NDArray[np.complex128]
 
@@ -68,19 +70,25 @@ class BlockFilter:
 
     def from_left_of(self, sums: ComplexArray) -> FloatArray:
         """What sums from the left give to the outputs of their blocks."""
-        return _real_product(sums, self.from_left)
+        return real_product(sums, self.from_left)
 
     def from_right_of(self, sums: ComplexArray) -> FloatArray:
         """What sums from the right give to the outputs of their blocks."""
-        return _real_product(sums, self.from_right)
+        return real_product(sums, self.from_right)
 
 
 def handed_right(
-    blocks: BlockFilter, sums: ComplexArray, start: ComplexArray
+    step: ComplexArray, sums: ComplexArray, start: ComplexArray
 ) -> tuple[ComplexArray, ComplexArray]:
-    """S[b+1] = p^B S[b] + sums[b] from S[0] = start: the S before each block, and the last one."""
+    """S[b+1] = p^B S[b] + sums[b] from S[0] = start: the S before each block, and the last one.
+
+    Args:
+        step: p^B (m,).
+        sums: what each block adds (k, blocks, m).
+        start: S[0] (k, m).
+    """
     before = np.empty_like(sums)
-    state, step = start, blocks.step
+    state = start
     for b in range(sums.shape[1]):
         before[:, b] = state
         state = state * step + sums[:, b]
@@ -88,10 +96,10 @@ def handed_right(
 
 
 def handed_left(
-    blocks: BlockFilter, sums: ComplexArray, end: ComplexArray
+    step: ComplexArray, sums: ComplexArray, end: ComplexArray
 ) -> tuple[ComplexArray, ComplexArray]:
     """A[b] = p^B A[b+1] + sums[b] from the right end: the A after each block, and the last one, A[0]."""
-    after, start = handed_right(blocks, sums[:, ::-1], end)
+    after, start = handed_right(step, sums[:, ::-1], end)
     return after[:, ::-1], start
 
 
@@ -104,9 +112,7 @@ def zero_phase_modes(factor: int) -> tuple[ComplexArray, ComplexArray, float]:
     Args:
         factor: r, at least 2.
     """
-    from scipy import signal
-
-    _, poles, _ = signal.cheby1(_ORDER, _RIPPLE_DB, _BAND / factor, output="zpk")
+    poles = chebyshev_poles(_ORDER, _RIPPLE_DB, _BAND / factor)
     gain = float(np.real(np.prod((1.0 - poles) / 2.0)))  # H(1) = 1; all zeros lie at −1
     upper = poles[poles.imag > 0]
     apart = 1.0 - poles[None, :] / upper[:, None]
@@ -144,7 +150,8 @@ def block_filter(factor: int) -> BlockFilter:
     )
 
 
-def _real_product(sums: ComplexArray, weights: ComplexArray) -> FloatArray:
+def real_product(sums: ComplexArray, weights: ComplexArray) -> FloatArray:
     """Re(sums @ weights) without the imaginary half."""
-    product: FloatArray = sums.real @ weights.real - sums.imag @ weights.imag
+    parts = np.concatenate([sums.real, sums.imag], axis=-1)
+    product: FloatArray = parts @ np.concatenate([weights.real, -weights.imag])
     return product

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.signals.median import running_median
+
 FloatArray = NDArray[np.float64]
 
 _TO_SIGMA = 1.4826
@@ -43,7 +45,7 @@ def replace_outliers(x: FloatArray, window: int, threshold: float) -> Cleaned:
     values = x.copy()
     replaced = []
     for axis in range(x.shape[1]):
-        far, middle = _far(x[:, axis], window, threshold)
+        far, middle = _far(np.ascontiguousarray(x[:, axis]), window, threshold)
         values[far, axis] = middle[far]
         replaced.append(int(np.count_nonzero(far)))
     return Cleaned(values, tuple(replaced))
@@ -51,9 +53,7 @@ def replace_outliers(x: FloatArray, window: int, threshold: float) -> Cleaned:
 
 def _far(x: FloatArray, window: int, threshold: float) -> tuple[NDArray[np.bool_], FloatArray]:
     """Which samples are outliers, and the running median."""
-    from scipy import ndimage
-
-    middle: FloatArray = ndimage.median_filter(x, size=window, mode="mirror")
+    middle = running_median(x, window)
     distance = np.abs(x - middle)
     floor = max(_usual_step(x), _TO_SIGMA * float(np.median(distance)))
     # The spread needs a sort per window; most samples are within reach of the floor and need none.

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from dynid.errors import FileError
 from dynid.signals.assemble import build_log
+from dynid.signals.complete import clock_steps, complete_mapping
 from dynid.signals.dialects import guess_mapping, guess_parts
+from dynid.signals.file_options import BagOptions
 from dynid.signals.log import Log, Step
-from dynid.signals.mapping import BagOptions, ChannelMap, LogMapping, TimeMap, load_mapping
+from dynid.signals.mapping import ChannelMap, LogMapping, TimeMap, load_mapping
 from dynid.signals.places import bag_of, format_of, inside, logs_in, placed
 from dynid.signals.readers.bag import read_bag
 from dynid.signals.readers.csv_text import read_csv
@@ -25,9 +28,17 @@ from dynid.signals.save import is_saved_log, restored
 
 Paths = str | Path | Sequence[str | Path]
 MappingLike = LogMapping | str | Path | None
+FIT_CHANNELS = ("position", "torque")
+"""Channels that a fit needs."""
 
 
-def read_log(paths: Paths, mapping: MappingLike = None, *, name: str | None = None) -> Log:
+def read_log(
+    paths: Paths,
+    mapping: MappingLike = None,
+    *,
+    name: str | None = None,
+    needed: Sequence[str] = FIT_CHANNELS,
+) -> Log:
     """Read the log of one experiment.
 
     Args:
@@ -36,6 +47,7 @@ def read_log(paths: Paths, mapping: MappingLike = None, *, name: str | None = No
         mapping: what the columns mean: a TOML file, a parsed mapping, or None to go by common names; what is
             guessed is noted in the log's history.
         name: name of the experiment; that of the file or folder when None.
+        needed: channels that must be recognised when there is no mapping.
 
     Raises:
         FileError: when a file is missing, damaged, hostile, or not understood; the sentence says where.
@@ -49,7 +61,7 @@ def read_log(paths: Paths, mapping: MappingLike = None, *, name: str | None = No
     if len(places) == 1 and places[0].is_dir() and not bag_of(places[0]):
         places = list(logs_in(places[0]))
     if len(places) == 1:
-        return _from_one(places[0], given, name)
+        return _from_one(places[0], given, name, needed)
     log = None if given is not None else _guessed_parts(places, name)
     if log is None:
         raise FileError(
@@ -109,27 +121,32 @@ def open_table(path: Path, mapping: LogMapping | None) -> Table:
     return readers[kind](path)
 
 
-def meaning_of(table: Table, mapping: LogMapping | None) -> tuple[LogMapping, tuple[Step, ...]]:
-    """The mapping given, completed where the file itself says more, or one that is guessed."""
+def meaning_of(
+    table: Table, mapping: LogMapping | None, needed: Sequence[str] = FIT_CHANNELS
+) -> tuple[LogMapping, tuple[Step, ...]]:
+    """The mapping given, completed by what the file's names tell, or one that is guessed.
+
+    Args:
+        table: the file.
+        mapping: what the user says, if anything.
+        needed: channels that must be there.
+    """
     if table.kind == "bag":
         return _bag_mapping(table, mapping)
-    if mapping is not None and mapping.channels:
-        return mapping, ()
-    guess = guess_mapping(table, _scalars(table))
-    if mapping is None:
-        return guess.mapping, (guess.step,)
-    # A mapping may say only the rate, the side or how the CSV is written.
-    time = mapping.time or (None if mapping.rate_hz is not None else guess.mapping.time)
-    rate = mapping.rate_hz or (None if time is not None else guess.mapping.rate_hz)
-    return LogMapping(guess.mapping.channels, time, rate, mapping.side, mapping.axes), (guess.step,)
+    if mapping is not None:
+        return complete_mapping(table, mapping, _scalars(table), needed)
+    guess = guess_mapping(table, _scalars(table), needed)
+    return guess.mapping, guess.steps
 
 
-def _from_one(path: Path, mapping: LogMapping | None, name: str | None) -> Log:
+def _from_one(
+    path: Path, mapping: LogMapping | None, name: str | None, needed: Sequence[str] = FIT_CHANNELS
+) -> Log:
     table = open_table(path, mapping)
     sources = tuple(source_of(file) for file in bag_of(path) or (path,))
     if mapping is None and is_saved_log(table):
         return restored(table, name, sources)
-    chosen, steps = meaning_of(table, mapping)
+    chosen, steps = meaning_of(table, mapping, needed)
     return build_log({None: table}, chosen, name or path.stem, steps=steps, sources=sources)
 
 
@@ -138,9 +155,8 @@ def _from_parts(places: Sequence[Path], mapping: LogMapping, name: str | None) -
     folder = places[0] if places[0].is_dir() else places[0].parent
     files = {file: placed(file, folder, places) for file in mapping.files}
     tables: dict[str | None, Table] = {file: open_table(path, mapping) for file, path in files.items()}
-    if any(part.file is None for part in mapping.channels.values()) or (
-        mapping.time and not mapping.time.file
-    ):
+    stamps = mapping.time is not None and not mapping.time.ignored and mapping.time.file is None
+    if stamps or any(part.file is None for part in mapping.channels.values()):
         alone = [place for place in places if place.is_file()]
         if len(alone) != 1:
             raise FileError(
@@ -149,7 +165,8 @@ def _from_parts(places: Sequence[Path], mapping: LogMapping, name: str | None) -
             )
         tables[None] = open_table(alone[0], mapping)
     sources = tuple(source_of(table.path) for table in tables.values())
-    return build_log(tables, mapping, name or folder.resolve().name, sources=sources)
+    steps = clock_steps(tables, mapping, mapping)
+    return build_log(tables, mapping, name or folder.resolve().name, steps=steps, sources=sources)
 
 
 def _guessed_parts(files: Sequence[Path], name: str | None) -> Log | None:
@@ -183,8 +200,12 @@ def _bag_mapping(table: Table, mapping: LogMapping | None) -> tuple[LogMapping, 
     channels: dict[str, ChannelMap] = {c: ChannelMap(name) for c, name in usual.items() if table.has(name)}
     if mapping is None:
         return LogMapping(channels, TimeMap("time")), ()
-    channels |= dict(mapping.channels)
-    return LogMapping(channels, mapping.time or TimeMap("time"), None, mapping.side, mapping.axes), ()
+    for channel, part in mapping.channels.items():
+        usual_columns = channels[channel].columns if channel in channels else None
+        channels[channel] = part if part.columns is not None else replace(part, columns=usual_columns)
+    time = mapping.time if mapping.time is not None and mapping.time.column else TimeMap("time")
+    complete = replace(mapping, channels=channels, time=None if mapping.rate_hz else time)
+    return complete, clock_steps({None: table}, complete, mapping) if mapping.rate_hz or mapping.time else ()
 
 
 def _scalars(table: Table) -> Mapping[str, float]:

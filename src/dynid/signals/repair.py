@@ -10,8 +10,11 @@ from numpy.typing import NDArray
 
 from dynid.errors import NotTrustworthyError, unknown_name
 from dynid.signals.log import Log, Step
+from dynid.signals.quality.clock import SHORT_GAP, continuous, longest_stretch, read_clock
 from dynid.signals.quality.finding import judged
-from dynid.signals.quality.stamps import SHORT_GAP, check_stamps, longest_stretch, read_clock
+from dynid.signals.quality.jumps import check_leaps
+from dynid.signals.quality.mend import despiked, restamped, unwrapped, without_empty_rows
+from dynid.signals.quality.stamps import check_stamps
 from dynid.signals.quality.values import LONGEST_RUN, check_values, garbage, runs
 
 FloatArray = NDArray[np.float64]
@@ -33,7 +36,7 @@ def repair_log(log: Log, defects: Iterable[str] | None = None) -> Log:
             raise unknown_name("repair", name, REPAIRS)
     for name, repair in REPAIRS.items():  # stamps come first: the others need time in order
         # Looked at anew before each: one repair may mend or show another defect.
-        check = judged(log.name, (check_stamps(log), check_values(log)))
+        check = judged(log.name, (check_stamps(log), check_values(log), check_leaps(log)))
         here = [finding for finding in check.findings if finding.name == name]
         if not here or (wanted is not None and name not in wanted):
             continue
@@ -59,6 +62,41 @@ def _bad_stamps(log: Log, name: str) -> Log:
     good = read_clock(log).good
     note = f"{int(np.sum(~good))} rows whose stamps were repeated, backward or lost were left out."
     return _drop_rows(log, good, name, note)
+
+
+def _empty_rows(log: Log) -> Log:
+    mended, counts = without_empty_rows(log)
+    note = (
+        f"Of the samples of damaged lines {counts['interpolated']} were interpolated and "
+        f"{counts['left_out']} left out."
+    )
+    return mended.changed(Step("repair: damaged lines", counts, note))
+
+
+def _set_back(log: Log) -> Log:
+    clock = read_clock(log)
+    mended = restamped(log, clock)
+    back = [found.back_s for found in clock.breaks]
+    shown = ", ".join(f"{seconds:.4g}" for seconds in back)
+    if all(continuous(log, found) for found in clock.breaks):
+        note = f"Stamps go on with the usual step where the clock was set back (by {shown} s)."
+    else:
+        note = f"The motion does not go on where the clock was set back; {mended.samples} of {log.samples} "
+        note += "samples were kept, the longest piece."
+    options = {"set_back_s": back, "dropped": log.samples - mended.samples}
+    return mended.changed(Step("repair: clock set back", options, note))
+
+
+def _unwrapped(log: Log) -> Log:
+    mended, counts = unwrapped(log)
+    note = f"{sum(counts.values())} leaps by a full turn were taken back."
+    return mended.changed(Step("repair: wrapped position", counts, note))
+
+
+def _despiked(log: Log) -> Log:
+    mended, counts = despiked(log)
+    note = f"{sum(counts.values())} wild samples were interpolated from their neighbours."
+    return mended.changed(Step("repair: spikes", counts, note))
 
 
 def _long_gaps(log: Log) -> Log:
@@ -106,12 +144,16 @@ def _not_finite(x: FloatArray) -> NDArray[np.bool_]:
 
 REPAIRS: Mapping[str, Callable[[Log], Log]] = MappingProxyType(
     {
+        "damaged lines": _empty_rows,
+        "clock set back": _set_back,
         "lost stamps": lambda log: _bad_stamps(log, "lost stamps"),
         "backward stamps": lambda log: _bad_stamps(log, "backward stamps"),
         "repeated stamps": lambda log: _bad_stamps(log, "repeated stamps"),
         "long gaps": _long_gaps,
         "garbage values": lambda log: _interpolated(log, "garbage values", garbage),
         "missing values": lambda log: _interpolated(log, "missing values", _not_finite),
+        "spikes": _despiked,
+        "wrapped position": _unwrapped,
         "short gaps": lambda log: _resampled(log, "short gaps"),
         "jitter": lambda log: _resampled(log, "jitter"),
     }

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.validation.figures import ErrorFigures
+from dynid.validation.residual_reasons import residual_reasons
 from dynid.validation.residual_tests import ResidualTests
 from dynid.validation.verdict import LEVELS, Reason, Thresholds, Verdict, grade_of
 
@@ -22,7 +23,10 @@ def judge(
     fit: ErrorFigures | None = None,
     thresholds: Thresholds | None = None,
     seen: bool = False,
+    repeated: bool = False,
     left_out: float = 0.0,
+    uncertainty: str = "classical",
+    concerns: Sequence[Reason] = (),
 ) -> Verdict:
     """Weigh the figures of a validation.
 
@@ -33,21 +37,32 @@ def judge(
         fit: errors on the motion of the fit, to compare with.
         thresholds: where trust ends.
         seen: whether the motion is that of the fit, which proves less.
+        repeated: whether the motion is new, but repeats that of the fit, which proves little more.
         left_out: share of the samples that do not count because the joint is nearly at rest.
+        uncertainty: how σ of the parameters was found: "classical", "hac" or "bootstrap".
+        concerns: what else is known about the motions.
     """
     limits = thresholds or Thresholds()
-    where = "the motion of the fit" if seen else "unseen motion"
+    where = tested_on(seen, repeated)
     reasons = [
+        *concerns,
         _overall(figures, limits, where),
         *_joints(figures, fit, joints, limits, where),
-        *([] if fit is None else _ratios(figures, fit, joints, limits)),
+        *([] if fit is None or seen else _ratios(figures, fit, joints, limits, where)),
         *_biases(figures, joints, limits),
         *_rests(left_out, limits),
-        *_residuals(tests, joints, limits),
+        *residual_reasons(tests, joints, limits.level, uncertainty),
     ]
     ordered = tuple(sorted(reasons, key=lambda reason: -LEVELS.index(reason.level)))
     grade = grade_of(ordered)
     return Verdict(grade, _sentence(grade, figures, joints, where), ordered)
+
+
+def tested_on(seen: bool, repeated: bool) -> str:
+    """The motion that a model was tried on, in words."""
+    if seen:
+        return "the motion of the fit"
+    return "motion that repeats the fit's" if repeated else "unseen motion"
 
 
 def _sentence(grade: str, figures: ErrorFigures, joints: Sequence[str], where: str) -> str:
@@ -140,7 +155,7 @@ def _lightly_loaded(figures: ErrorFigures, fit: ErrorFigures, limits: Thresholds
 
 
 def _ratios(
-    figures: ErrorFigures, fit: ErrorFigures, joints: Sequence[str], limits: Thresholds
+    figures: ErrorFigures, fit: ErrorFigures, joints: Sequence[str], limits: Thresholds, where: str
 ) -> list[Reason]:
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = figures.relative_percent / fit.relative_percent
@@ -152,7 +167,7 @@ def _ratios(
         return [
             Reason(
                 "good",
-                f"On unseen motion no joint errs more than {limits.ratio_to_fit:g} times what it does in the "
+                f"On {where} no joint errs more than {limits.ratio_to_fit:g} times what it does in the "
                 "fit, in relative and absolute terms.",
             )
         ]
@@ -160,7 +175,8 @@ def _ratios(
     return [
         Reason(
             "care",
-            f"Unseen motion is predicted more than {limits.ratio_to_fit:g} times worse than the fit's own: "
+            f"{where[0].upper()}{where[1:]} is predicted more than {limits.ratio_to_fit:g} times worse than "
+            "the fit's own: "
             f"{told}. The fit's motion did not show all of the joint: excite it more, or keep to essential "
             "parameters.",
         )
@@ -193,33 +209,6 @@ def _rests(left_out: float, limits: Thresholds) -> list[Reason]:
             "friction holds it, and the model's torque is right within ± the Coulomb friction only.",
         )
     ]
-
-
-def _residuals(tests: Sequence[ResidualTests], joints: Sequence[str], limits: Thresholds) -> list[Reason]:
-    coloured = [joints[j] for j, test in enumerate(tests) if not test.white(limits.level)]
-    heavy = [
-        joints[j]
-        for j, test in enumerate(tests)
-        if not test.gaussian(limits.level) and test.excess_kurtosis > 3.0
-    ]
-    reasons = []
-    if coloured:
-        reasons.append(
-            Reason(
-                "note",
-                f"The residual is not white on {', '.join(coloured)}: something systematic is left, and a "
-                "classical σ of the parameters is too small there. Ask for HAC or bootstrap uncertainty.",
-            )
-        )
-    if heavy:
-        reasons.append(
-            Reason(
-                "note",
-                f"Large errors are frequent on {', '.join(heavy)}: look for outliers, or for friction at "
-                "reversals; a robust fit (IRLS) weighs them down.",
-            )
-        )
-    return reasons
 
 
 def _listed(which: Sequence[int], joints: Sequence[str], errors: FloatArray) -> str:

@@ -25,6 +25,7 @@ class Model:
         values: values of the base parameters, (base,), SI.
         covariance: their covariance (base, base), or None when it is not known.
         further: parameters beside the base ones, of friction that is not linear; None when there are none.
+        uncertainty: how the covariance was found: "classical", "hac" or "bootstrap".
     """
 
     robot: Robot
@@ -32,6 +33,7 @@ class Model:
     values: FloatArray
     covariance: FloatArray | None = None
     further: Further | None = None
+    uncertainty: str = "classical"
 
     def __post_init__(self) -> None:
         """Check sizes and that every value is a number."""
@@ -65,4 +67,4 @@ def as_model(source: Model | Estimate) -> Model:
     if isinstance(source, Model):
         return source
     base = source.problem.base
-    return Model(base.robot, base, source.values, source.covariance, source.further)
+    return Model(base.robot, base, source.values, source.covariance, source.further, source.uncertainty)

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.base.base_map import BaseMap
-from dynid.compile.kernels import kernels
 from dynid.model.parameters import DRIVE_INERTIA, MOTOR_TERMS
 from dynid.model.robot import Robot
 from dynid.signals.motion import Motion
@@ -76,17 +75,16 @@ def split(model: Model, motion: Motion) -> Parts:
         motion: prepared motion.
     """
     check_width(model.robot, motion)
-    compiled = kernels(model.robot, columns=model.base.columns)
     family = column_parts(model.robot, model.base)
-    still = Motion(motion.name, motion.time, motion.q, 0 * motion.q, 0 * motion.q, motion.tau, motion.rate_hz)
+    values = {name: np.where(family == name, model.values, 0.0) for name in PART_NAMES}
+    rest = np.zeros_like(motion.q)
+    still = Motion(motion.name, motion.time, motion.q, rest, rest, motion.tau, motion.rate_hz)
     arrays = {name: np.zeros(motion.q.shape) for name in PART_NAMES}
-    for rows, W in blocks(compiled, motion):
-        for name in PART_NAMES:
-            values = np.where(family == name, model.values, 0.0)
-            arrays[name][rows] = np.einsum("jps,p->sj", W, values)
-    for rows, W in blocks(compiled, still):
-        values = np.where(family == "inertia", model.values, 0.0)
-        arrays["gravity"][rows] = np.einsum("jps,p->sj", W, values)
+    for part in blocks(model, motion):
+        for name in ("inertia", "drive", "friction"):
+            part.put(arrays[name], values[name][part.columns] @ part.W)
+    for part in blocks(model, still):
+        part.put(arrays["gravity"], values["inertia"][part.columns] @ part.W)
     arrays["inertia"] -= arrays["gravity"]
     arrays["friction"] += nonlinear_part(model, motion)
     return Parts(**arrays)

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dynid.base.base_map import BaseMap
-from dynid.compile.kernels import RobotKernels, kernels
+from dynid.compile.ir_batch import TILE
+from dynid.compile.kernels import kernels
 from dynid.errors import ShapeError
+from dynid.estimators.load import load_torques, needs_load
 from dynid.estimators.terms import nonlinear_torques
 from dynid.model.robot import Robot
+from dynid.problem.stream import structure
 from dynid.signals.motion import Motion
 from dynid.validation.model import Model
 
 FloatArray = NDArray[np.float64]
-BLOCK = 4096
-"""Samples per block: W of a block stays small, so memory does not grow with the log."""
+BLOCK = 1008
+"""Samples per block, a multiple of TILE: W of a block stays in the caches."""
 
 
 def predict(robot: Robot, base: BaseMap, values: ArrayLike, motion: Motion) -> FloatArray:
@@ -49,15 +53,16 @@ def predictions(model: Model, motion: Motion) -> tuple[FloatArray, FloatArray | 
         Torques (samples, coordinates) and their doubt of the same shape, or None.
     """
     check_width(model.robot, motion)
-    compiled = kernels(model.robot, columns=model.base.columns)
     torques = np.empty(motion.q.shape)
-    root = None if model.covariance is None else square_root(model.covariance)
-    doubt = None if root is None else np.empty(motion.q.shape)
-    for rows, W in blocks(compiled, motion):
-        torques[rows] = np.einsum("jps,p->sj", W, model.values)
-        if root is not None and doubt is not None:
-            for j in range(W.shape[0]):
-                doubt[rows, j] = np.linalg.norm(root @ W[j], axis=0)
+    doubt = None if model.covariance is None else np.empty(motion.q.shape)
+    roots: dict[int, FloatArray] = {}
+    for part in blocks(model, motion):
+        part.put(torques, model.values[part.columns] @ part.W)
+        if model.covariance is not None and doubt is not None:
+            if part.joint not in roots:
+                roots[part.joint] = square_root(model.covariance[np.ix_(part.columns, part.columns)])
+            spread = roots[part.joint] @ part.W
+            part.put(doubt, np.sqrt(np.einsum("tks,tks->ts", spread, spread)))
     torques += nonlinear_part(model, motion)
     return torques, doubt
 
@@ -66,14 +71,42 @@ def nonlinear_part(model: Model, motion: Motion) -> FloatArray:
     """Torques of the parameters beside the base ones, (samples, coordinates); zero when there are none."""
     if model.further is None:
         return np.zeros(motion.q.shape)
-    return nonlinear_torques(model.robot, model.further.terms, model.further.values, motion)
+    terms = model.further.terms
+    load = load_torques(model.base, model.values, motion) if needs_load(terms) else None
+    return nonlinear_torques(model.robot, terms, model.further.values, motion, load)
 
 
-def blocks(compiled: RobotKernels, motion: Motion) -> Iterator[tuple[slice, FloatArray]]:
-    """Rows of a motion with their regressor (coordinates, columns, samples), a few thousand at a time."""
-    for first in range(0, motion.samples, BLOCK):
-        rows = slice(first, min(first + BLOCK, motion.samples))
-        yield rows, compiled.regressor_blocks(motion.q[rows], motion.qd[rows], motion.qdd[rows])
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Regressor rows of one coordinate over some samples of a motion.
+
+    Args:
+        joint: the coordinate.
+        rows: the samples.
+        columns: base parameters that can move its torque, (k,).
+        W: (tiles, k, samples of a tile); behind the last sample lies rubbish.
+    """
+
+    joint: int
+    rows: slice
+    columns: NDArray[np.intp]
+    W: FloatArray
+
+    def put(self, target: FloatArray, values: FloatArray) -> None:
+        """Write one number per sample, (tiles, samples of a tile), to its place in (samples, joints)."""
+        target[self.rows, self.joint] = values.reshape(-1)[: self.rows.stop - self.rows.start]
+
+
+def blocks(model: Model, motion: Motion) -> Iterator[Part]:
+    """The regressor along a motion, block by block and coordinate by coordinate, without structural zeros."""
+    compiled = kernels(model.robot, columns=model.base.columns)
+    columns = [np.array(own, dtype=np.intp) for own in structure(compiled)]
+    ends = np.cumsum([len(own) for own in columns])
+    made = compiled.kernel("regressor").blocks(motion.q, motion.qd, motion.qdd, tiles=BLOCK // TILE)
+    for first, count, buffer in made:
+        for j, own in enumerate(columns):
+            W = buffer[: -(-count // TILE), ends[j] - len(own) : ends[j]]
+            yield Part(j, slice(first, first + count), own, W)
 
 
 def square_root(covariance: FloatArray) -> FloatArray:

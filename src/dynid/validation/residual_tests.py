@@ -8,14 +8,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc, ndtr, ndtri
 
 from dynid.validation.numbers import plain
+from dynid.validation.tails import chi_square_tail, normal_tail
 
 FloatArray = NDArray[np.float64]
 LAGS = 20
 """Autocorrelations looked at."""
 QUANTILES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
+_UPPER = (0.6744897501960817, 1.6448536269514722, 2.3263478740408408)
+GAUSSIAN = (*(-z for z in reversed(_UPPER)), 0.0, *_UPPER)
+"""The standard normal law's values at ``QUANTILES``."""
 _LEAST = 30
 """Samples below which no test is worth its name."""
 _UNKNOWN = float("nan")
@@ -65,12 +68,11 @@ class ResidualTests:
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
         content = {name: plain(getattr(self, name)) for name in self.__dataclass_fields__}
-        gauss = [float(ndtri(p)) for p in QUANTILES]
         return content | {
             "white": self.white(),
             "gaussian": self.gaussian(),
             "quantile_levels": list(QUANTILES),
-            "gaussian_quantiles": gauss,
+            "gaussian_quantiles": list(GAUSSIAN),
         }
 
 
@@ -99,9 +101,9 @@ def residual_tests(stretches: Sequence[FloatArray], lags: int = LAGS) -> Residua
     return ResidualTests(
         samples=n,
         ljung_box=q,
-        ljung_box_p=float(chdtrc(int(np.count_nonzero(pairs)), q)),
+        ljung_box_p=chi_square_tail(int(np.count_nonzero(pairs)), q),
         runs_z=z,
-        runs_p=float(2 * ndtr(-abs(z))),
+        runs_p=2 * normal_tail(abs(z)),
         durbin_watson=_durbin_watson(stretches),
         jarque_bera=float(jb),
         jarque_bera_p=float(np.exp(-jb / 2)),

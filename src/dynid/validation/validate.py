@@ -23,7 +23,7 @@ from dynid.validation.parts import shares
 from dynid.validation.predict import predictions
 from dynid.validation.residual_tests import ResidualTests, residual_tests
 from dynid.validation.validation import MotionFigures, Validation
-from dynid.validation.verdict import Thresholds
+from dynid.validation.verdict import Reason, Thresholds
 
 FloatArray = NDArray[np.float64]
 
@@ -54,6 +54,8 @@ def validate(
     fit: Validation | None = None,
     thresholds: Thresholds | None = None,
     seen: bool = False,
+    repeated: bool = False,
+    concerns: Sequence[Reason] = (),
 ) -> Validation:
     """Predict the torques of motions and say what the prediction is worth.
 
@@ -67,6 +69,8 @@ def validate(
         fit: the validation on the fit's own motions, to compare with.
         thresholds: where trust ends.
         seen: say that these are the fit's own motions.
+        repeated: say that these are new motions that repeat the fit's.
+        concerns: what else is known about the motions, for the verdict.
     """
     tested = as_model(model)
     if not motions:
@@ -88,8 +92,18 @@ def validate(
         doubt_rms=_doubt(runs),
         seen=seen,
         verdict=judge(
-            judged, tests, names, fit=own, thresholds=thresholds, seen=seen, left_out=_left_out(runs)
+            judged,
+            tests,
+            names,
+            fit=own,
+            thresholds=thresholds,
+            seen=seen,
+            repeated=repeated,
+            left_out=_left_out(runs),
+            uncertainty=tested.uncertainty,
+            concerns=concerns,
         ),
+        repeated=repeated,
     )
 
 

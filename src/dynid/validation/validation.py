@@ -72,6 +72,7 @@ class Validation:
             parameters' covariance, per coordinate [N m or N]; None without a covariance.
         seen: whether these are the motions of the fit.
         verdict: may the model be used.
+        repeated: whether these are new motions that repeat those of the fit.
     """
 
     joints: tuple[str, ...]
@@ -84,6 +85,7 @@ class Validation:
     doubt_rms: FloatArray | None
     seen: bool
     verdict: Verdict
+    repeated: bool = False
 
     @property
     def judged(self) -> ErrorFigures:
@@ -101,6 +103,7 @@ class Validation:
             "joints": list(self.joints),
             "units": list(self.units),
             "seen": self.seen,
+            "repeated": self.repeated,
             "verdict": self.verdict.to_dict(),
             "full": self.full.to_dict(),
             "decimated": None if self.decimated is None else self.decimated.to_dict(),

@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from dynid.errors import DynidError, NotTrustworthyError
+from dynid.errors import DynidError
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.identify import identify
 from dynid.estimators.strategy import Strategy
 from dynid.model.robot import Robot
 from dynid.problem.build import build_problem
-from dynid.signals.check import DataCheck, check_log
+from dynid.signals.check import DataCheck
 from dynid.signals.convert import to_joint_side
 from dynid.signals.log import Log, Step
 from dynid.signals.motion import Motion
 from dynid.signals.preparation import Preparation
 from dynid.signals.prepare import prepare
-from dynid.signals.repair import repair_log
 from dynid.signals.suggest import Suggestion, suggest
 from dynid.validation.validate import validate
 from dynid.validation.validation import Validation
+from dynid.validation.verdict import Reason
+from dynid.workflow.bands import band_concerns
+from dynid.workflow.held import Held, hold, prove, with_parts
+from dynid.workflow.identity import LogIdentity, identity_of, refuse_duplicates
+from dynid.workflow.noise import noise_concerns
+from dynid.workflow.overrides import overridden
+from dynid.workflow.physical import impossible
+from dynid.workflow.screening import refuse_unusable as refuse_unusable
+from dynid.workflow.screening import screened
 
 Progress = Callable[[str], None]
 
@@ -42,6 +50,9 @@ class FitResult:
         own: prediction of the fit's own motions.
         unseen_motions: prepared motions that were not used.
         unseen: prediction of those; None when there are none.
+        unseen_checks: the data check of each log of those.
+        concerns: what was noticed about the parameters beside all that.
+        identities: what tells the logs of the fit from others.
     """
 
     logs: tuple[Log, ...]
@@ -54,6 +65,9 @@ class FitResult:
     own: Validation
     unseen_motions: tuple[Motion, ...] = ()
     unseen: Validation | None = None
+    unseen_checks: tuple[DataCheck, ...] = ()
+    concerns: tuple[Reason, ...] = ()
+    identities: tuple[LogIdentity, ...] = ()
 
 
 def fit_logs(
@@ -82,59 +96,92 @@ def fit_logs(
         progress: told what is being done.
 
     Raises:
+        DynidError: when a log is given twice.
         NotTrustworthyError: when a log is not usable.
     """
     if not logs:
         raise DynidError("There is no log to fit; give at least one.", name="logs")
     joint_side = [to_joint_side(log, robot) for log in logs]
-    held = [to_joint_side(log, robot) for log in unseen]
+    identities = tuple(identity_of(log) for log in joint_side)
+    refuse_duplicates(identities)
     progress("checking the data")
-    checks = [check_log(log, robot) for log in joint_side]
-    if repair:
-        joint_side = [repair_log(log) for log in joint_side]
-        held = [repair_log(log) for log in held]
-    for log, check in zip(joint_side, checks, strict=True):
-        # The report shows what was found; what counts is what is left of it.
-        refuse_unusable(log, check_log(log, robot) if repair else check)
+    entered = [screened(log, robot, repair=repair) for log in joint_side]
+    joint_side = [entry.log for entry in entered]
+    held = hold(unseen, robot, identities, repair=repair)
     if split is not None:
         parts = [split_log(log, split) for log in joint_side]
-        joint_side, held = [a for a, _ in parts], [*held, *(b for _, b in parts)]
-    suggestion = None
-    if plan is None:
-        suggestion = suggest(max(joint_side, key=lambda log: log.samples))
-        plan = replace(suggestion.plan, **overrides)
+        joint_side = [first for first, _ in parts]
+        held = with_parts(held, [rest for _, rest in parts], robot)
+    chosen, suggestion = chosen_plan(joint_side, plan, overrides)
     progress("filtering and differentiating")
-    motions = tuple(prepare(log, plan) for log in joint_side)
+    motions = tuple(prepare(log, chosen) for log in joint_side)
     progress("building the regression")
-    problem = build_problem(robot, motions, plan)
+    problem = build_problem(robot, motions, chosen)
     progress("identifying")
     estimate = identify(problem, strategy)
     progress("validating")
+    checks = tuple(entry.check for entry in entered)
+    return judged_fit(joint_side, checks, suggestion, chosen, motions, strategy, estimate, held, identities)
+
+
+def chosen_plan(
+    logs: Sequence[Log], plan: Preparation | None, overrides: Mapping[str, Any]
+) -> tuple[Preparation, Suggestion | None]:
+    """The plan given, or the one that the longest log suggests, with the user's keys in place."""
+    if plan is not None:
+        return plan, None
+    suggestion = overridden(suggest(max(logs, key=lambda log: log.samples)), overrides)
+    return suggestion.plan, suggestion
+
+
+def judged_fit(
+    logs: Sequence[Log],
+    checks: tuple[DataCheck, ...],
+    suggestion: Suggestion | None,
+    plan: Preparation,
+    motions: tuple[Motion, ...],
+    strategy: Strategy,
+    estimate: Estimate,
+    held: Held,
+    identities: tuple[LogIdentity, ...],
+) -> FitResult:
+    """Put an estimate to the test on its own motions and on held-out ones, and look for impossible values.
+
+    Args:
+        logs: logs of the fit, joint side.
+        checks: their data checks.
+        suggestion: why the preparation is what it is.
+        plan: preparation used.
+        motions: prepared motions of the fit, or some of a long log.
+        strategy: the estimator.
+        estimate: what it found.
+        held: logs kept for validation.
+        identities: what tells the logs of the fit from others.
+    """
     own = validate(estimate, motions, plan, seen=True)
-    new = tuple(prepare(log, plan) for log in held)
+    new, unseen = prove(estimate, held, motions, plan, own)
     return FitResult(
-        tuple(joint_side),
-        tuple(checks),
-        suggestion,
-        plan,
-        motions,
-        strategy,
-        estimate,
-        own,
-        new,
-        validate(estimate, new, plan, fit=own) if new else None,
+        logs=tuple(logs),
+        checks=checks,
+        suggestion=suggestion,
+        plan=plan,
+        motions=motions,
+        strategy=strategy,
+        estimate=estimate,
+        own=own,
+        unseen_motions=new,
+        unseen=unseen,
+        unseen_checks=held.checks,
+        concerns=_concerns(logs, plan, estimate, motions),
+        identities=identities,
     )
 
 
-def refuse_unusable(log: Log, check: DataCheck) -> None:
-    """Stop at a log that the data check calls not usable."""
-    if check.verdict == "not usable":
-        worst = [finding.sentence for finding in check.findings if finding.severity == "error"]
-        raise NotTrustworthyError(
-            f"Log {log.name!r} is not usable: {' '.join(worst[:3])} See dynid check for all findings.",
-            name="log",
-            value=log.name,
-        )
+def _concerns(
+    logs: Sequence[Log], plan: Preparation, estimate: Estimate, motions: Sequence[Motion]
+) -> tuple[Reason, ...]:
+    noise = noise_concerns(logs, plan) or band_concerns(estimate)  # one sentence on attenuation is enough
+    return (*noise, *impossible(estimate, motions))
 
 
 def split_log(log: Log, share: float) -> tuple[Log, Log]:

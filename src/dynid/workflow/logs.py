@@ -5,16 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from dynid.signals.chunks import iter_chunks
+from dynid.signals.read import MappingLike
 
 _STREAMED = (".parquet", ".csv")
 
 
-def is_long(path: Path, mapping: Path | None, samples: int) -> bool:
+def is_long(path: Path, mapping: MappingLike, samples: int) -> bool:
     """Whether a log has more samples than so many, and can be streamed.
 
     Args:
         path: a file or folder.
-        mapping: TOML file that says what the columns are, or None.
+        mapping: what the columns are, or None.
         samples: the bound.
     """
     if path.suffix.lower() not in _STREAMED or not path.is_file():

@@ -12,6 +12,7 @@ import pytest
 
 from dynid.errors import DynidError, FileError
 from dynid.model.load import load_robot
+from dynid.signals.check import check_log
 from dynid.signals.convert import to_joint_side
 from dynid.signals.log import Log
 from dynid.signals.mapping import mapping_from_table
@@ -85,6 +86,59 @@ def test_joints_and_topics_are_chosen(tmp_path: Path) -> None:
         with pytest.raises(DynidError) as caught:
             read_log(path, mapping_from_table({"bag": content}))
         assert sentence in str(caught.value)
+
+
+@pytest.mark.parametrize("container", ["db3", "mcap"])
+def test_a_topic_that_was_chosen_among_several_is_told(tmp_path: Path, container: str) -> None:
+    topics = {"/joint_states": messages_of(LOG, NAMES), "/arm/joint_states": messages_of(LOG, NAMES)[:30]}
+    if container == "db3":
+        path = write_db3(tmp_path / "run.db3", topics)
+    else:
+        pytest.importorskip("mcap", reason="mcap reads MCAP; install the logs extra.")
+        path = tmp_path / "run.mcap"
+        write_mcap(
+            path, "/joint_states", topics["/joint_states"], {"/arm/joint_states": topics["/arm/joint_states"]}
+        )
+    log = read_log(path)
+    assert_same(log)
+    (finding,) = [f for f in check_log(log).findings if f.name == "topic chosen"]
+    assert finding.severity == "note"
+    assert (
+        finding.sentence
+        == "Joint states were read from /joint_states; /arm/joint_states holds some too: choose "
+        "with topic in [bag] of a mapping."
+    )
+    other = read_log(path, mapping_from_table({"bag": {"topic": "/arm/joint_states"}}))
+    assert other.samples == 30
+    assert not any(step.name == "topic chosen" for step in other.history)
+
+
+def test_two_publishers_on_one_topic_are_merged_by_name(tmp_path: Path) -> None:
+    """Each sends its own joint, half a step apart."""
+    q, tau = LOG.channels["position"], LOG.channels["torque"]
+    start, late = 1_700_000_000_000_000_000, 2_000_000
+    messages = []
+    for i, t in enumerate(np.round(LOG.time * 1e9).astype(int)):
+        for joint, shift in ((0, 0), (1, late)):
+            stamp = start + int(t) + shift
+            x = np.interp(LOG.time[i] + 1e-9 * shift, LOG.time, q[:, joint])
+            u = np.interp(LOG.time[i] + 1e-9 * shift, LOG.time, tau[:, joint])
+            messages.append((stamp, joint_state(stamp, [NAMES[joint]], [x], [], [u])))
+    path = write_db3(tmp_path / "run.db3", {"/joint_states": sorted(messages)})
+    log = read_log(path)
+    assert (log.axes, log.rate_hz) == (2, pytest.approx(250))
+    assert log.samples == LOG.samples - 1  # the second publisher began half a step later
+    assert np.array_equal(log.channels["position"][:, 0], q[1:, 0])
+    assert np.abs(log.channels["position"][:-1] - q[1:-1]).max() < 1e-4
+    (finding,) = [f for f in check_log(log).findings if f.name == "publishers merged"]
+    assert (
+        "Messages of 2 publishers were merged: joint1 (250 messages) and joint2 (250 messages)"
+        in finding.sentence
+    )
+    one = read_log(path, mapping_from_table({"bag": {"joints": ["joint2"]}}))
+    assert (one.axes, one.samples) == (1, 250)
+    turned = read_log(path, mapping_from_table({"bag": {"joints": ["joint2", "joint1"]}}))
+    assert np.array_equal(turned.channels["torque"], log.channels["torque"][:, ::-1])
 
 
 def test_axes_are_put_in_the_robot_s_order(tmp_path: Path) -> None:

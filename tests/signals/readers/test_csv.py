@@ -94,15 +94,16 @@ BROKEN = {
     "only blanks": ("\n\n\n", "holds no rows of numbers"),
     "only a header": ("t,q1,tau1\n", "a header but no rows of numbers"),
     "only comments": ("# nothing\n", "holds no rows of numbers"),
-    "short row": ("t,q1,tau1\n0,1,2\n1,2\n2,3,4\n", r"line 3: 2 cells where 3 are expected"),
-    "long row": ("t,q1,tau1\n0,1,2\n1,2,3,4\n2,3,4\n", r"line 3: 4 cells where 3 are expected"),
-    "text": (
-        "t,q1,tau1\n0,1,2\n# c\n1,ERR,3\n2,3,4\n",
-        r"line 4: column 'q1' holds 'ERR', which is no number",
+    "a row of units": (
+        "t,q1,tau1\ns,rad,Nm\n1,2,3\n2,3,4\n",
+        r"line 2: column 't' holds 's', which is no number",
     ),
-    "underscore": ("t,q1,tau1\n0,1,2\n1,1_0,3\n2,3,4\n", r"line 3: column 'q1' holds '1_0'"),
+    "other width": ("t,q1,tau1\n0,1\n1,2,3\n2,3,4\n", r"line 2: 2 cells under a header of 3 names"),
     "binary": ("t,q1\0,tau1\n0,1,2\n", "is not text"),
-    "two names": ("t,q1,q1,tau1\n0,1,2,3\n1,2,3,4\n", "No position was recognised"),
+    "two names": (
+        "t,q1,q1,tau1\n0,1,2,3\n1,2,3,4\n",
+        r"q1 of log\.csv occurs twice among its columns, so the position cannot be told; give the columns",
+    ),
 }
 
 
@@ -110,6 +111,31 @@ BROKEN = {
 def test_broken_files_say_where(tmp_path: Path, text: str, sentence: str) -> None:
     with pytest.raises(FileError, match=sentence):
         read_log(written(tmp_path, text))
+
+
+DAMAGED = {
+    "short row": ("1,2", "line 4: 2 cells where 5 are expected"),
+    "one cell": ("ERROR: controller fault", "line 4: 1 cell where 5 are expected"),
+    "long row": ("1,2,3,4,5,6", "line 4: 6 cells where 5 are expected"),
+    "text": ("1,ERR,3,4,5", "line 4: column 'q1' holds 'ERR', which is no number"),
+    "underscore": ("1,1_0,3,4,5", "line 4: column 'q1' holds '1_0', which is no number"),
+    "header again": ("t,q1,q2,tau1,tau2", "line 4: column 't' holds 't', which is no number"),
+}
+
+
+@pytest.mark.parametrize(("line", "sentence"), DAMAGED.values(), ids=DAMAGED)
+def test_a_damaged_line_leaves_a_hole_and_is_noted(tmp_path: Path, line: str, sentence: str) -> None:
+    lines = csv_text(LOG).splitlines()
+    lines[3] = line
+    log = read_log(written(tmp_path, "\n".join(lines) + "\n"))
+    assert log.samples == LOG.samples
+    assert np.flatnonzero(np.isnan(log.time)).tolist() == [2]
+    assert np.isnan(log.channels["position"][2]).all()
+    kept = np.arange(LOG.samples) != 2
+    assert np.array_equal(log.channels["torque"][kept], LOG.channels["torque"][kept])
+    (step,) = [step for step in log.history if step.name == "damaged lines"]
+    assert step.options["lines"] == [4]
+    assert f"1 line is damaged in log.csv ({sentence}); no values were read there." == step.note
 
 
 @pytest.mark.parametrize("cut", [3, 25, 60])
@@ -130,8 +156,11 @@ def test_lines_are_counted_across_blocks(tmp_path: Path, monkeypatch: pytest.Mon
     assert_same(read_log(path))
     lines = csv_text(LOG).splitlines()
     lines[150] = lines[150].replace(",", ",x", 1)
-    with pytest.raises(FileError, match=r"line 151: column 'q1' holds 'x"):
-        read_log(written(tmp_path, "\n".join(lines)))
+    lines[200] = "1,2"
+    log = read_log(written(tmp_path, "\n".join(lines)))
+    (step,) = [step for step in log.history if step.name == "damaged lines"]
+    assert step.options["lines"] == [151, 201]
+    assert "line 151: column 'q1' holds 'x" in step.note
 
 
 def test_an_endless_line_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

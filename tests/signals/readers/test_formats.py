@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import re
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -168,8 +169,24 @@ def test_saved_logs_come_back_whole(tmp_path: Path) -> None:
     assert all(np.array_equal(back.channels[c], log.channels[c]) for c in log.channels)
     with pytest.raises(FileError, match="exists already; add --force"):
         save_log(log, tmp_path / "s.npz")
-    with pytest.raises(FileError, match=r"must end in \.npz"):
+    with pytest.raises(FileError, match=r"must end in \.npz, \.csv or \.parquet"):
+        save_log(log, tmp_path / "s.mat")
+    with pytest.raises(FileError, match=r"would not say that the log is on the motor side; save it as \.npz"):
         save_log(log, tmp_path / "s.csv")
+    with pytest.raises(FileError, match="There is no folder"):
+        save_log(log, tmp_path / "nowhere" / "s.npz")
+    assert [file.name for file in tmp_path.iterdir()] == ["s.npz"]
+
+
+@pytest.mark.parametrize("name", ["s.csv", "s.parquet"])
+def test_saved_samples_need_no_mapping(tmp_path: Path, name: str) -> None:
+    if name.endswith("parquet"):
+        pytest.importorskip("pyarrow", reason="Parquet needs pyarrow.")
+    save_log(LOG, tmp_path / name)
+    back = read_log(tmp_path / name)
+    assert set(back.channels) == set(LOG.channels)
+    assert all(np.allclose(back.channels[c], LOG.channels[c], rtol=1e-14, atol=0) for c in LOG.channels)
+    assert np.allclose(back.time, LOG.time, rtol=1e-14, atol=0)
 
 
 class Bomb:
@@ -187,6 +204,18 @@ def test_pickles_are_refused_and_not_run(tmp_path: Path, monkeypatch: pytest.Mon
         read_log("p.npz")
     with pytest.raises(FileError, match="cannot be read as an NPZ file"):
         read_log("raw.npz")
+    Path("raw.npy").write_bytes(pickle.dumps(Bomb()))
+    np.save("object.npy", np.array([Bomb()], dtype=object))
+    with zipfile.ZipFile("inside.npz", "w") as archive:
+        archive.writestr("q.npy", b"no array at all")
+    for name, sentence in {
+        "raw.npy": r"raw\.npy is no NumPy array: it does not begin with NumPy's mark; save it again",
+        "inside.npz": r"q\.npy in inside\.npz is no NumPy array",
+        "object.npy": r"object\.npy is a pickle of Python objects, which is not read",
+    }.items():
+        with pytest.raises(FileError, match=sentence) as caught:
+            read_log(name)
+        assert "allow_pickle" not in str(caught.value)
     assert not Path("pwned").exists()
 
 
@@ -294,7 +323,10 @@ BAD_MAPPINGS: dict[str, tuple[dict[str, Any], str]] = {
     "side": ({"side": "left"}, "Unknown side 'left'"),
     "sign": ({"torque": {"columns": "tau", "sign": 2}}, "it must be 1 or -1"),
     "gain": ({"torque": {"columns": "tau", "unit": "Nm", "gain": 2}}, "needs the unit A, mA or V"),
-    "columns": ({"torque": {"unit": "Nm"}}, "has no columns"),
+    "columns": (
+        {"torque": {"unit": "Nm", "file": "a.csv"}},
+        "names the file 'a.csv' but no columns; give both",
+    ),
     "columns kind": ({"torque": {"columns": 1.5}}, "give names, numbers from 1"),
     "no column": ({"time": {"column": "t"}, "position": {"columns": "qq"}}, "Unknown column in log.csv 'qq'"),
     "number": ({"time": {"column": "t"}, "position": {"columns": 99}}, "column 99 does not exist"),

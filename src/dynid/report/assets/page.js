@@ -326,6 +326,20 @@ function filterable(table) {
   kind.addEventListener("change", update);
 }
 
+/* ---- wide tables --------------------------------------------------------------------------------- */
+
+function wide(box) {
+  const hint = box.previousElementSibling;
+  const update = () => {
+    const left = box.scrollWidth - box.clientWidth;
+    if (hint && hint.classList.contains("hint")) hint.classList.toggle("on", left > 2);
+    box.classList.toggle("more", left - box.scrollLeft > 2);
+  };
+  box.addEventListener("scroll", update, { passive: true });
+  new ResizeObserver(update).observe(box);
+  update();
+}
+
 /* ---- start --------------------------------------------------------------------------------------- */
 
 const redraws = [...document.querySelectorAll(".curves")].map(curveSet);
@@ -346,5 +360,6 @@ window.addEventListener("beforeprint", () => {
   for (const figure of document.querySelectorAll(".plot")) draw(figure); // also those not chosen: paper has no selector
 });
 heatMap(document.getElementById("heat"));
+for (const box of document.querySelectorAll(".scroll")) wide(box);
 for (const table of document.querySelectorAll("table.sortable")) { sortable(table); filterable(table); }
 document.documentElement.dataset.script = "done";

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,16 +36,23 @@ class AxisColumns:
     friction: NDArray[np.bool_]
     inertia: FloatArray
 
+    @cached_property
+    def basis(self) -> FloatArray:
+        """An orthonormal basis of the columns, (samples, rank)."""
+        return orthonormal(self.values)
 
-def robot_regressor(robot: Robot, q: FloatArray, qd: FloatArray, qdd: FloatArray) -> FloatArray:
-    """W over the standard parameters, (coordinates, samples, parameters), without compiling."""
+
+def robot_regressor(
+    robot: Robot, q: FloatArray, qd: FloatArray, qdd: FloatArray, wanted: Sequence[int] | None = None
+) -> FloatArray:
+    """W over all or some standard parameters, (coordinates, samples, parameters), without compiling."""
     with np.errstate(all="ignore"):
-        columns = regressor(robot, list(q.T), list(qd.T), list(qdd.T), NUMERIC)
+        columns = regressor(robot, list(q.T), list(qd.T), list(qdd.T), NUMERIC, wanted)
     W = np.empty((robot.n_coordinates, len(q), len(columns)))
     for k, column in enumerate(columns):
         for j in range(robot.n_coordinates):
             W[j, :, k] = column[j]
-    return np.nan_to_num(W, nan=0.0, posinf=0.0, neginf=0.0)
+    return np.nan_to_num(W, copy=False, nan=0.0, posinf=0.0, neginf=0.0)
 
 
 def independent_columns(robot: Robot) -> tuple[int, ...]:
@@ -75,21 +84,28 @@ def earliest_independent(W: FloatArray) -> tuple[int, ...]:
 def robot_columns(robot: Robot, light: Light) -> tuple[AxisColumns, ...]:
     """Columns of each coordinate's torque; friction is added where the robot file names none."""
     q, qd, qdd = light.q[light.rows], light.qd[light.rows], light.qdd[light.rows]
-    W = robot_regressor(robot, q, qd, qdd)
     few = q[:: max(1, len(q) // _POSES)]
-    still = robot_regressor(robot, few, 0 * few, 0 * few)
+    n, count, poses = robot.n_coordinates, len(q), len(few)
+    # All states in one call: the motion, some poses at rest, and these with each axis accelerated alone.
+    rest = np.zeros((poses * (n + 1), n))
+    units = np.repeat(np.eye(n + 1, n, -1), poses, axis=0)
+    states = (
+        np.concatenate([q, np.tile(few, (n + 1, 1))]),
+        np.concatenate([qd, rest]),
+        np.concatenate([qdd, units]),
+    )
+    everywhere = robot_regressor(robot, *states)
+    W, at_poses = everywhere[:, :count], everywhere[:, count:].reshape(n, n + 1, poses, -1)
     entries = robot.table.entries
     made = []
-    for j in range(robot.n_coordinates):
+    for j in range(n):
         own = [
             entry.joint == robot.coordinates[j]
             and entry.family != "inertial"
             and entry.symbol in ("Fv", "Fc")
             for entry in entries
         ]
-        unit = np.zeros_like(few)
-        unit[:, j] = 1.0
-        inertia = np.mean(robot_regressor(robot, few, 0 * few, unit)[j] - still[j], axis=0)
+        inertia = np.mean(at_poses[j, j + 1] - at_poses[j, 0], axis=0)
         made.append(_with_friction(W[j], np.array(own), inertia, qd[:, j]))
     return tuple(made)
 

@@ -12,6 +12,8 @@ from dynid.signals.quality.light import Light
 _POOR, _BAD = 300.0, 3000.0
 _APART = 0.01
 """What is left of a unit column beside all others, below which its parameter is not told from them."""
+_FAINT, _MOST_FAINT = 0.01, 0.4
+"""A direction of the parameters is faint below this share of the clearest; so many of them leave no fit."""
 _SHOWN = 12
 
 
@@ -35,7 +37,7 @@ def check_excitation(light: Light, robot: Robot, still: tuple[int, ...]) -> Chec
     if not np.any(seen):
         finding = Finding("excitation", "error", "No parameter of the robot is excited.", "Record a motion.")
         return Checked((finding,), {"parameters": len(columns), "not_excited": dark})
-    _, s, Vt = np.linalg.svd(W[:, seen] / sizes[seen], full_matrices=False)
+    _, s, Vt = np.linalg.svd(np.linalg.qr(W[:, seen] / sizes[seen], mode="r"), full_matrices=False)
     condition = float(s[0] / s[-1]) if s[-1] > 1e-12 * s[0] else float("inf")
     # Diagonal of the inverse of WᵀW: one over the square of what is left of each column beside the others.
     inverse = np.sum((Vt / np.maximum(s, 1e-12 * s[0])[:, None]) ** 2, axis=0)
@@ -45,6 +47,15 @@ def check_excitation(light: Light, robot: Robot, still: tuple[int, ...]) -> Chec
         name for name, left in sorted(zip(visible, apart, strict=True), key=lambda p: p[1]) if left < _APART
     ]
     facts = {"parameters": len(columns), "condition": condition, "not_excited": dark, "weakly_excited": weak}
+    faint = int(np.sum(s < _FAINT * s[0]))
+    if not still and faint > _MOST_FAINT * len(s):
+        seconds = len(light.q) / light.rate_hz
+        sentence = (
+            f"{faint} of {len(s)} directions of the parameters are hardly excited (condition number "
+            f"{condition:.3g}): in {seconds:.2g} s the axes move too little or all alike."
+        )
+        remedy = "Record a longer motion that moves all axes at different speeds."
+        return Checked((Finding("excitation", "error", sentence, remedy),), facts)
     return Checked(tuple(_findings(condition, dark, weak, len(columns))), facts)
 
 

@@ -67,9 +67,13 @@ class _Fit:
         rows = light.rows[:: max(1, len(light.rows) // _SAMPLES)]
         q, qd, qdd, tau = light.q[rows], light.qd[rows], light.qdd[rows], light.tau[rows]
         zero = robot_regressor(robot.with_gravity(0.0, 0.0, 0.0), q, qd, qdd)
+        heavy = [i for i, entry in enumerate(robot.table) if entry.unit in ("kg", "kg m")]
         parts = [zero]
-        for axis in np.eye(3):
-            parts.append(robot_regressor(robot.with_gravity(*axis.tolist()), q, qd, qdd) - zero)
+        for axis in np.eye(3).tolist():
+            pulled = np.zeros_like(zero)
+            pulled[:, :, heavy] = robot_regressor(robot.with_gravity(*axis), q, qd, qdd, heavy)
+            pulled[:, :, heavy] -= zero[:, :, heavy]
+            parts.append(pulled)
         # An axis counts by what is left when it alone may choose its parameters and its gravity.
         spread = np.std(tau, axis=0)
         weights = np.zeros(len(spread))
@@ -80,8 +84,12 @@ class _Fit:
             shares.append(noise / float(spread[j]))
             weights[j] = 1.0 / max(noise, _LEAST * float(spread[j]))
         self.explained = float(np.median(shares)) if shares else 1.0
-        self.parts = np.array([(p * weights[:, None, None]).reshape(-1, p.shape[2]) for p in parts])
-        self.torques = (tau * weights).T.reshape(-1)
+        self.rows = tau.size
+        self.parts, self.torques = _turned(
+            [(p * weights[:, None, None]).reshape(-1, p.shape[2]) for p in parts],
+            (tau * weights).T.reshape(-1),
+        )
+        self._known: dict[bytes, float] = {}
 
     def columns(self, g: FloatArray) -> FloatArray:
         """W(g), weighted."""
@@ -90,9 +98,11 @@ class _Fit:
 
     def misfit(self, g: FloatArray) -> float:
         """RMS of what no parameters explain, over what is left when each axis is fitted alone."""
-        Q = orthonormal(self.columns(g))
-        left = self.torques - Q @ (Q.T @ self.torques)
-        return float(np.sqrt(np.mean(left**2)))
+        if g.tobytes() not in self._known:
+            Q = orthonormal(self.columns(g))
+            left = self.torques - Q @ (Q.T @ self.torques)
+            self._known[g.tobytes()] = float(np.sqrt(left @ left / self.rows))
+        return self._known[g.tobytes()]
 
     def free(self, start: FloatArray) -> FloatArray:
         """Gauss–Newton over the parameters and the direction of gravity; its size is kept."""
@@ -113,3 +123,21 @@ class _Fit:
                 break
             g, misfit = turned, found
         return g
+
+
+def _turned(parts: list[FloatArray], torques: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The same least-squares problems in fewer rows: R of Q R = [W0 W1 W2 W3 τ], since Q changes no length.
+
+    Args:
+        parts: W0 … W3, (rows, parameters) each.
+        torques: (rows,).
+    """
+    used = [np.flatnonzero(np.any(part, axis=0)) for part in parts]
+    columns = [part[:, own] for part, own in zip(parts, used, strict=True)]
+    R = np.asarray(np.linalg.qr(np.column_stack([*columns, torques]), mode="r"))
+    short = np.zeros((len(parts), len(R), parts[0].shape[1]))
+    last = 0
+    for part, own in zip(short, used, strict=True):
+        part[:, own] = R[:, last : last + len(own)]
+        last += len(own)
+    return short, R[:, -1]

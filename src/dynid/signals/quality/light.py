@@ -7,13 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.signals.design import butterworth_poles
 from dynid.signals.log import Log
 from dynid.signals.quality.stamps import longest_stretch, read_clock
 from dynid.signals.quality.values import garbage
+from dynid.signals.recursive import zero_phase
 
 FloatArray = NDArray[np.float64]
-_CUTOFF_HZ = 20.0
+_CUTOFF_HZ, _ORDER, _PAD = 20.0, 4, 15
 _FEWEST = 100
+_EVEN = 1e-6
+"""Share of a step by which stamps may be off and need no interpolation."""
 _MOST = 300_000
 """Samples used of a longer log: a stretch from its middle."""
 _KEPT = 1500
@@ -77,32 +81,32 @@ def light_motion(log: Log) -> Light | None:
 
 def _even(time: FloatArray, values: FloatArray, even: FloatArray) -> FloatArray | None:
     """Values at even stamps; None when an axis has hardly any."""
+    off = np.abs(time - even).max() if len(time) == len(even) else np.inf
+    already = off <= _EVEN * (even[1] - even[0])
     made = np.empty((len(even), values.shape[1]))
     for axis in range(values.shape[1]):
         x = values[:, axis]
         good = np.isfinite(x) & ~garbage(x)
         if good.sum() < 0.5 * len(x):
             return None
-        made[:, axis] = np.interp(even, time[good], x[good])
+        whole = already and bool(good.all())
+        made[:, axis] = x if whole else np.interp(even, time[good], x[good])
     return made
 
 
 def _filtered(
     q: FloatArray | None, tau: FloatArray | None, velocity: FloatArray | None, rate: float
 ) -> Light | None:
-    from scipy.signal import butter, sosfiltfilt
-
     if q is None or tau is None:
         return None
     cutoff = min(_CUTOFF_HZ, rate / 6)
-    sections = butter(4, cutoff, fs=rate, output="sos")
+    poles = butterworth_poles(_ORDER, 2 * cutoff / rate)
     edge = int(np.ceil(rate / cutoff))
     if len(q) < 6 * edge + _FEWEST // 2:
         return None
 
     def smooth(x: FloatArray) -> FloatArray:
-        made: FloatArray = sosfiltfilt(sections, x, axis=0)
-        return made
+        return zero_phase(x, poles, _PAD)
 
     q_smooth = smooth(q)
     qd = np.gradient(q_smooth, axis=0) * rate

@@ -9,8 +9,8 @@ from dynid.model.joint import JointKind
 from dynid.model.robot import Robot
 from dynid.signals.log import Log
 from dynid.signals.quality.finding import Checked, Finding
-from dynid.signals.quality.levels import clean
 from dynid.signals.quality.light import Light
+from dynid.signals.quality.values import clean
 
 FloatArray = NDArray[np.float64]
 _TURNS = 4 * np.pi
@@ -23,6 +23,8 @@ _SCALES = {
     "the stamps are in seconds, not milliseconds": 1e-3,
 }
 _FAR_BEYOND = 2.0
+_OVERSPEED, _FAR_OVERSPEED = 1.2, 3.0
+"""Speeds over the limit, as a share of it, that are worth a warning and an error."""
 
 
 def check_scales(log: Log, light: Light | None, robot: Robot | None) -> Checked:
@@ -35,6 +37,8 @@ def check_scales(log: Log, light: Light | None, robot: Robot | None) -> Checked:
     """
     findings = [*_signal(log), *_degrees(log, robot), *_torque(log, robot)]
     facts = {}
+    if light is not None and robot is not None:
+        findings += _overspeed(log, light, robot)
     if light is not None and light.velocity is not None:
         found, slopes = _speeds(light)
         findings += found
@@ -82,6 +86,28 @@ def _degrees(log: Log, robot: Robot | None) -> list[Finding]:
         )
         remedy = 'Say unit = "deg" or side = "motor" in the mapping.'
         found.append(Finding("position unit", "error", sentence, remedy, "position", beyond[0]))
+    return found
+
+
+def _overspeed(log: Log, light: Light, robot: Robot) -> list[Finding]:
+    """Speeds beyond what the joints can do: the unit of the stamps or of the positions is another."""
+    if log.side != "joint":
+        return []
+    found = []
+    for axis in range(log.axes):
+        joint = robot.joints[robot.coordinates[axis]]
+        speed = float(np.quantile(np.abs(light.qd[light.rows, axis]), 0.99)) if len(light.rows) else 0.0
+        if joint.limits.velocity <= 0 or speed <= _OVERSPEED * joint.limits.velocity:
+            continue
+        unit = "m/s" if joint.kind is JointKind.PRISMATIC else "rad/s"
+        ratio = speed / joint.limits.velocity
+        sentence = (
+            f"axis {axis + 1} moves at up to {speed:.3g} {unit}, {ratio:.2g} times its limit of "
+            f"{joint.limits.velocity:.3g} {unit}."
+        )
+        remedy = "Check the unit of the stamps or the rate, and the unit of the positions."
+        severity = "error" if ratio > _FAR_OVERSPEED else "warning"
+        found.append(Finding("overspeed", severity, sentence, remedy, "position", axis + 1))
     return found
 
 

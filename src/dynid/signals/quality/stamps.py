@@ -2,84 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dynid.signals.log import Log
+from dynid.signals.quality.clock import (
+    SHORT_GAP,
+    Clock,
+    continuous,
+    longest_piece,
+    longest_stretch,
+    read_clock,
+)
 from dynid.signals.quality.finding import Checked, Finding
+from dynid.signals.quality.mend import without_empty_rows
+from dynid.signals.quality.values import empty_rows
 
-FloatArray = NDArray[np.float64]
+__all__ = ["FEWEST", "check_stamps", "longest_stretch", "read_clock"]
 FEWEST = 20
 """Samples below which nothing can be said."""
 JITTER = 0.02
 """Spread of the steps, as a share of the median step, above which the log wants resampling."""
-SHORT_GAP = 10
-"""Missing samples that interpolation may bridge."""
 _MOST_BAD = 0.2
 """Share of bad stamps beyond which the clock is not to be trusted."""
-
-
-@dataclass(frozen=True, eq=False)
-class Clock:
-    """What the stamps say about time.
-
-    Args:
-        good: stamps that are finite and later than all before them, (samples,) of bool.
-        repeated: number of stamps equal to the one before.
-        backward: number of stamps earlier than one before.
-        lost: number of stamps that are not finite.
-        step: median step between good stamps [s].
-        steps: steps between good stamps [s].
-        after: index, in the log, of the sample before each step.
-    """
-
-    good: NDArray[np.bool_]
-    repeated: int
-    backward: int
-    lost: int
-    step: float
-    steps: FloatArray
-    after: NDArray[np.intp]
-
-    @property
-    def gaps(self) -> NDArray[np.bool_]:
-        """Steps that are too long to be jitter: samples are missing."""
-        usual = float(np.quantile(self.steps, 0.95)) if len(self.steps) else 0.0
-        return self.steps > max(1.8 * usual, 2.5 * self.step)
-
-    @property
-    def missing(self) -> FloatArray:
-        """Samples missing in each step."""
-        return np.round(self.steps / self.step) - 1.0
-
-
-def read_clock(log: Log) -> Clock:
-    """Tell good stamps from bad ones."""
-    finite = np.isfinite(log.time)
-    time = np.where(finite, log.time, -np.inf)
-    before = np.concatenate(([-np.inf], np.maximum.accumulate(_plausible(time))[:-1]))
-    good = finite & (time > before) & (time == _plausible(time))
-    repeated = int(np.sum(finite & (time == before)))
-    lost = int(np.sum(~finite))
-    backward = int(np.sum(~good)) - repeated - lost
-    kept = np.flatnonzero(good)
-    steps = np.diff(log.time[kept])
-    return Clock(
-        good, repeated, backward, lost, float(np.median(steps)) if len(steps) else np.nan, steps, kept[:-1]
-    )
-
-
-def _plausible(time: FloatArray) -> FloatArray:
-    """Stamps without single ones that leap ahead and come back, which would make all later ones late."""
-    finite = time[np.isfinite(time)]
-    if len(finite) < 3:
-        return time
-    after = np.concatenate((time[1:], [np.inf]))
-    before = np.concatenate(([-np.inf], time[:-1]))
-    leap = (time > after) & (time > before) & (after >= before)
-    return np.where(leap, before, time)
+_LOOKED_AT = 100_000
+"""Steps, spread over the log, that the jitter is found from."""
+_SHORTEST_S = 0.1
+"""Seconds below which no motion of a robot can be seen."""
+_FASTEST_HZ, _SLOWEST_HZ = 50e3, 1.0
+"""Rates at which robots are logged."""
 
 
 def check_stamps(log: Log) -> Checked:
@@ -88,24 +41,30 @@ def check_stamps(log: Log) -> Checked:
         sentence = f"The log has {log.samples} samples; at least {FEWEST} are needed to say anything."
         few = Finding("too short", "error", sentence, "Record a longer log.")
         return Checked((few,), {"samples": log.samples, "axes": log.axes})
+    samples = log.samples
+    if np.any(empty_rows(log)):
+        log, _ = without_empty_rows(log)  # told with the damaged lines
     clock = read_clock(log)
     facts = {
-        "samples": log.samples,
+        "samples": samples,
         "axes": log.axes,
         "side": log.side,
         "rate_hz": 1.0 / clock.step if clock.step > 0 else float("nan"),
         "duration_s": float(np.sum(clock.steps)),
     }
+    findings = _given_rate(log)
     bad = int(np.sum(~clock.good))
     if len(clock.steps) < FEWEST or bad > _MOST_BAD * log.samples:
         sentence = (
             f"{bad} of {log.samples} stamps are repeated, backward or no numbers; the clock is not usable."
         )
         remedy = "Give rate_hz in a mapping instead of the stamps, if the rate is known."
-        return Checked((Finding("clock", "error", sentence, remedy, where="whole log"),), facts)
-    findings = [*_bad_stamps(log, clock), *_gaps(log, clock)]
+        findings.append(Finding("clock", "error", sentence, remedy, where="whole log"))
+        return Checked(tuple(findings), facts)
+    findings += [*_duration(facts), *_breaks(log, clock), *_bad_stamps(log, clock), *_gaps(log, clock)]
     steps = clock.steps[~clock.gaps]
-    jitter = float((np.quantile(steps, 0.99) - np.quantile(steps, 0.01)) / clock.step)
+    low, high = np.quantile(steps[:: max(1, len(steps) // _LOOKED_AT)], [0.01, 0.99])
+    jitter = float(high - low) / clock.step
     facts |= {"jitter_percent": 100 * jitter, "gaps": int(np.sum(clock.gaps))}
     if jitter > JITTER:
         sentence = (
@@ -115,6 +74,56 @@ def check_stamps(log: Log) -> Checked:
         remedy = "Resample to the constant rate before filters and differences."
         findings.append(Finding("jitter", "warning", sentence, remedy, repairable=True))
     return Checked(tuple(findings), facts)
+
+
+def _given_rate(log: Log) -> list[Finding]:
+    """A rate of the mapping that the stamps of the file deny."""
+    remedy = "Leave rate_hz out of the mapping to go by the stamps, or say ignore = true in [time]."
+    return [
+        Finding("rate against stamps", "error", step.note, remedy, where="whole log")
+        for step in log.history
+        if step.name == "rate against stamps"
+    ]
+
+
+def _duration(facts: Mapping[str, Any]) -> list[Finding]:
+    """Rates and durations that no log of a robot has."""
+    rate, seconds = float(facts["rate_hz"]), float(facts["duration_s"])
+    remedy = "Say the unit of the stamps in [time] of a mapping (s, ms, us or ns)."
+    if rate > _FASTEST_HZ:
+        sentence = (
+            f"The stamps give {rate:.4g} Hz and {seconds:.3g} s in all, faster than robots are logged: their "
+            "unit is another."
+        )
+        return [Finding("time unit", "error", sentence, remedy, where="whole log")]
+    if seconds < _SHORTEST_S:
+        sentence = f"The log lasts {1e3 * seconds:.3g} ms; at least {1e3 * _SHORTEST_S:g} ms are needed."
+        return [Finding("too short", "error", sentence, f"Record a longer log. {remedy}")]
+    if rate < _SLOWEST_HZ:
+        sentence = f"The stamps give {rate:.3g} Hz: too slow for a motion, or their unit is another."
+        return [Finding("time unit", "warning", sentence, remedy, where="whole log")]
+    return []
+
+
+def _breaks(log: Log, clock: Clock) -> list[Finding]:
+    """Places where the clock was set back for good."""
+    if not clock.breaks:
+        return []
+    worst = max(clock.breaks, key=lambda found: found.back_s)
+    joined = all(continuous(log, found) for found in clock.breaks)
+    piece = longest_piece(log, clock)
+    share = (piece.stop - piece.start) / log.samples
+    how_often = "once" if len(clock.breaks) == 1 else f"{len(clock.breaks)} times"
+    lead = f"The clock was set back {how_often}, most by {worst.back_s:.4g} s; "
+    if joined:
+        words, remedy = "the motion goes on over it.", "Let the stamps go on with the usual step."
+    else:
+        words = f"the motion does not go on there; the longest piece holds {100 * share:.0f} % of the log."
+        remedy = "Cut the log there into experiments; a repair keeps the longest piece only."
+    where = f"sample {worst.index + 1}, t = {log.time[worst.index - 1]:.4f} s"
+    mendable = joined or share >= 0.5
+    severity = "warning" if mendable else "error"
+    return [Finding("clock set back", severity, lead + words, remedy, None, None, where, mendable)]
 
 
 def _bad_stamps(log: Log, clock: Clock) -> list[Finding]:
@@ -165,14 +174,3 @@ def _gaps(log: Log, clock: Clock) -> list[Finding]:
 
 def _counted(count: int, what: str) -> str:
     return f"{count} {what}" + ("s" if count != 1 else "")
-
-
-def longest_stretch(log: Log, clock: Clock) -> tuple[slice, int]:
-    """The longest run of samples without a long gap, and how many good samples it holds."""
-    long = clock.gaps & (clock.missing > SHORT_GAP)
-    kept = np.flatnonzero(clock.good)
-    cuts = np.flatnonzero(long) + 1
-    edges = [0, *cuts.tolist(), len(kept)]
-    best = max(range(len(edges) - 1), key=lambda i: edges[i + 1] - edges[i])
-    start, stop = edges[best], edges[best + 1]
-    return slice(int(kept[start]), int(kept[stop - 1]) + 1), stop - start

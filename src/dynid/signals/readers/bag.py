@@ -10,13 +10,15 @@ from pathlib import Path
 import numpy as np
 
 from dynid.errors import FileError, unknown_name
+from dynid.signals.file_options import BagOptions
 from dynid.signals.log import Step
-from dynid.signals.mapping import BagOptions
-from dynid.signals.readers.bag_mcap import mcap_messages
-from dynid.signals.readers.bag_sqlite import sqlite_messages
+from dynid.signals.readers.bag_mcap import mcap_messages, mcap_topics
+from dynid.signals.readers.bag_merge import merged, publishers
+from dynid.signals.readers.bag_sqlite import sqlite_messages, sqlite_topics
 from dynid.signals.readers.cdr import JointState, JointStateDecoder
 from dynid.signals.readers.files import parsing, require_file
 from dynid.signals.readers.table import Column, RawArray, Table
+from dynid.signals.readers.topics import chosen_topic
 
 ENDINGS = (".db3", ".mcap")
 _CHANNELS = ("position", "velocity", "effort")
@@ -46,13 +48,22 @@ def read_bag(files: Sequence[Path], options: BagOptions) -> Table:
     """
     for file in files:
         require_file(file)
-    pairs = [pair for file in files for pair in _states(file, options.topic)]
+    topic, steps = _topic(files, options)
+    pairs: Sequence[tuple[int, JointState]] = [pair for file in files for pair in _states(file, topic)]
+    groups = publishers(pairs)
+    if groups and not any(set(options.joints) <= set(group) for group in groups if options.joints):
+        header = options.stamp == "header" and len({state.stamp for _, state in pairs}) > 1
+        pairs, step = merged(pairs, groups, header)
+        steps.append(step)
     received = [stamp for stamp, _ in pairs]
     states = [state for _, state in pairs]
-    joints, steps = _chosen_joints(files[0], states, options)
+    joints, order = _chosen_joints(files[0], states, options)
+    steps += order
     kept = [i for i, state in enumerate(states) if set(joints) <= set(state.names)]
     if len(kept) < len(states):
-        note = f"{len(states) - len(kept)} of {len(states)} messages have other joints and were left out."
+        other = sorted({name for state in states for name in state.names} - set(joints))
+        note = f"{len(states) - len(kept)} of {len(states)} messages have other joints and were left out"
+        note += f" ({', '.join(other[:5])}{' …' if len(other) > 5 else ''})." if other else "."
         steps.append(Step("messages left out", {"left_out": len(states) - len(kept)}, note))
     arrays: dict[str, RawArray] = {}
     stamps, stamp_steps = _stamps([received[i] for i in kept], [states[i].stamp for i in kept], options)
@@ -66,7 +77,27 @@ def read_bag(files: Sequence[Path], options: BagOptions) -> Table:
     return Table(files[0], "bag", columns, lambda i: held[i], (*steps, *stamp_steps), joints)
 
 
-def _states(file: Path, topic: str | None) -> Iterator[tuple[int, JointState]]:
+def _topic(files: Sequence[Path], options: BagOptions) -> tuple[str, list[Step]]:
+    """The topic to read, and what else could have been read."""
+    found, kinds = list[str](), dict[str, str]()
+    for file in files:
+        topics = sqlite_topics if file.suffix.lower() == ".db3" else mcap_topics
+        with parsing(file, "a ROS 2 bag"):
+            here, types = topics(file)
+        found += here
+        kinds |= types
+    topic = chosen_topic(files[0], options.topic, found, kinds)
+    others = sorted(set(found) - {topic})
+    if not others or options.topic is not None:
+        return topic, []
+    note = (
+        f"Joint states were read from {topic}; {', '.join(others)} hold{'s' * (len(others) == 1)} some too: "
+        "choose with topic in [bag] of a mapping."
+    )
+    return topic, [Step("topic chosen", {"topic": topic, "others": others}, note)]
+
+
+def _states(file: Path, topic: str) -> Iterator[tuple[int, JointState]]:
     messages = sqlite_messages if file.suffix.lower() == ".db3" else mcap_messages
     decoder = JointStateDecoder()
     with parsing(file, "a ROS 2 bag"):

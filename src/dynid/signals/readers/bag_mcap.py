@@ -5,44 +5,49 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from dynid.errors import FileError
 from dynid.signals.readers.bag_sqlite import MAX_MESSAGE
 from dynid.signals.readers.cdr import TYPES
-from dynid.signals.readers.topics import chosen_topic
 
 
-def mcap_messages(path: Path, topic: str | None) -> Iterator[tuple[int, bytes]]:
+def mcap_topics(path: Path) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Topics of JointState messages, and the type of every topic."""
+    with path.open("rb") as file:
+        summary = _reader(file).get_summary()
+    if summary is None:
+        raise FileError(
+            f"{path} has no summary: its recording was not ended; mend it with `mcap recover`.",
+            name="path",
+            value=str(path),
+        )
+    kinds, found = {}, []
+    for channel in summary.channels.values():
+        schema = summary.schemas.get(channel.schema_id)
+        kinds[channel.topic] = schema.name if schema is not None else "unknown"
+        if kinds[channel.topic] in TYPES and channel.message_encoding == "cdr":
+            found.append(channel.topic)
+    return tuple(dict.fromkeys(found)), kinds
+
+
+def mcap_messages(path: Path, topic: str) -> Iterator[tuple[int, bytes]]:
     """Stamps of the recorder [ns] and bytes of the messages of one topic.
 
     Args:
         path: the file.
-        topic: its JointState topic; found when None.
+        topic: one of its JointState topics; a file of a split bag may be without it.
     """
-    make_reader: Any = import_module("mcap.reader").make_reader
-
+    if topic not in mcap_topics(path)[0]:
+        return
     with path.open("rb") as file:
-        summary = make_reader(file, validate_crcs=True).get_summary()
-        if summary is None:
-            raise FileError(
-                f"{path} has no summary: its recording was not ended; mend it with `mcap recover`.",
-                name="path",
-                value=str(path),
-            )
-        schemas = summary.schemas
-        kinds, found = {}, set()
-        for channel in summary.channels.values():
-            schema = schemas.get(channel.schema_id)
-            kinds[channel.topic] = schema.name if schema is not None else "unknown"
-            if kinds[channel.topic] in TYPES and channel.message_encoding == "cdr":
-                found.add(channel.topic)
-        chosen = chosen_topic(path, topic, found, kinds)
-        file.seek(0)
-        reader = make_reader(file, validate_crcs=True)
-        for _, _, message in reader.iter_messages(topics=[chosen]):
+        for _, _, message in _reader(file).iter_messages(topics=[topic]):
             if len(message.data) > MAX_MESSAGE:
                 raise FileError(
                     f"{path} holds a message that is no JointState.", name="path", value=str(path)
                 )
             yield message.log_time, message.data
+
+
+def _reader(file: BinaryIO) -> Any:
+    return import_module("mcap.reader").make_reader(file, validate_crcs=True)

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dynid.errors import FileError
-from dynid.signals.mapping import CsvOptions
+from dynid.signals.file_options import CsvOptions
 from dynid.signals.readers.files import parsing, require_file
 
 _LOOKED_AT = 256_000
 """Bytes that the layout is found from."""
+_ROWS = 50
+"""Rows that it is found from, at most."""
 _MAX_COLUMNS = 10_000
 _CANDIDATES = (";", "\t", ",", " ")
 """Delimiters in the order in which they are tried: a comma may be a decimal sign, a space a filler."""
@@ -67,12 +69,17 @@ def find_layout(path: Path, options: CsvOptions) -> Layout:
                 value=str(path),
             )
         lines.pop()  # it may be cut
-    numbered = [(i + 1, line.strip("\ufeff")) for i, line in enumerate(lines)][options.skip_lines :]
     comments = tuple(options.comment)
-    rows = [(i, line) for i, line in numbered if line.strip() and not line.lstrip().startswith(comments)]
+    numbered, rows = list[tuple[int, str]](), list[tuple[int, str]]()
+    for i, line in enumerate(lines[options.skip_lines :], options.skip_lines + 1):
+        numbered.append((i, line.strip("\ufeff")))
+        if numbered[-1][1].strip() and not numbered[-1][1].lstrip().startswith(comments):
+            rows.append(numbered[-1])
+        if len(rows) > _ROWS:
+            break
     if not rows:
         raise FileError(f"{path} holds no rows of numbers.", name="path", value=str(path))
-    delimiter = options.delimiter or _delimiter([line for _, line in rows[:50]])
+    delimiter = options.delimiter or _delimiter([line for _, line in rows[:_ROWS]])
     return _layout(path, options, rows, numbered, delimiter, encoding)
 
 
@@ -90,7 +97,7 @@ def _layout(
     if not data:
         raise FileError(f"{path} has a header but no rows of numbers.", name="path", value=str(path))
     cells = split(data[0][1], delimiter)
-    trailing = all(split(line, delimiter)[-1] == "" for _, line in rows[:50]) and len(cells) > 1
+    trailing = all(split(line, delimiter)[-1] == "" for _, line in rows[:_ROWS]) and len(cells) > 1
     width = len(cells) - trailing
     names = first[: len(first) - trailing] if header else _names_in_comment(options, numbered, data[0][0])
     named = header or len(names) == width

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,15 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.errors import FileError
+from dynid.signals.file_options import CsvOptions
 from dynid.signals.log import Step
-from dynid.signals.mapping import CsvOptions
 from dynid.signals.readers.csv_layout import BLANK, Layout, find_layout, is_number, split
 from dynid.signals.readers.files import parsing, require_memory
+from dynid.signals.readers.number_text import plain_numbers
 from dynid.signals.readers.table import Column, Table
 
 FloatArray = NDArray[np.float64]
 _BLOCK = 4_000_000
 """Characters read at once; also the longest line."""
+_LINES_TOLD = 20
+"""Damaged lines whose numbers are kept."""
+DAMAGED = "damaged lines"
+"""Name of the step that tells them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +53,7 @@ def read_csv(path: Path, options: CsvOptions) -> Table:
     values = np.concatenate(parts) if parts else np.empty((0, len(layout.names)))
     if len(values) == 0:
         raise FileError(f"{path} holds no complete row of numbers.", name="path", value=str(path))
-    return csv_table(path, layout, values, tuple(steps))
+    return csv_table(path, layout, values, _told_once(steps))
 
 
 def csv_table(path: Path, layout: Layout, values: FloatArray, steps: tuple[Step, ...]) -> Table:
@@ -92,13 +97,18 @@ def _wanted(number: int, lines: list[str], first: int, last: bool) -> Iterator[t
 
 
 def _parse(path: Path, layout: Layout, number: int, lines: list[str], last: bool) -> Block:
+    rows = [line for line in lines if line.strip()]
     comments = tuple(layout.comment)
-    rows = [line for line in lines if line.strip() and not line.lstrip().startswith(comments)]
+    if any(mark in "\n".join(rows) for mark in comments):
+        rows = [line for line in rows if not line.lstrip().startswith(comments)]
     width = len(layout.names)
     if not rows:
         return Block(np.empty((0, width)))
     if layout.decimal == ",":
         rows = [row.replace(",", ".") for row in rows]
+    known = None if layout.trailing else plain_numbers(rows, layout.delimiter, width)
+    if known is not None:
+        return Block(known)
     delimiter = None if layout.delimiter == " " else layout.delimiter
     try:
         used = range(width) if layout.trailing else None
@@ -111,10 +121,13 @@ def _parse(path: Path, layout: Layout, number: int, lines: list[str], last: bool
 
 
 def _parse_slowly(path: Path, layout: Layout, number: int, lines: list[str], last: bool) -> Block:
-    """Cell by cell: missing values become NaN, a cut-off end is noted, and the first fault is named."""
+    """Cell by cell: missing values become NaN, damaged lines rows of NaN, and a cut-off end is left out."""
     comments = tuple(layout.comment)
     kept = [i for i, line in enumerate(lines) if line.strip() and not line.lstrip().startswith(comments)]
-    rows = []
+    width = len(layout.names)
+    rows: list[list[float]] = []
+    faults: dict[int, str] = {}
+    steps: list[Step] = []
     for i in kept:
         cells = split(lines[i], layout.delimiter)
         if layout.trailing and cells[-1] == "":
@@ -122,21 +135,48 @@ def _parse_slowly(path: Path, layout: Layout, number: int, lines: list[str], las
         fault = _fault(cells, layout)
         if fault is None:
             rows.append([_value(cell, layout) for cell in cells])
-        elif last and i == kept[-1]:
-            note = f"The last line ({number + i}) is cut off: {fault}; it was left out."
-            steps = (Step("truncated row", {"file": path.name, "line": number + i}, note),)
-            return Block(np.array(rows, dtype=float).reshape(-1, len(layout.names)), steps)
-        else:
+        elif number + i == layout.first_line:  # more likely a second header, or another layout
             raise FileError(
                 f"{path}, line {number + i}: {fault}.", name="line", value=number + i, allowed="numbers"
             )
-    return Block(np.array(rows, dtype=float).reshape(-1, len(layout.names)))
+        elif last and i == kept[-1]:
+            note = f"The last line ({number + i}) is cut off: {fault}; it was left out."
+            steps.append(Step("truncated row", {"file": path.name, "line": number + i}, note))
+        else:
+            rows.append([float("nan")] * width)
+            faults[number + i] = fault
+    if faults:
+        steps.append(_damaged(path.name, faults, len(faults)))
+    return Block(np.array(rows, dtype=float).reshape(-1, width), tuple(steps))
+
+
+def _damaged(file: str, faults: Mapping[int, str], count: int) -> Step:
+    """The step that names damaged lines; their samples hold NaN."""
+    lines, words = list(faults)[:_LINES_TOLD], list(faults.values())[:_LINES_TOLD]
+    shown = "; ".join(f"line {line}: {fault}" for line, fault in zip(lines[:3], words, strict=False))
+    more = " …" if count > 3 else ""
+    are = "line is" if count == 1 else "lines are"
+    note = f"{count} {are} damaged in {file} ({shown}{more}); no values were read there."
+    return Step(DAMAGED, {"file": file, "count": count, "lines": lines, "faults": words}, note)
+
+
+def _told_once(steps: Sequence[Step]) -> tuple[Step, ...]:
+    """Steps with the damaged lines of all blocks in one."""
+    damaged = [step for step in steps if step.name == DAMAGED]
+    if len(damaged) < 2:
+        return tuple(steps)
+    faults: dict[int, str] = {}
+    for step in damaged:
+        faults |= zip(step.options["lines"], step.options["faults"], strict=True)
+    count = sum(int(step.options["count"]) for step in damaged)
+    others = [step for step in steps if step.name != DAMAGED]
+    return (*others, _damaged(str(damaged[0].options["file"]), faults, count))
 
 
 def _fault(cells: list[str], layout: Layout) -> str | None:
     width = len(layout.names)
     if len(cells) != width:
-        return f"{len(cells)} cells where {width} are expected"
+        return f"{len(cells)} cell{'s' * (len(cells) != 1)} where {width} are expected"
     for cell, name in zip(cells, layout.names, strict=True):
         text = cell.replace(",", ".") if layout.decimal == "," else cell
         if text.lower() not in BLANK and not is_number(text):

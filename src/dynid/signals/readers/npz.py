@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
@@ -49,21 +50,35 @@ def texts_of(table: Table) -> dict[str, str]:
 
 
 def _load_array(path: Path) -> RawArray:
-    array = np.load(path, allow_pickle=False)
+    with path.open("rb") as file:
+        array = _array(file, str(path))
     require_memory(array.size, str(path))
-    return np.asarray(array)
+    return array
 
 
 def _member(path: Path, filename: str) -> RawArray:
     with zipfile.ZipFile(path) as archive, archive.open(filename) as file:
-        try:
-            return np.asarray(np.lib.format.read_array(file, allow_pickle=False))
-        except ValueError as error:
-            if "pickle" not in str(error) and "Object" not in str(error):
-                raise
-            raise FileError(
-                f"{filename} in {path} is a pickle of Python objects, which is not read because it could run "
-                "code; save plain arrays of numbers.",
-                name="path",
-                value=str(path),
-            ) from None
+        return _array(file, f"{filename} in {path}")
+
+
+def _array(file: IO[bytes], what: str) -> RawArray:
+    """One array, which is neither a pickle nor anything else."""
+    start = file.read(len(np.lib.format.MAGIC_PREFIX))
+    if start != np.lib.format.MAGIC_PREFIX:
+        raise FileError(
+            f"{what} is no NumPy array: it does not begin with NumPy's mark; save it again with numpy.save.",
+            name="path",
+            value=what,
+        )
+    file.seek(0)
+    try:
+        return np.asarray(np.lib.format.read_array(file, allow_pickle=False))
+    except ValueError as error:
+        if "pickle" not in str(error) and "Object" not in str(error):
+            raise
+        raise FileError(
+            f"{what} is a pickle of Python objects, which is not read because it could run code; save plain "
+            "arrays of numbers.",
+            name="path",
+            value=what,
+        ) from None

@@ -13,6 +13,10 @@ from dynid.errors import FileError
 from dynid.signals.readers.files import parsing, require_file, require_memory
 from dynid.signals.readers.table import Column, RawArray, Table
 
+_BATCH = 100_000
+_FLOATS = ("double", "float")
+"""Types that are read batch by batch."""
+
 
 def read_parquet(path: Path) -> Table:
     """The columns of a Parquet file; a column of lists of equal length is an array (samples, axes).
@@ -27,10 +31,22 @@ def read_parquet(path: Path) -> Table:
     def fetch(i: int) -> RawArray:
         require_memory(rows, f"{names[i]} in {path}")
         with parsing(path, "a Parquet file"):
+            if str(file.schema_arrow.field(i).type) in _FLOATS:
+                return _in_batches(file, rows, names[i])
             return _array(file.read(columns=[names[i]]).column(0), names[i], path)
 
     columns = tuple(Column(name, (rows,)) for name in names)
     return Table(path, "parquet", columns, fetch)
+
+
+def _in_batches(file: Any, rows: int, name: str) -> RawArray:
+    """A column of floats, filled batch by batch: the library need not hold all of it beside ours."""
+    values = np.empty(rows)
+    at = 0
+    for batch in file.iter_batches(batch_size=_BATCH, columns=[name]):
+        values[at : at + batch.num_rows] = _to_numpy(batch.column(0))
+        at += batch.num_rows
+    return values[:at]
 
 
 def parquet_batches(path: Path, rows: int) -> tuple[int, Iterator[Table]]:

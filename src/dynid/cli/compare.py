@@ -1,0 +1,83 @@
+"""``dynid compare``: results side by side."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dynid.cli.output import console, print_json, table, write_file
+from dynid.export.comparison import Comparison, compare_results
+from dynid.export.load import load_result
+
+
+def compare(
+    results: Annotated[list[Path], typer.Argument(metavar="RESULT…", help="Folders written by dynid fit.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Write the parameters as CSV to this file.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Put results of one robot side by side: parameters with their doubt, residuals, time."""
+    found = compare_results([load_result(folder) for folder in results])
+    if out is not None:
+        write_file(out, _csv(found), force)
+    if as_json:
+        print_json(found.to_dict())
+        return
+    screen = console()
+    head = ("result", "method", "kept", "fit", "unseen", "iterations", "time", "outcome")
+    screen.print(table("", head, [_row(*pair) for pair in zip(found.labels, found.summaries, strict=True)]))
+    screen.print()
+    gaps = found.gaps
+    rows = [
+        [
+            name,
+            *(_value(found.values[k, i], found.sigma[k, i]) for k in range(len(found.labels))),
+            f"{gaps[i]:.1f}" if math.isfinite(gaps[i]) else "",
+            found.units[i],
+        ]
+        for i, name in enumerate(found.names)
+    ]
+    screen.print(table("", ("parameter", *found.labels, "largest gap [σ]", "unit"), rows))
+
+
+def _row(label: str, summary: dict[str, object]) -> list[str]:
+    def percent(key: str) -> str:
+        value = summary[key]
+        return f"{value:.2f} %" if isinstance(value, int | float) else ""
+
+    seconds, passes = summary["seconds"], summary["iterations"]
+    return [
+        label,
+        str(summary["method"]),
+        str(summary["kept"]),
+        percent("relative_residual_percent"),
+        percent("unseen_percent"),
+        "" if passes is None else str(passes),
+        f"{seconds:.2f} s" if isinstance(seconds, int | float) else "",
+        str(summary["outcome"] or ""),
+    ]
+
+
+def _value(value: float, sigma: float) -> str:
+    if math.isnan(value):
+        return ""
+    return f"{value:.5g} ± {sigma:.2g}" if sigma > 0 else "not essential"
+
+
+def _csv(found: Comparison) -> str:
+    head = ["name", "unit"]
+    for label in found.labels:
+        head += [f"{label} value", f"{label} sigma"]
+    lines = [",".join(f'"{word}"' if "," in word else word for word in [*head, "largest_gap_sigma"])]
+    gaps = found.gaps
+    for i, name in enumerate(found.names):
+        cells = [name, found.units[i]]
+        for k in range(len(found.labels)):
+            cells += [f"{found.values[k, i]:.10g}", f"{found.sigma[k, i]:.6g}"]
+        lines.append(",".join([*cells, f"{gaps[i]:.4g}"]))
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,74 @@
+"""What ``dynid fit`` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rich.markup import escape
+
+from dynid.cli.output import console, table
+from dynid.export.result import REPORT
+from dynid.workflow.fit import FitResult
+
+
+def summarise(result: FitResult, document: Mapping[str, Any], out: Path, seconds: float) -> dict[str, Any]:
+    """What the command prints as JSON."""
+    estimate = result.estimate
+    rows = zip(
+        estimate.names, estimate.values, estimate.sigma, estimate.relative_sigma, estimate.kept, strict=True
+    )
+    return {
+        "robot": estimate.problem.robot.name,
+        "verdict": document["verdict"],
+        "trustworthy": document["verdict"]["trustworthy"],
+        "n_base": len(estimate.values),
+        "n_kept": int(estimate.kept.sum()),
+        "outcome": estimate.outcome.name,
+        "plan": result.plan.to_dict(),
+        "reasons": list(result.suggestion.reasons) if result.suggestion else [],
+        "parameters": [
+            {
+                "name": n,
+                "value": float(v),
+                "sigma": float(s),
+                "relative_sigma_percent": float(r),
+                "kept": bool(k),
+            }
+            for n, v, s, r, k in rows
+        ],
+        "fit": result.own.judged.to_dict(),
+        "validation": None if result.unseen is None else result.unseen.judged.to_dict(),
+        "result": str(out),
+        "report": str(out / REPORT),
+        "seconds": seconds,
+    }
+
+
+def print_summary(result: FitResult, summary: Mapping[str, Any]) -> None:
+    """The verdict, why the data were prepared so, errors per joint, and where the report lies."""
+    screen = console()
+    # Names of joints and logs are in it, and may look like markup.
+    screen.print(f"[bold]{escape(summary['verdict']['sentence'])}[/bold]")
+    for reason in summary["reasons"]:
+        screen.print(f"  {reason}", style="dim", markup=False)
+    joints = result.own.joints
+    unseen = result.unseen.judged.relative_percent if result.unseen else None
+    rows = [
+        [
+            name,
+            f"{result.own.judged.relative_percent[j]:.2f} %",
+            "" if unseen is None else f"{unseen[j]:.2f} %",
+        ]
+        for j, name in enumerate(joints)
+    ]
+    screen.print(table("", ("joint", "fit", _kind(result)), rows))
+    screen.print(f"{summary['n_kept']} of {summary['n_base']} base parameters in {summary['seconds']:.1f} s")
+    screen.print(f"report: {summary['report']}", markup=False)
+
+
+def _kind(result: FitResult) -> str:
+    if result.unseen is None or not (result.unseen.seen or result.unseen.repeated):
+        return "unseen"
+    return "its own" if result.unseen.seen else "repeated"

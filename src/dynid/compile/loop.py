@@ -1,0 +1,246 @@
+"""Sampled loops in machine code: controller steps and a Runge–Kutta plant, several simulations at once."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynid.compile import jit
+from dynid.compile.batch import BACKENDS
+from dynid.compile.fingerprint import fingerprint
+from dynid.compile.ir_loop import LoopSizes, loop_ir
+from dynid.compile.ir_scan import STAGES
+from dynid.compile.program import Port
+from dynid.compile.scan import LANES, SCAN_LEVEL
+from dynid.compile.trace import Kernel, Symbols
+from dynid.errors import ModelError, ShapeError, unknown_name
+
+FloatArray = NDArray[np.float64]
+Body = Callable[[Symbols], list[Any]]
+_SIZE, _REAL, _POINTER = ctypes.c_int64, ctypes.c_double, ctypes.c_void_p
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A sampled loop as programs, not yet traced.
+
+    Args:
+        sizes: numbers of scalars.
+        step: from "x" (states, modes, memory), "u", "p": held values, next memory, records.
+        rate: from "x" (states, modes), "w" (held), "p": rates of the states.
+        jump: from "x" (states, modes), "w", "p", "h" (length of the substep that ends, 0 when new values have
+            just been held): states and modes from there on; None when nothing jumps.
+    """
+
+    sizes: LoopSizes
+    step: Kernel
+    rate: Kernel
+    jump: Kernel | None = None
+
+    @property
+    def key(self) -> str:
+        """Text that fixes the programs."""
+        return " ".join(k.key for k in (self.step, self.rate, self.jump) if k is not None)
+
+
+def describe_loop(
+    name: str, key: str, sizes: LoopSizes, step: Body, rate: Body, jump: Body | None = None
+) -> Loop:
+    """A loop from the bodies of its programs.
+
+    Args:
+        name: for messages and source.
+        key: text that names what the bodies take from outside, such as the robot's digest.
+        sizes: numbers of scalars.
+        step: see ``Loop``.
+        rate: see ``Loop``.
+        jump: see ``Loop``.
+    """
+    if sizes.states < 1:
+        raise ModelError(f"The loop {name!r} has no state.", name="sizes", value=sizes)
+    p, w = Port("p", sizes.parameters), Port("w", sizes.held)
+
+    def kernel(kind: str, inputs: tuple[Port, ...], outputs: tuple[Port, ...], body: Body) -> Kernel:
+        return Kernel(
+            f"{name}_{kind}", f"{name} {kind} {sizes} {key} {fingerprint(body)}", inputs, outputs, body
+        )
+
+    plant = (Port("x", sizes.plant), w, p)
+    return Loop(
+        sizes,
+        kernel(
+            "step",
+            (Port("x", sizes.total), Port("u", sizes.inputs), p),
+            (w, Port("next", sizes.memory), Port("y", sizes.records)),
+            step,
+        ),
+        kernel("rate", plant, (Port("dx", sizes.states),), rate),
+        None
+        if jump is None
+        else kernel("jump", (*plant, Port("h", 1)), (Port("jumped", sizes.plant),), jump),
+    )
+
+
+@dataclass(frozen=True)
+class LoopKernel:
+    """A compiled loop.
+
+    Args:
+        loop: its programs.
+        lanes: simulations per call.
+        backend: "llvm" or "casadi".
+        reason: why the fallback is in use, empty otherwise.
+        shared: whether all simulations of a call have the same inputs.
+    """
+
+    loop: Loop
+    lanes: int
+    backend: str
+    reason: str = ""
+    shared: bool = False
+    _module: jit.Module | None = field(default=None, repr=False)
+
+    def __call__(
+        self, state: FloatArray, inputs: FloatArray, parameters: FloatArray, step: float, substeps: int = 1
+    ) -> tuple[FloatArray, FloatArray]:
+        """Run ``lanes`` simulations over all samples.
+
+        Args:
+            state: starting states, modes and memory, (lanes, total).
+            inputs: (samples, inputs) for all simulations, or (lanes, samples, inputs) unless they are shared.
+            parameters: (lanes, parameters).
+            step: time between samples [s].
+            substeps: Runge–Kutta steps between samples.
+
+        Returns:
+            Records followed by the first rates, (lanes, samples, records + states), a view of what the loop
+            wrote, and the final state vectors (lanes, total).
+        """
+        sizes = self.loop.sizes
+        self._check("state", state, (self.lanes, sizes.total))
+        self._check("parameters", parameters, (self.lanes, sizes.parameters))
+        u = np.asarray(inputs, dtype=float)
+        if u.ndim == 2 and not self.shared:
+            u = np.broadcast_to(u, (self.lanes, *u.shape))
+        wanted = 2 if self.shared else 3
+        samples = u.shape[-2] if u.ndim == wanted else -1
+        self._check("inputs", u, (*(() if self.shared else (self.lanes,)), samples, sizes.inputs))
+        if substeps < 1 or not step > 0:
+            raise ShapeError(
+                f"A step of {step:g} s in {substeps} substeps cannot be taken; give a positive step and "
+                "at least one substep.",
+                name="substeps",
+                value=(step, substeps),
+            )
+        if self._module is None:
+            return self._evaluate(state, u, parameters, step / substeps, substeps)
+        return self._run(state, u, parameters, step / substeps, substeps)
+
+    @staticmethod
+    def _check(name: str, array: FloatArray, shape: tuple[int, ...]) -> None:
+        if array.shape != shape:
+            raise ShapeError(
+                f"{name} of the loop has shape {array.shape}; expected {shape}.",
+                name=name,
+                value=array.shape,
+            )
+
+    @cached_property
+    def _function(self) -> Any:
+        assert self._module is not None
+        return self._module.function("loop", _SIZE, _SIZE, _REAL, _POINTER, _POINTER, _POINTER, _POINTER)
+
+    def _run(
+        self, x: FloatArray, u: FloatArray, p: FloatArray, h: float, substeps: int
+    ) -> tuple[FloatArray, FloatArray]:
+        sizes, samples = self.loop.sizes, u.shape[-2]
+        state = np.array(x.T, order="C", dtype=float)  # a copy: the loop advances it in place
+        held = np.ascontiguousarray(u if self.shared else np.moveaxis(u, 0, 2))
+        values = np.ascontiguousarray(p.T, dtype=float)
+        records = np.empty((samples, sizes.records + sizes.states, self.lanes))
+        pointers = (a.ctypes.data for a in (state, held, values, records))
+        self._function(samples, substeps, h, *pointers)
+        return np.moveaxis(records, 2, 0), np.ascontiguousarray(state.T)
+
+    @cached_property
+    def _evaluators(self) -> tuple[Any, Any, Any]:
+        loop = self.loop
+        return loop.step.function(), loop.rate.function(), loop.jump.function() if loop.jump else None
+
+    def _evaluate(
+        self, x: FloatArray, u: FloatArray, p: FloatArray, h: float, substeps: int
+    ) -> tuple[FloatArray, FloatArray]:
+        """The same loop in Python over CasADi's evaluator."""
+        u = np.broadcast_to(u, (self.lanes, *u.shape)) if self.shared else u
+        sizes, (step, rate, jump) = self.loop.sizes, self._evaluators
+        plant, values = sizes.plant, p.T
+        state, instant = np.array(x.T, dtype=float), np.zeros((1, self.lanes))
+        records = np.empty((u.shape[1], sizes.records + sizes.states, self.lanes))
+
+        def rates(at: FloatArray, held: Any) -> FloatArray:
+            return np.asarray(rate.call([at, held, values])[0].full())
+
+        for k in range(u.shape[1]):
+            held, following, note = step.call([state, u[:, k].T, values])
+            records[k, : sizes.records] = note.full()
+            if jump is not None:
+                state[:plant] = jump.call([state[:plant], held, values, instant])[0].full()
+            for s in range(substeps):
+                moved, start = state[:plant].copy(), state[: sizes.states].copy()
+                total, slope = start.copy(), np.zeros_like(start)
+                for place, weight in STAGES:
+                    moved[: sizes.states] = start + place * h * slope
+                    slope = rates(moved, held)
+                    if s == 0 and place == 0:
+                        records[k, sizes.records :] = slope
+                    total += weight * h * slope
+                state[: sizes.states] = total
+                if jump is not None:
+                    state[:plant] = jump.call([state[:plant], held, values, instant + h])[0].full()
+            state[plant:] = following.full()
+        return np.ascontiguousarray(np.moveaxis(records, 2, 0)), np.ascontiguousarray(state.T)
+
+
+def compile_loop(loop: Loop, *, lanes: int = 1, backend: str = "auto", shared: bool = False) -> LoopKernel:
+    """Compile a loop, from the cache when it was compiled before.
+
+    Args:
+        loop: from ``describe_loop``.
+        lanes: simulations at once: 1, 4 or 8.
+        backend: "auto", "llvm" or "casadi"; DYNID_BACKEND overrides "auto".
+        shared: whether all simulations of a call have the same inputs.
+    """
+    if backend == "auto":
+        backend = os.environ.get("DYNID_BACKEND", "auto")
+    if backend not in BACKENDS:
+        raise unknown_name("backend", backend, BACKENDS)
+    if lanes not in LANES:
+        raise ModelError(
+            f"lanes is {lanes}; allowed are {LANES}.", name="lanes", value=lanes, allowed=str(LANES)
+        )
+    reason = "asked for"
+    if backend != "casadi":
+        try:
+            return LoopKernel(loop, lanes, "llvm", "", shared, _module(loop, lanes, shared))
+        except jit.CompileError as error:
+            if backend == "llvm":
+                raise
+            reason = str(error)
+    return LoopKernel(loop, lanes, "casadi", reason, shared)
+
+
+def _module(loop: Loop, lanes: int, shared: bool) -> jit.Module:
+    key = f"loop {lanes} {shared} {loop.key}"
+    found = jit.load_cached(key)
+    if found:
+        return found[0]
+    jump = None if loop.jump is None else loop.jump.program()
+    text = loop_ir(loop.step.program(), loop.rate.program(), jump, loop.sizes, lanes, shared)
+    return jit.compile_cached(key, text, {}, SCAN_LEVEL)

@@ -1,0 +1,260 @@
+"""DIDIM: identification from torques alone, with the motion of a simulated closed loop (P0 §IV)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynid.errors import DynidError, NotTrustworthyError, unknown_name
+from dynid.estimators.fit import Fit
+from dynid.estimators.loop_checks import check_loop
+from dynid.estimators.loop_gains import Gains, transient
+from dynid.estimators.loop_strategy import LoopStrategy, Solved
+from dynid.outcome import Outcome
+from dynid.problem.build import build_problem
+from dynid.problem.closed_loop import LoopProblem
+from dynid.problem.problem import Problem
+from dynid.problem.replay import Model, Replayed, inertias_of, regular_start, replay, supported
+from dynid.signals.decimate import decimate_rows
+from dynid.signals.preparation import Preparation
+
+FloatArray = NDArray[np.float64]
+STARTS = ("regular", "prior")
+_FLOOR = 1e-4
+"""Residuals below this share of the torque are as small as the simulation can tell."""
+_ROUNDING = 2e-3
+"""Share of the torque that integration, smooth signs and held torques leave; its shape says nothing."""
+_MOST = 100.0
+"""Drive inertia added to a model at most, in shares of its own inertias."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DIDIM(LoopStrategy):
+    """Direct and inverse dynamic identification models: regress τ on W(q, q̇, q̈) of the simulated robot.
+
+    χ⁰ is regular; then, until nothing moves, simulate the loop with χᵏ and the gains that keep its poles
+    (eq 59), and solve Y(τ) = W_δ(χᵏ) χᵏ⁺¹ + ρ (eq 44–48). It stops when |Δ‖ρ‖| ≤ tol₁ ‖ρ‖ and every
+    |Δχ_i| ≤ max(tol₂ |χ_i|, σ_i): relative steps alone never settle on a parameter that is not seen.
+
+    Args:
+        step: how each linear problem is solved.
+        start: "regular" (M = 1, eq 61), "prior" (the robot's own a-priori values), or base values by name.
+        residual_tolerance: tol₁.
+        value_tolerance: tol₂.
+        max_iterations: passes at most.
+        transient_s: seconds dropped at the beginning because q(0) is not known; 5/ω_n when None.
+        follow_inertia: when the simulated gains follow the simulated inertia (eq 59): "start" (for the
+            regular start only; then they are the robot's own), "always" (P0: needed where the inertia the
+            real gains were tuned for is known roughly only), "never", or None for what the law can do.
+    """
+
+    needs = "the torques, the reference and the control law, not the positions"
+    start: str | Mapping[str, float] = "regular"
+    residual_tolerance: float = 0.01
+    value_tolerance: float = 0.005
+    max_iterations: int = 15
+    transient_s: float | None = None
+    follow_inertia: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse options that cannot work."""
+        super().__post_init__()
+        if isinstance(self.start, str) and self.start not in STARTS:
+            raise unknown_name("start of DIDIM", self.start, STARTS)
+        for name in ("residual_tolerance", "value_tolerance"):
+            if not getattr(self, name) > 0:
+                raise DynidError(f"{name} is {getattr(self, name)}; it must be positive.", name=name)
+        if self.max_iterations < 1:
+            raise DynidError(
+                f"DIDIM was asked for {self.max_iterations} iterations; give at least 1.",
+                name="max_iterations",
+                value=self.max_iterations,
+            )
+
+    def fit(self, problem: Problem, kept: NDArray[np.bool_] | None = None) -> Fit:
+        """One linear step."""
+        return self.step.fit(problem, kept)
+
+    def solve(
+        self,
+        problem: LoopProblem,
+        kept: NDArray[np.bool_] | None = None,
+        start: FloatArray | None = None,
+    ) -> Solved:
+        """Iterate to the fixed point."""
+        loop = Gains(problem.controller, self.follow_inertia)
+        trim = transient(self.transient_s, loop, problem)
+        model = self._first(problem, loop) if start is None else Model(problem.robot, problem.base, start)
+        history: list[dict[str, Any]] = []
+        solved: Solved | None = None
+        settled = False
+        for k in range(self.max_iterations):
+            run = self._simulated(problem, loop, model, trim)
+            if not run.replayed.outcome.trustworthy:
+                return _stopped(solved, run.replayed.outcome, k, history)
+            linear = build_problem(
+                problem.accuracy.robot(problem.robot), run.replayed.motions, problem.plan, problem.base
+            )
+            fit = self.step.fit(linear, kept)
+            history.append(_entry(problem, run, linear, fit))
+            settled = solved is not None and self._settled(solved.fit, fit, linear)
+            solved = Solved(linear, fit)
+            model = Model(problem.robot, problem.base, fit.values)
+            if settled:
+                break
+        assert solved is not None
+        return self._finished(problem, loop, solved, model, settled, history, trim)
+
+    def _first(self, problem: LoopProblem, loop: Gains) -> Model:
+        if self.start == "regular":
+            return regular_start(problem, loop.regular_inertias)
+        base = problem.base
+        if self.start == "prior":
+            if not problem.robot.parameters:
+                raise DynidError(
+                    f"Robot {problem.robot.name!r} has no a-priori parameters to start from; use the "
+                    "regular start.",
+                    name="start",
+                )
+            return Model(problem.robot, base, base.regroup(problem.robot.parameters))
+        assert not isinstance(self.start, str)
+        unknown = [name for name in self.start if name not in base.names]
+        if unknown:
+            raise unknown_name("base parameter", unknown[0], base.names)
+        values = np.array([float(self.start.get(name, 0.0)) for name in base.names])
+        return Model(problem.robot, base, values)
+
+    def _simulated(self, problem: LoopProblem, loop: Gains, model: Model, trim: float) -> Simulated:
+        """Simulate; a model that cannot be simulated gets more drive inertia until it can."""
+        ready, share = supported(problem, model)
+        replayed = replay(problem, ready, loop.controller(ready), trim)
+        while not replayed.outcome.trustworthy and share < _MOST:
+            share = max(4 * share, 0.05)
+            ready = model.with_drive_inertia(share * np.abs(inertias_of(ready, problem.controller)))
+            replayed = replay(problem, ready, loop.controller(ready), trim)
+        return Simulated(ready, replayed, share)
+
+    def _settled(self, before: Fit, now: Fit, linear: Problem) -> bool:
+        size = float(np.linalg.norm(now.weights * linear.torque_norms()))
+        then, here = _weighted_residual(before), _weighted_residual(now)
+        # Weights differ from pass to pass, so residuals are compared per degree of freedom and in shares.
+        calm = abs(then - here) <= self.residual_tolerance * then or here <= _FLOOR * size
+        sigma = np.sqrt(np.maximum(np.diag(now.covariance), 0.0))[: int(now.kept.sum())]
+        moved = np.abs(now.values - before.values)[now.kept]
+        # A parameter that is zero or hardly seen may move as long as no torque shows it.
+        reach = np.linalg.norm(linear.stacked_factor(now.weights)[:, :-1][:, now.kept], axis=0)
+        silent = _FLOOR * size / np.maximum(reach, 1e-300)
+        allowed = np.maximum(self.value_tolerance * np.abs(now.values[now.kept]), sigma)
+        return bool(calm and np.all(moved <= np.maximum(allowed, silent)))
+
+    def _finished(
+        self,
+        problem: LoopProblem,
+        loop: Gains,
+        solved: Solved,
+        model: Model,
+        settled: bool,
+        history: list[dict[str, Any]],
+        trim: float,
+    ) -> Solved:
+        run = self._simulated(problem, loop, model, trim)
+        final = run.replayed
+        outcome = final.outcome if not final.outcome.trustworthy else run.outcome
+        facts: dict[str, Any] = {"history": history, "transient_s": trim}
+        # What deserves attention without spoiling the values: a tolerance not reached, limits left.
+        notes = (final.outcome.cause,) if final.outcome.trustworthy and final.outcome.cause else ()
+        if outcome is None:
+            found = check_loop(problem, final)
+            facts |= found.facts
+            outcome = found.outcome
+        return Solved(
+            solved.problem,
+            replace(
+                solved.fit,
+                iterations=len(history),
+                converged=settled,
+                exact=_ROUNDING,
+                problem_outcome=outcome,
+                notes=(*solved.fit.notes, *notes),
+                facts={**solved.fit.facts, **facts},
+            ),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Simulated:
+    """One simulation of all experiments.
+
+    Args:
+        model: what was simulated.
+        replayed: the motions.
+        share: drive inertia that had to be added, as a share of the joints' own.
+    """
+
+    model: Model
+    replayed: Replayed
+    share: float
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """What speaks against a model that needs support to be simulated."""
+        if self.share == 0:
+            return None
+        return Outcome(
+            "inertia not positive definite",
+            False,
+            f"With the identified parameters M(q) is not positive definite, or nearly so; "
+            f"{100 * self.share:.2g} % of each joint's inertia had to be added to simulate them.",
+            "Keep only essential parameters (small ones that are hardly seen spoil the matrix), or record a "
+            "more exciting motion.",
+        )
+
+
+def _weighted_residual(fit: Fit) -> float:
+    """‖ρ‖ in N m over all joints is dominated by the strongest; σ̂_j of each joint counts alike."""
+    return float(np.linalg.norm(fit.joint_sigma))
+
+
+def _entry(problem: LoopProblem, run: Simulated, linear: Problem, fit: Fit) -> dict[str, Any]:
+    """What one pass did, for Tables 3, 4 and 9 of P0."""
+    error = _shares(problem.plan, [m.tau for m in run.replayed.motions], run.replayed.torques)
+    return {
+        "values": run.model.values.tolist() if run.model.base is problem.base else None,
+        "solved": fit.values.tolist(),
+        "torque_error": error.tolist(),
+        "residual": (linear.residual_norms(fit.values) / np.maximum(linear.torque_norms(), 1e-300)).tolist(),
+        "substeps": run.replayed.substeps,
+        "added_inertia": run.share,
+    }
+
+
+def _shares(plan: Preparation, torques: list[FloatArray], simulations: tuple[FloatArray, ...]) -> FloatArray:
+    """‖τ − τ_s‖ / ‖τ‖ of each joint, low-passed as the regression is."""
+    measured, simulated = ([_low_passed(t, plan) for t in given] for given in (torques, simulations))
+    off = sum(np.sum((a - b) ** 2, axis=0) for a, b in zip(measured, simulated, strict=True))
+    size = sum(np.sum(a**2, axis=0) for a in measured)
+    return np.asarray(np.sqrt(off / np.maximum(size, 1e-300)), dtype=float)
+
+
+def _low_passed(torque: FloatArray, plan: Preparation) -> FloatArray:
+    if plan.decimation == 1:
+        return torque
+    return np.asarray(decimate_rows(torque.T, plan.decimation, plan.convention).T, dtype=float)
+
+
+def _stopped(solved: Solved | None, outcome: Outcome, k: int, history: list[dict[str, Any]]) -> Solved:
+    """A simulation that cannot go on ends the iteration."""
+    if solved is None:
+        raise NotTrustworthyError(f"{outcome.cause} {outcome.remedy}", name=outcome.name)
+    fit = replace(
+        solved.fit,
+        iterations=k,
+        converged=False,
+        problem_outcome=outcome,
+        facts={**solved.fit.facts, "history": history},
+    )
+    return Solved(solved.problem, fit)

@@ -1,0 +1,93 @@
+"""Where an iteration begins, and how it says that it did not come to rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynid.errors import DynidError, NotTrustworthyError, unknown_name
+from dynid.estimators.fit import Fit
+from dynid.outcome import Outcome
+from dynid.problem.closed_loop import LoopProblem
+
+FloatArray = NDArray[np.float64]
+PRIOR = "prior"
+
+
+def given_start(problem: LoopProblem, start: str | Mapping[str, float]) -> FloatArray:
+    """Base values of the robot's a-priori parameters, or of a mapping by name (zero where not named).
+
+    Args:
+        problem: the problem.
+        start: "prior", or base values by name.
+    """
+    base = problem.base
+    if isinstance(start, str):
+        if not problem.robot.parameters:
+            raise DynidError(
+                f"Robot {problem.robot.name!r} has no a-priori parameters to start from; use another start.",
+                name="start",
+            )
+        return base.regroup(problem.robot.parameters)
+    unknown = [name for name in start if name not in base.names]
+    if unknown:
+        raise unknown_name("base parameter", unknown[0], base.names)
+    return np.array([float(start.get(name, 0.0)) for name in base.names])
+
+
+def check_options(
+    owner: str,
+    start: str | Mapping[str, float],
+    starts: tuple[str, ...],
+    max_iterations: int,
+    value_tolerance: float,
+) -> None:
+    """Refuse options that cannot work."""
+    if isinstance(start, str) and start not in starts:
+        raise unknown_name(f"start of {owner}", start, starts)
+    if max_iterations < 1:
+        raise DynidError(
+            f"{owner} was asked for {max_iterations} iterations; give at least 1.",
+            name="max_iterations",
+            value=max_iterations,
+        )
+    if not value_tolerance > 0:
+        raise DynidError(
+            f"value_tolerance is {value_tolerance}; it must be positive.", name="value_tolerance"
+        )
+
+
+def check_simulated(outcome: Outcome) -> None:
+    """Refuse to go on from a simulation that came to nothing.
+
+    Raises:
+        NotTrustworthyError: with cause and remedy.
+    """
+    if not outcome.trustworthy:
+        raise NotTrustworthyError(f"{outcome.cause} {outcome.remedy}", name=outcome.name)
+
+
+def movement(before: FloatArray, fit: Fit, tolerance: float, share: float) -> FloatArray:
+    """|Δχ_i| over what is allowed, max(tolerance |χ_i|, share σ_i), of the kept parameters."""
+    sigma = np.sqrt(np.maximum(np.diag(fit.covariance), 0.0))[: int(fit.kept.sum())]
+    now = fit.values[fit.kept]
+    allowed = np.maximum(tolerance * np.abs(now), share * sigma)
+    moved = np.abs(now - before[fit.kept])
+    return np.asarray(np.where(moved > 0, moved / np.maximum(allowed, 1e-300), 0.0), dtype=float)
+
+
+def unsettled(problem: LoopProblem, before: FloatArray, fit: Fit, iterations: int, remedy: str) -> Outcome:
+    """Which parameter still moves most, beside its deviation."""
+    worst = np.flatnonzero(fit.kept)[int(np.argmax(movement(before, fit, 1e-2, 1.0)))]
+    place = int(np.sum(fit.kept[:worst]))
+    sigma = float(np.sqrt(max(fit.covariance[place, place], 0.0)))
+    passes = "pass" if iterations == 1 else "passes"
+    return Outcome(
+        "not converged",
+        False,
+        f"After {iterations} {passes} {problem.names[worst]} still moved most, from {before[worst]:.4g} to "
+        f"{fit.values[worst]:.4g} (its standard deviation is {sigma:.2g}).",
+        remedy,
+    )

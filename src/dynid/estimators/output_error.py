@@ -1,0 +1,215 @@
+"""Output error: the parameters whose simulated positions are nearest to the measured ones (P0 §III)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynid.estimators.didim import DIDIM
+from dynid.estimators.fit import Fit
+from dynid.estimators.instruments import check_weighting
+from dynid.estimators.loop_gains import Gains, transient
+from dynid.estimators.loop_start import (
+    PRIOR,
+    check_options,
+    check_simulated,
+    given_start,
+    movement,
+    unsettled,
+)
+from dynid.estimators.loop_strategy import LoopStrategy, Origin, Solved
+from dynid.estimators.positions import Positions, Trial
+from dynid.estimators.weights import weights_of
+from dynid.outcome import Outcome
+from dynid.problem.build import build_problem
+from dynid.problem.closed_loop import LoopProblem
+from dynid.problem.problem import Problem
+from dynid.problem.replay import Model, replay
+from dynid.problem.spectrum import spectrum
+
+FloatArray = NDArray[np.float64]
+DIDIM_START, REGULAR = "didim", "regular"
+STARTS = (DIDIM_START, REGULAR, PRIOR)
+_SIGMAS = 0.1
+_NOTHING = 1e-6
+"""Share of the criterion that is not worth a step."""
+_DAMPINGS = (0.0, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 1e3)
+"""Levenberg–Marquardt λ, in units of the squared lengths of the columns; the first that helps is taken."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputError(LoopStrategy):
+    """χ̂ = argmin Σ ‖q − q_s(χ)‖² over simulated closed loops (P0 eq 27–34), joints by their position noise.
+
+    Gauss–Newton with exact derivatives of the simulation; a step that does not lower the criterion is damped
+    (Levenberg–Marquardt). The gains stay those of the robot's own controller, so nothing but the robot
+    depends on χ.
+
+    Args:
+        step: OLS() or WLS(): all positions alike, or each joint by its own error.
+        open_loop: simulate from the measured torques instead of the control law; small errors then grow with
+            time, and the state at the start must be known.
+        start: "didim" (its fixed point), "regular" (one linear step from the regular robot), "prior" (the
+            robot's own values), or base values by name.
+        value_tolerance: it stops when the next step has every |Δχ_i| ≤ max(tolerance |χ_i|, σ_i/10).
+        max_iterations: Gauss–Newton steps at most.
+        transient_s: seconds left out at the beginning because q(0) is not known; 5/ω_n when None.
+    """
+
+    needs = "the positions, the torques, the reference and the control law"
+    open_loop: bool = False
+    start: str | Mapping[str, float] = DIDIM_START
+    value_tolerance: float = 1e-4
+    max_iterations: int = 20
+    transient_s: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse options that cannot work."""
+        super().__post_init__()
+        check_weighting(self.step)
+        check_options("output error", self.start, STARTS, self.max_iterations, self.value_tolerance)
+
+    def fit(self, problem: Problem, kept: NDArray[np.bool_] | None = None) -> Fit:
+        """One linear step."""
+        return self.step.fit(problem, kept)
+
+    def solve(
+        self,
+        problem: LoopProblem,
+        kept: NDArray[np.bool_] | None = None,
+        start: FloatArray | None = None,
+    ) -> Solved:
+        """Gauss–Newton from the start until nothing moves."""
+        trim = transient(self.transient_s, Gains(problem.controller, "never"), problem)
+        chosen = np.ones(len(problem.base), dtype=bool) if kept is None else kept
+        positions = Positions.of(problem, chosen, trim, self.open_loop)
+        first = self._first(problem, chosen, trim) if start is None else start
+        trial = positions.trial(np.where(chosen, first, 0.0))
+        check_simulated(trial.outcome)
+        return self._descended(problem, positions, trial)
+
+    def _first(self, problem: LoopProblem, kept: NDArray[np.bool_], trim: float) -> FloatArray:
+        if self.start not in (DIDIM_START, REGULAR):
+            return given_start(problem, self.start)
+        passes = DIDIM(step=self.step, transient_s=trim)
+        if self.start == REGULAR:
+            passes = replace(passes, max_iterations=1)
+        return passes.solve(problem, kept).fit.values
+
+    def _descended(self, problem: LoopProblem, positions: Positions, trial: Trial) -> Solved:
+        history: list[dict[str, Any]] = []
+        settled = False
+        while True:
+            linear = positions.linear(trial)
+            fit = self.step.fit(linear, positions.kept)
+            fit = replace(fit, values=_stepped(positions, trial, linear, fit, 0.0))
+            step = movement(trial.values, fit, self.value_tolerance, _SIGMAS)
+            settled = bool(np.all(step <= 1)) or positions.at_floor(trial)
+            if settled or len(history) >= self.max_iterations:
+                break
+            better, damping = _search(positions, trial, linear, fit)
+            history.append(_entry(trial, better, damping))
+            if better is None:
+                settled = _flat(trial, fit)
+                break
+            trial = better
+        return self._finished(problem, positions, trial, linear, fit, settled, history)
+
+    def _finished(
+        self,
+        problem: LoopProblem,
+        positions: Positions,
+        trial: Trial,
+        linear: Problem,
+        fit: Fit,
+        settled: bool,
+        history: list[dict[str, Any]],
+    ) -> Solved:
+        outcome = None if settled else _unsettled(problem, trial, fit, history, self.max_iterations)
+        if not settled:  # the step that was found not to help is not taken
+            fit = replace(fit, values=trial.values)
+        model = Model(problem.robot, problem.base, fit.values)
+        final = replay(problem, model, problem.controller, positions.trim_s)
+        check_simulated(final.outcome)
+        robot = problem.accuracy.robot(problem.robot)
+        torques = build_problem(robot, final.motions, problem.plan, problem.base)
+        norms, rows = torques.residual_norms(fit.values), np.maximum(torques.row_counts, 1)
+        facts = {
+            "history": history,
+            "transient_s": positions.trim_s,
+            "open_loop": self.open_loop,
+            "position_error": trial.rms.tolist(),
+            "position_rows": int(linear.row_counts.sum()),
+            "position_sigma": fit.joint_sigma.tolist(),
+            "sigma": float(np.linalg.norm(norms) / np.sqrt(rows.sum())),
+        }
+        full = replace(
+            fit,
+            iterations=max(1, len(history)),
+            converged=settled,
+            problem_outcome=outcome,
+            joint_sigma=norms / np.sqrt(rows),
+            weights=weights_of(norms / np.sqrt(rows)),
+            exact=positions.exact(linear),
+            facts={**fit.facts, **facts},
+        )
+        return Solved(torques, full, Origin(linear, replace(self.step, uncertainty=self.uncertainty)))
+
+
+def _search(positions: Positions, trial: Trial, linear: Problem, fit: Fit) -> tuple[Trial | None, float]:
+    """The first damping whose step lowers the criterion; None when none does."""
+    before = trial.criterion(fit.weights)
+    for damping in _DAMPINGS:
+        found = positions.trial(_stepped(positions, trial, linear, fit, damping))
+        if found.outcome.trustworthy and found.criterion(fit.weights) < before:
+            return found, damping
+    return None, _DAMPINGS[-1]
+
+
+def _stepped(positions: Positions, trial: Trial, linear: Problem, fit: Fit, damping: float) -> FloatArray:
+    """χ + Δ with (JᵀSJ + λ D²) Δ = JᵀS (q − q_s); the shortest Δ where positions do not show everything."""
+    R = linear.stacked_factor(fit.weights)[:, np.append(positions.kept, True)]
+    short = R[:, -1] - R[:, :-1] @ trial.values[positions.kept]
+    lengths = np.linalg.norm(R[:, :-1], axis=0)
+    top = np.column_stack([R[:, :-1], short])
+    below = np.column_stack([np.sqrt(damping) * np.diag(lengths), np.zeros(len(lengths))])
+    values = trial.values.copy()
+    values[positions.kept] += spectrum(np.vstack([top, below])).solution
+    return values
+
+
+def _flat(trial: Trial, fit: Fit) -> bool:
+    """Whether even the linear problem promises nothing more."""
+    before = trial.criterion(fit.weights)
+    return before - fit.spectrum.residual_norm**2 <= _NOTHING * before
+
+
+def _entry(trial: Trial, better: Trial | None, damping: float) -> dict[str, Any]:
+    """What one step did."""
+    return {
+        "values": trial.values.tolist(),
+        "position_error": trial.rms.tolist(),
+        "solved": None if better is None else better.values.tolist(),
+        "damping": damping,
+        "substeps": trial.substeps,
+    }
+
+
+def _unsettled(
+    problem: LoopProblem, trial: Trial, fit: Fit, history: list[dict[str, Any]], allowed: int
+) -> Outcome:
+    if len(history) < allowed or history[-1]["solved"] is None:
+        return Outcome(
+            "not converged",
+            False,
+            f"After {len(history)} steps no further one lowers the distance of the positions, although the "
+            "criterion is not at rest: the simulation does not follow its derivatives so far.",
+            "Start nearer (DIDIM's or least squares' values), check the control law and the start state, or "
+            "keep only essential parameters.",
+        )
+    remedy = "Allow more iterations, start from other values, or keep only essential parameters."
+    return unsettled(problem, trial.values, fit, len(history), remedy)

@@ -1,0 +1,165 @@
+"""Measured against simulated positions: what output error minimises."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynid.errors import DynidError
+from dynid.outcome import FINE, Outcome
+from dynid.problem.closed_loop import LoopExperiment, LoopProblem
+from dynid.problem.problem import Problem
+from dynid.problem.replay import Model, Run, run_experiment
+from dynid.problem.sensitivity import PositionRows, position_problem, position_sensitivities
+from dynid.simulation.controller import Controller
+from dynid.simulation.model_laws import Replay
+from dynid.simulation.programs import STICK
+from dynid.simulation.velocity import Velocity
+
+FloatArray = NDArray[np.float64]
+_FLOOR = 1e-5
+"""Share of the integration's tolerance below which errors of positions are its own."""
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """Positions simulated with some parameters.
+
+    Args:
+        values: base parameters (base,).
+        runs: one per experiment.
+        errors: q − q_s at the stamps that count, per experiment (samples, coordinates).
+        outcome: the gravest of the simulations.
+    """
+
+    values: FloatArray
+    runs: tuple[Run, ...]
+    errors: tuple[FloatArray, ...]
+    outcome: Outcome
+
+    @property
+    def norms(self) -> FloatArray:
+        """‖q − q_s‖ of each joint [rad or m]."""
+        return np.asarray(np.sqrt(sum(np.sum(e**2, axis=0) for e in self.errors)), dtype=float)
+
+    @property
+    def rms(self) -> FloatArray:
+        """Root mean square of q − q_s of each joint [rad or m]."""
+        return np.asarray(self.norms / np.sqrt(sum(len(e) for e in self.errors)), dtype=float)
+
+    @property
+    def substeps(self) -> int:
+        """Integration steps per sample, at most."""
+        return max(run.substeps for run in self.runs)
+
+    def criterion(self, weights: FloatArray) -> float:
+        """Σ w_j² ‖q_j − q_s,j‖²."""
+        return float(np.sum((weights * self.norms) ** 2))
+
+
+@dataclass(frozen=True, eq=False)
+class Positions:
+    """How positions of a problem are simulated and compared.
+
+    Args:
+        problem: experiments with positions.
+        kept: parameters that are free, (base,).
+        trim_s: seconds left out at the beginning.
+        controller: what drives the simulation.
+        torques: torques from outside, per experiment; None in closed loop.
+    """
+
+    problem: LoopProblem
+    kept: NDArray[np.bool_]
+    trim_s: float
+    controller: Controller
+    torques: tuple[FloatArray | None, ...]
+
+    @classmethod
+    def of(cls, problem: LoopProblem, kept: NDArray[np.bool_], trim_s: float, open_loop: bool) -> Positions:
+        """Check that positions, and for open loop torques and start, are there."""
+        for experiment in problem.experiments:
+            _check_positions(experiment)
+        if problem.accuracy.friction == STICK:
+            raise DynidError(
+                "Output error needs derivatives of the simulation, which set-valued friction has not; use "
+                "smooth friction (accuracy.friction 'smooth').",
+                name="friction",
+                value=STICK,
+            )
+        if not open_loop:
+            return cls(problem, kept, trim_s, problem.controller, (None,) * len(problem.experiments))
+        law = Replay(problem.controller.axes)
+        controller = Controller(law, problem.controller.sample_time, Velocity("exact"))
+        cut = replace(problem, experiments=tuple(_cut(e) for e in problem.experiments))
+        return cls(cut, kept, trim_s, controller, tuple(e.tau for e in cut.experiments))
+
+    def trial(self, values: FloatArray) -> Trial:
+        """Simulate all experiments."""
+        model = Model(self.problem.robot, self.problem.base, values)
+        runs, errors = [], []
+        for experiment, torque in zip(self.problem.experiments, self.torques, strict=True):
+            run = run_experiment(self.problem, experiment, model, self.controller, torque)
+            runs.append(run)
+            if run.paths is None or not run.outcome.trustworthy:
+                return Trial(values, tuple(runs), (), run.outcome)
+            assert experiment.position is not None
+            keep = self._counting(experiment)
+            errors.append(experiment.position[keep] - run.paths.q[0, experiment.samples[keep]])
+        return Trial(values, tuple(runs), tuple(errors), FINE)
+
+    def _counting(self, experiment: LoopExperiment) -> NDArray[np.bool_]:
+        return np.asarray(experiment.time >= experiment.time[0] + self.trim_s)
+
+    def linear(self, trial: Trial) -> Problem:
+        """The linear problem of one Gauss–Newton step."""
+        directions = [int(i) for i in np.flatnonzero(self.kept)]
+        parts = []
+        for experiment, run, error in zip(self.problem.experiments, trial.runs, trial.errors, strict=True):
+            keep = self._counting(experiment)
+            J = position_sensitivities(run, directions)[experiment.samples[keep]]
+            parts.append(PositionRows(experiment.time[keep], error, J))
+        return position_problem(self.problem, parts, trial.values, self.kept)
+
+    def at_floor(self, trial: Trial) -> bool:
+        """Whether what is left is the integrator's own error."""
+        return bool(np.all(trial.rms <= _FLOOR * self.problem.accuracy.tolerance))
+
+    def exact(self, linear: Problem) -> float:
+        """Share of the linear problem's right side below which residuals are the integrator's own."""
+        size = linear.torque_norms() / np.sqrt(np.maximum(linear.row_counts, 1))
+        return float(10 * self.problem.accuracy.tolerance / max(float(size.min(initial=np.inf)), 1e-12))
+
+
+def _check_positions(experiment: LoopExperiment) -> None:
+    if experiment.position is None:
+        raise DynidError(
+            f"Output error compares positions, and experiment {experiment.name!r} has none; map the position "
+            "columns, or use DIDIM, which needs the torques only.",
+            name="position",
+        )
+
+
+def _cut(experiment: LoopExperiment) -> LoopExperiment:
+    """An experiment that can be run from its torques: every sample of them, and the state at the first."""
+    if experiment.start is None:
+        raise DynidError(
+            f"Open-loop output error needs q and q̇ at the start of experiment {experiment.name!r}, because "
+            "nothing brings a wrong start back; give starts to build_loop_problem, or simulate the closed "
+            "loop.",
+            name="start",
+        )
+    if not np.array_equal(experiment.samples, np.arange(len(experiment.samples))):
+        raise DynidError(
+            f"Open-loop output error needs the torque of every sample of the controller, from the first "
+            f"sample of the reference on; experiment {experiment.name!r} does not have it.",
+            name="torque",
+        )
+    r = experiment.reference
+    count = len(experiment.samples)
+    assert r.qd is not None
+    assert r.qdd is not None
+    cut = replace(r, q=r.q[:count], qd=r.qd[:count], qdd=r.qdd[:count])
+    return replace(experiment, reference=cut)

@@ -1,0 +1,206 @@
+"""Closed-loop problems: torques, references and the controller, for methods that simulate the robot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dynid.base.base_map import BaseMap
+from dynid.base.find import find_base
+from dynid.errors import DynidError
+from dynid.model.robot import Robot
+from dynid.signals.log import Log, Source, Step
+from dynid.signals.motion import Motion
+from dynid.signals.preparation import Preparation
+from dynid.simulation.controller import Controller
+from dynid.simulation.log_reference import reference_of_log
+from dynid.simulation.reference import Reference
+from dynid.simulation.simulate import Accuracy
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class LoopExperiment:
+    """One experiment under a known controller.
+
+    Args:
+        name: of the experiment.
+        time: stamps of the log [s], (samples,).
+        tau: torques, joint side (samples, coordinates) [N m or N].
+        reference: what the controller followed, at its own rate.
+        samples: number of the controller's sample that belongs to each stamp, (samples,).
+        position: measured positions, joint side, as they are; None when unknown.
+        start: q and q̇ at the first sample of the reference; those of the reference when None.
+        motion: the prepared measured motion, for methods that use it; None when there is none.
+        sources: files it came from.
+        history: what was done to the log.
+    """
+
+    name: str
+    time: FloatArray
+    tau: FloatArray
+    reference: Reference
+    samples: NDArray[np.int64]
+    position: FloatArray | None = None
+    start: tuple[FloatArray, FloatArray] | None = None
+    motion: Motion | None = None
+    sources: tuple[Source, ...] = ()
+    history: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class LoopProblem:
+    """What closed-loop estimators solve; built by ``build_loop_problem``.
+
+    Args:
+        robot: the robot.
+        base: its base parameters.
+        controller: the law the robot ran under.
+        experiments: what was recorded.
+        plan: decimation, masks and convention of the linear step.
+        accuracy: friction model and integration of the simulation.
+    """
+
+    robot: Robot
+    base: BaseMap
+    controller: Controller
+    experiments: tuple[LoopExperiment, ...]
+    plan: Preparation
+    accuracy: Accuracy = field(default_factory=Accuracy)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the base parameters."""
+        return self.base.names
+
+
+def build_loop_problem(
+    robot: Robot,
+    logs: Sequence[Log],
+    controller: Controller,
+    references: Sequence[Reference] | None = None,
+    plan: Preparation | None = None,
+    *,
+    motions: Sequence[Motion] | None = None,
+    starts: Sequence[tuple[ArrayLike, ArrayLike] | None] | None = None,
+    accuracy: Accuracy | None = None,
+    base: BaseMap | None = None,
+) -> LoopProblem:
+    """A closed-loop problem from logs of torques.
+
+    Args:
+        robot: the robot.
+        logs: experiments, joint side; only torques are needed, positions serve output error.
+        controller: the law the robot ran under.
+        references: one per log; the logs' own reference channels when None.
+        plan: decimation and masks of the linear step.
+        motions: prepared measured motions, one per log, for instrumental variables.
+        starts: q and q̇ at the first sample of each reference; the reference's own when None.
+        accuracy: friction model and integration.
+        base: base parameters; found when None.
+    """
+    controller.check_robot(robot)
+    if controller.sample_time is None:
+        raise DynidError(
+            "A continuous law cannot be simulated as often as an estimator needs; give the controller the "
+            "sample time it runs at.",
+            name="sample_time",
+        )
+    if not logs:
+        raise DynidError("There is no log to fit; give at least one.", name="logs")
+    given = [reference_of_log(log) for log in logs] if references is None else list(references)
+    for what, things in (("references", given), ("motions", motions), ("starts", starts)):
+        if things is not None and len(things) != len(logs):
+            raise DynidError(
+                f"{len(things)} {what} were given for {len(logs)} logs; give one each.",
+                name=what,
+                value=len(things),
+                allowed=str(len(logs)),
+            )
+    experiments = []
+    for k, (log, reference) in enumerate(zip(logs, given, strict=True)):
+        own = _experiment(robot, log, reference, controller.sample_time)
+        own = own if motions is None else replace(own, motion=motions[k])
+        experiments.append(own if starts is None else replace(own, start=_start(robot, starts[k])))
+    return LoopProblem(
+        robot,
+        find_base(robot) if base is None else base,
+        controller,
+        tuple(experiments),
+        Preparation() if plan is None else plan,
+        Accuracy() if accuracy is None else accuracy,
+    )
+
+
+def _experiment(robot: Robot, log: Log, reference: Reference, sample_time: float) -> LoopExperiment:
+    if "torque" not in log.channels:
+        raise DynidError(
+            f"Log {log.name!r} has no torque channel (it has {', '.join(sorted(log.channels))}); closed-loop "
+            "methods compare torques, so map the torque columns.",
+            name="torque",
+        )
+    if log.axes != robot.n_coordinates:
+        raise DynidError(
+            f"Log {log.name!r} has {log.axes} axes, but robot {robot.name!r} has {robot.n_coordinates}.",
+            name="logs",
+            value=log.axes,
+            allowed=str(robot.n_coordinates),
+        )
+    at = reference.resampled(sample_time)
+    at.check_robot(robot)
+    return LoopExperiment(
+        log.name,
+        log.time,
+        log.channel("torque"),
+        at,
+        _samples(log, at),
+        log.channels.get("position"),
+        sources=log.sources,
+        history=log.history,
+    )
+
+
+def _start(robot: Robot, start: tuple[ArrayLike, ArrayLike] | None) -> tuple[FloatArray, FloatArray] | None:
+    if start is None:
+        return None
+    q, qd = (np.asarray(part, dtype=float) for part in start)
+    if q.shape != (robot.n_coordinates,) or qd.shape != q.shape or not np.all(np.isfinite([q, qd])):
+        raise DynidError(
+            f"A start has shapes {q.shape} and {qd.shape}; give finite positions and speeds "
+            f"({robot.n_coordinates},).",
+            name="starts",
+        )
+    return q, qd
+
+
+def _samples(log: Log, reference: Reference) -> NDArray[np.int64]:
+    """The controller's sample nearest to each stamp."""
+    T = reference.sample_time
+    place = (log.time - reference.start) / T
+    number = np.rint(place).astype(np.int64)
+    if log.samples < 2 or np.any(np.diff(number) < 1):
+        raise DynidError(
+            f"Log {log.name!r} runs at {log.rate_hz:.6g} Hz, faster than the controller's {1 / T:.6g} Hz, or "
+            "its stamps are out of order; give the controller's true sample time or decimate the log.",
+            name="sample_time",
+            value=T,
+        )
+    if number[0] < 0 or number[-1] >= reference.samples:
+        raise DynidError(
+            f"Log {log.name!r} runs from {log.time[0]:.6g} to {log.time[-1]:.6g} s, but its reference "
+            f"only from {reference.start:.6g} to {reference.time[-1]:.6g} s; give one that covers the log.",
+            name="reference",
+        )
+    off = float(np.abs(place - number).max())
+    if off > 0.3:
+        raise DynidError(
+            f"Stamps of log {log.name!r} lie up to {off:.2f} of a sample beside the controller's samples; "
+            "resample the log, or give the controller's sample time and start more exactly.",
+            name="sample_time",
+            value=T,
+        )
+    return number

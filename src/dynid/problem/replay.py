@@ -1,0 +1,244 @@
+"""Simulated motions of a closed-loop problem for a set of parameters: what DIDIM, IV and OE share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynid.base.base_map import BaseMap
+from dynid.base.find import find_base
+from dynid.compile.kernels import kernels
+from dynid.model.parameters import DRIVE_INERTIA
+from dynid.model.robot import Robot
+from dynid.outcome import FINE, Outcome
+from dynid.problem.closed_loop import LoopExperiment, LoopProblem
+from dynid.signals.motion import Motion
+from dynid.simulation.controller import Controller
+from dynid.simulation.inertia import joint_inertias, smallest_eigenvalue
+from dynid.simulation.outcomes import inaccurate, indefinite, judge_path, too_stiff
+from dynid.simulation.simulate import MAX_SUBSTEPS, Setup, choose_substeps, loop_inputs, prepare_loop
+from dynid.simulation.simulator import Paths
+
+FloatArray = NDArray[np.float64]
+_CHECKED = 200
+"""Samples of a reference at which M(q) is looked at."""
+STEADY = 0.005
+"""Least eigenvalue of the scaled M(q) that is simulated as it is; real arms have more than 0.02."""
+_FIRST_SHARE, _LAST_SHARE = 0.01, 1e4
+
+
+@dataclass(frozen=True, eq=False)
+class Replayed:
+    """Simulated signals of all experiments at the logs' stamps.
+
+    Args:
+        motions: simulated q, q̇, q̈ with the measured torques.
+        torques: simulated torques, per experiment (samples, coordinates).
+        substeps: integration steps per sample used.
+        outcome: the gravest of the simulations.
+    """
+
+    motions: tuple[Motion, ...]
+    torques: tuple[FloatArray, ...]
+    substeps: int
+    outcome: Outcome
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A set of parameters a closed loop is simulated with.
+
+    Args:
+        robot: the robot they belong to; the regular start may have drive inertias the problem's has not.
+        base: its base parameters.
+        values: (base,).
+        start: whether it is the regular start, which has nothing of the robot's inertia.
+    """
+
+    robot: Robot
+    base: BaseMap
+    values: FloatArray
+    start: bool = False
+
+    @cached_property
+    def standard(self) -> FloatArray:
+        """Standard parameters that move the same."""
+        return self.base.expand(self.values)
+
+    def with_drive_inertia(self, amounts: FloatArray) -> Model:
+        """The same model with more drive inertia on every coordinate [kg m² or kg]."""
+        robot, base = _with_drives(self.robot)
+        named = self.robot.table.mapping(self.standard)
+        for j, amount in zip(robot.coordinates, amounts, strict=True):
+            name = DRIVE_INERTIA + robot.joints[j].label
+            named[name] = named.get(name, 0.0) + float(amount)
+        return Model(robot, base, base.regroup(named))
+
+
+@lru_cache(maxsize=16)
+def _with_drives(robot: Robot) -> tuple[Robot, BaseMap]:
+    """The robot with drive inertias among its parameters, and its base."""
+    terms = robot.terms if DRIVE_INERTIA in robot.terms else (*robot.terms, DRIVE_INERTIA)
+    wider = robot.with_terms(*terms)
+    return wider, find_base(wider)
+
+
+def regular_start(problem: LoopProblem, inertias: FloatArray | None = None) -> Model:
+    """χ = 0 but for drive inertias of one, so that M(q) is the identity (P0 eq 61–62).
+
+    A robot without drive inertias is given some: this start never depends on the order of its axes.
+
+    Args:
+        problem: the problem.
+        inertias: other drive inertias than one, per coordinate.
+    """
+    n = problem.robot.n_coordinates
+    nothing = Model(problem.robot, problem.base, np.zeros(len(problem.base)))
+    return replace(nothing.with_drive_inertia(np.ones(n) if inertias is None else inertias), start=True)
+
+
+def supported(problem: LoopProblem, model: Model) -> tuple[Model, float]:
+    """A model that can be simulated: as it is, or with drive inertia added until M(q) is well positive.
+
+    While parameters are still far off, or where small ones are hardly seen, M(q) may lose its positive
+    definiteness; the closed loop hides a little more inertia: the simulated motion stays near the real one.
+
+    Returns:
+        The model and what was added, as a share of each joint's own inertia; 0 when nothing was.
+    """
+    q = np.vstack([_rows(e.reference.q) for e in problem.experiments])
+    M = kernels(model.robot).inertia_matrix(model.standard, q)
+    if _steadiness(M) >= STEADY:
+        return model, 0.0
+    law = problem.controller.law
+    known = law.damped_inertia() if law.tuned_inertia is None else np.array(law.tuned_inertia)
+    # A joint whose inertia came out absurdly small gets at least half of what its controller reckons with.
+    amounts = np.maximum(0.5 * known - np.einsum("kii->ki", M).min(axis=0), 0.0)
+    M = M + np.diag(amounts)
+    share = 0.0
+    while share < _LAST_SHARE and _steadiness(M + share * np.diag(known)) < STEADY:
+        share = max(2 * share, _FIRST_SHARE)
+    amounts += share * known
+    return model.with_drive_inertia(amounts), float(np.max(amounts / known))
+
+
+def _steadiness(M: FloatArray) -> float:
+    """Smallest eigenvalue of M_ij/√(M_ii M_jj): 1 for decoupled joints, 0 where M(q) is singular."""
+    diagonal = np.einsum("kii->ki", M)
+    if np.any(diagonal <= 0):
+        return -1.0
+    root = np.sqrt(diagonal)
+    return float(np.linalg.eigvalsh(M / (root[:, :, None] * root[:, None, :]))[:, 0].min())
+
+
+def _rows(q: FloatArray) -> FloatArray:
+    return np.asarray(q[np.linspace(0, len(q) - 1, min(_CHECKED, len(q))).astype(int)], dtype=float)
+
+
+def replay(problem: LoopProblem, model: Model, controller: Controller, trim_s: float = 0.0) -> Replayed:
+    """Simulate every experiment with a model.
+
+    Args:
+        problem: experiments and accuracy.
+        model: parameters to simulate with.
+        controller: with the gains to simulate with.
+        trim_s: seconds left out at the beginning of each experiment.
+    """
+    motions, torques = [], []
+    worst, used = FINE, 0
+    for experiment in problem.experiments:
+        run = run_experiment(problem, experiment, model, controller)
+        paths, outcome = run.paths, run.outcome
+        if not outcome.trustworthy or paths is None:
+            return Replayed((), (), run.substeps, outcome)
+        worst, used = (outcome if worst == FINE else worst), max(used, run.substeps)
+        keep = experiment.time >= experiment.time[0] + trim_s
+        rows = experiment.samples[keep]
+        q, qd, qdd, tau = (getattr(paths, name)[0, rows] for name in ("q", "qd", "qdd", "tau"))
+        time = experiment.time[keep]
+        motions.append(
+            Motion(
+                experiment.name,
+                time,
+                q,
+                qd,
+                qdd,
+                experiment.tau[keep],
+                float(1.0 / np.median(np.diff(time))),
+                experiment.history,
+                experiment.sources,
+            )
+        )
+        torques.append(tau)
+    return Replayed(tuple(motions), tuple(torques), used, worst)
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One simulated experiment, and what is needed to run it again.
+
+    Args:
+        setup: the compiled loop with its numbers.
+        state: where it starts, (states,).
+        inputs: of every sample of the controller.
+        substeps: integration steps per sample.
+        paths: the signals; None when nothing could be simulated.
+        outcome: how it ended.
+    """
+
+    setup: Setup
+    state: FloatArray
+    inputs: FloatArray
+    substeps: int
+    paths: Paths | None
+    outcome: Outcome
+
+
+def run_experiment(
+    problem: LoopProblem,
+    experiment: LoopExperiment,
+    model: Model,
+    controller: Controller,
+    torque: FloatArray | None = None,
+) -> Run:
+    """Simulate one experiment with a model.
+
+    Args:
+        problem: its accuracy is used.
+        experiment: reference and start.
+        model: parameters to simulate with.
+        controller: with the gains to simulate with.
+        torque: torque from outside at every sample of the controller, as open loop needs.
+    """
+    setup = prepare_loop(
+        model.robot, model.standard, controller, experiment.reference, problem.accuracy, model.base
+    )
+    r = setup.reference
+    assert r.qd is not None
+    q0, qd0 = (r.q[0], r.qd[0]) if experiment.start is None else experiment.start
+    state = setup.simulator.start(q0, qd0, setup.controller)
+    inputs, vectors = loop_inputs(setup, torque=torque), setup.vector[None]
+    rows = np.linspace(0, r.samples - 1, min(_CHECKED, r.samples)).astype(int)
+    value, where = smallest_eigenvalue(setup.robot, setup.standard, r.q[rows])
+    if value <= 0:
+        return Run(setup, state, inputs, 0, None, indefinite(value, float(r.time[rows[where]])))
+
+    def run(samples: int, substeps: int) -> Paths:
+        return setup.simulator.run(state[None], inputs[:samples], vectors, setup.step, substeps)
+
+    substeps, error = choose_substeps(setup, problem.accuracy, run)
+    if substeps > MAX_SUBSTEPS:
+        return Run(setup, state, inputs, substeps, None, too_stiff(MAX_SUBSTEPS))
+    paths = run(len(inputs), substeps)
+    outcome = judge_path(setup.robot, setup.standard, paths.q[0], r)
+    if outcome == FINE and error > problem.accuracy.tolerance:
+        outcome = inaccurate(error, problem.accuracy.tolerance, substeps)
+    return Run(setup, state, inputs, substeps, paths, outcome)
+
+
+def inertias_of(model: Model, controller: Controller) -> FloatArray:
+    """J_j of a model by the controller's own rule."""
+    return joint_inertias(model.robot, model.standard, controller)

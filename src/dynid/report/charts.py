@@ -1,0 +1,195 @@
+"""Charts as data, and as pictures that need no script: lines on straight or logarithmic axes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dynid.report.html import text
+
+FloatArray = NDArray[np.float64]
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 520, 260, 52, 10, 16, 38
+MOST_POINTS = 1500
+COLOURS = ("predicted", "residual", "inertia", "drive", "gravity", "friction", "good", "measured")
+"""Colours of the page's style sheet, in the order lines take them."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a chart.
+
+    Args:
+        name: in the legend.
+        x: abscissae.
+        y: ordinates.
+        marks: whether every point is marked.
+        colour: one of ``COLOURS``; the next free one when empty.
+    """
+
+    name: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    marks: bool = False
+    colour: str = ""
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Lines on common axes.
+
+    Args:
+        title: what is drawn.
+        x_label: with its unit.
+        y_label: with its unit.
+        lines: what to draw.
+        logarithmic: whether the ordinate is.
+    """
+
+    title: str
+    x_label: str
+    y_label: str
+    lines: tuple[Line, ...]
+    logarithmic: bool = False
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Charts that belong together.
+
+    Args:
+        title: such as "Fig. 10".
+        caption: what it shows.
+        charts: its charts.
+    """
+
+    title: str
+    caption: str
+    charts: tuple[Chart, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return asdict(self)
+
+
+def line(name: str, x: ArrayLike, y: ArrayLike, *, marks: bool = False, colour: str = "") -> Line:
+    """A line with so few points that a page can hold it; of many, the extremes of each stretch are kept."""
+    xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    if len(xs) > MOST_POINTS:
+        kept = _extremes(ys, MOST_POINTS // 2)
+        xs, ys = xs[kept], ys[kept]
+    rounded = [[float(f"{v:.6g}") for v in values.tolist()] for values in (xs, ys)]
+    return Line(name, tuple(rounded[0]), tuple(rounded[1]), marks, colour)
+
+
+def _extremes(values: FloatArray, stretches: int) -> NDArray[np.int64]:
+    edges = np.linspace(0, len(values), stretches + 1).astype(int)
+    found = []
+    for a, b in pairwise(edges.tolist()):
+        pair = (a + int(np.argmin(values[a:b])), a + int(np.argmax(values[a:b])))
+        found += sorted(set(pair))
+    return np.array(found, dtype=np.int64)
+
+
+def figure_html(figure: Figure) -> str:
+    """A figure with its caption."""
+    charts = "".join(chart_html(chart) for chart in figure.charts)
+    return f'<h3>{text(figure.title)}</h3><p>{text(figure.caption)}</p><div class="grid">{charts}</div>'
+
+
+def chart_html(chart: Chart) -> str:
+    """A chart as an SVG with its legend."""
+    key = "".join(
+        f'<span><i style="background:var(--{_colour(k, item)})"></i>{text(item.name)}</span>'
+        for k, item in enumerate(chart.lines)
+    )
+    return (
+        f'<figure class="plot"><figcaption><b>{text(chart.title)}</b></figcaption>'
+        f'<p class="key">{key}</p><div class="canvas">{_svg(chart)}</div></figure>'
+    )
+
+
+def _colour(k: int, item: Line) -> str:
+    return item.colour or COLOURS[k % len(COLOURS)]
+
+
+def _svg(chart: Chart) -> str:
+    x_low, x_high = _span([v for item in chart.lines for v in item.x], False)
+    y_low, y_high = _span([v for item in chart.lines for v in item.y], chart.logarithmic)
+    right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
+
+    def across(value: float) -> float:
+        return LEFT + (value - x_low) / (x_high - x_low) * (right - LEFT)
+
+    def up(value: float) -> float:
+        place = math.log10(value) if chart.logarithmic else value
+        return bottom - (place - y_low) / (y_high - y_low) * (bottom - TOP)
+
+    parts = [f'<rect class="frame" x="{LEFT}" y="{TOP}" width="{right - LEFT}" height="{bottom - TOP}"/>']
+    for value in _marks(y_low, y_high, chart.logarithmic):
+        at = up(value)
+        parts.append(f'<line class="tick" x1="{LEFT}" x2="{right}" y1="{at:.1f}" y2="{at:.1f}"/>')
+        parts.append(f'<text x="{LEFT - 5}" y="{at + 4:.1f}" text-anchor="end">{_label(value)}</text>')
+    whole = all(v.is_integer() for item in chart.lines for v in item.x)
+    for value in _marks(x_low, x_high, False):
+        if whole and not value.is_integer():
+            continue  # there is no iteration 1.5
+        at = across(value)
+        parts.append(f'<line class="tick" x1="{at:.1f}" x2="{at:.1f}" y1="{bottom}" y2="{bottom + 4}"/>')
+        parts.append(f'<text x="{at:.1f}" y="{bottom + 16}" text-anchor="middle">{_label(value)}</text>')
+    parts += [_drawn(k, item, across, up, chart.logarithmic) for k, item in enumerate(chart.lines)]
+    middle = (LEFT + right) / 2
+    parts.append(f'<text x="{middle}" y="{HEIGHT - 6}" text-anchor="middle">{text(chart.x_label)}</text>')
+    parts.append(f'<text x="{LEFT}" y="{TOP - 5}">{text(chart.y_label)}</text>')
+    label = text(f"{chart.title}: {', '.join(item.name for item in chart.lines)}")
+    return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">{"".join(parts)}</svg>'
+
+
+def _drawn(
+    k: int, item: Line, across: Callable[[float], float], up: Callable[[float], float], logarithmic: bool
+) -> str:
+    points = [
+        (across(x), up(y))
+        for x, y in zip(item.x, item.y, strict=True)
+        if math.isfinite(y) and (y > 0 or not logarithmic)
+    ]
+    colour = f"var(--{_colour(k, item)})"
+    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    drawn = f'<polyline points="{path}" fill="none" style="stroke:{colour}" stroke-width="1.5"/>'
+    if item.marks:
+        drawn += "".join(
+            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" style="fill:{colour}"/>' for x, y in points
+        )
+    return drawn
+
+
+def _span(values: Sequence[float], logarithmic: bool) -> tuple[float, float]:
+    """Least and largest, with a little air; decimal logarithms of them on a logarithmic axis."""
+    finite = [v for v in values if math.isfinite(v) and (v > 0 or not logarithmic)]
+    places = [math.log10(v) for v in finite] if logarithmic else finite
+    low, high = (min(places), max(places)) if places else (0.0, 1.0)
+    air = 0.05 * (high - low) or 0.5
+    return low - air, high + air
+
+
+def _marks(low: float, high: float, logarithmic: bool) -> list[float]:
+    """Round values inside a span."""
+    if logarithmic:
+        decades = range(math.ceil(low), math.floor(high) + 1)
+        fine = (1.0,) if len(decades) > 2 else (1.0, 2.0, 5.0)
+        wanted = [m * 10.0**d for d in range(math.floor(low), math.ceil(high) + 1) for m in fine]
+        return [value for value in wanted if low <= math.log10(value) <= high]
+    rough = (high - low) / 5
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(m * power for m in (1, 2, 5, 10) if m * power >= rough)
+    first, last = math.ceil(low / step), math.floor(high / step)
+    return [float(k * step) for k in range(first, last + 1)]
+
+
+def _label(value: float) -> str:
+    return f"{float(f'{value:.4g}'):g}".replace("-", "−")

@@ -1,0 +1,82 @@
+"""Inertias a controller and an integrator need to know: J_j, M(q) > 0, and how fast friction acts."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynid.compile.kernels import kernels
+from dynid.dynamics.inverse import actuation_torques
+from dynid.dynamics.operations import NUMERIC
+from dynid.model.robot import Robot
+from dynid.simulation.controller import MAXIMUM, Controller
+
+FloatArray = NDArray[np.float64]
+_POSTURES = 512
+_WIDEST = np.pi
+
+
+def joint_inertias(robot: Robot, parameters: FloatArray, controller: Controller) -> FloatArray:
+    """J_j by the controller's own rule: max over q of M_jj(q), or M_jj at its posture (P0 eq 51).
+
+    Args:
+        robot: the robot.
+        parameters: standard parameters in table order.
+        controller: says which posture.
+    """
+    q = postures(robot) if controller.posture == MAXIMUM else np.array([controller.posture], dtype=float)
+    diagonal = np.einsum("kii->ki", kernels(robot).inertia_matrix(parameters, q))
+    return np.asarray(diagonal.max(axis=0), dtype=float)
+
+
+def postures(robot: Robot) -> FloatArray:
+    """Positions spread over the joints' range, always the same ones, (512, coordinates)."""
+    limits = [robot.joints[j].limits for j in robot.coordinates]
+    low = np.array([max(limit.lower, -_WIDEST) for limit in limits])
+    high = np.array([min(limit.upper, _WIDEST) for limit in limits])
+    rng = np.random.default_rng(0)
+    return np.vstack([np.zeros_like(low), rng.uniform(low, high, (_POSTURES - 1, len(low)))])
+
+
+def definiteness(robot: Robot, parameters: FloatArray, q: FloatArray) -> FloatArray:
+    """Smallest eigenvalue of M(q) over its largest, (samples,), at positions (samples, coordinates)."""
+    values = np.linalg.eigvalsh(kernels(robot).inertia_matrix(parameters, q))
+    return np.asarray(values[:, 0] / np.maximum(values[:, -1], np.finfo(float).tiny), dtype=float)
+
+
+def smallest_eigenvalue(robot: Robot, parameters: FloatArray, q: FloatArray) -> tuple[float, int]:
+    """Smallest eigenvalue of M(q), each scaled by its largest, over positions (samples, coordinates).
+
+    Returns:
+        The eigenvalue and the sample where it was found.
+    """
+    scaled = definiteness(robot, parameters, q)
+    worst = int(np.argmin(scaled))
+    return float(scaled[worst]), worst
+
+
+def friction_rate(robot: Robot, parameters: FloatArray, q: FloatArray) -> float:
+    """Fastest rate at which friction brakes a joint near rest: max eigenvalue of M⁻¹ ∂friction/∂q̇ [1/s].
+
+    Explicit Runge–Kutta is stable for steps below 2.78 over this rate.
+    """
+    n = robot.n_coordinates
+    delta = (robot.sign_width or 1e-3) / 100
+    still = [np.zeros(len(q))] * n
+    at = list(q.T)
+    ahead, behind = (
+        np.array(
+            [
+                np.broadcast_to(torque, len(q))  # a constant zero where a joint has no friction
+                for torque in actuation_torques(
+                    robot, list(parameters), at, [np.full(len(q), d)] * n, still, NUMERIC
+                )
+            ]
+        )
+        for d in (delta, -delta)
+    )
+    slope = np.maximum((ahead - behind) / (2 * delta), 0.0)
+    M = kernels(robot).inertia_matrix(parameters, q)
+    root = np.sqrt(slope.T)
+    inner = root[:, :, None] * np.linalg.inv(M) * root[:, None, :]
+    return float(np.linalg.eigvalsh(inner)[:, -1].max())

@@ -1,0 +1,140 @@
+"""What every control law is: gains as data, and one function that is traced into the compiled loop."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynid.dynamics.algebra import Scalar
+from dynid.dynamics.operations import Operations
+from dynid.errors import DynidError
+from dynid.model.robot import Robot
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Signals:
+    """What a law sees at a control instant, one scalar per coordinate.
+
+    Args:
+        reference: q_r [rad or m].
+        reference_speed: its derivative.
+        reference_acceleration: its second derivative.
+        position: q as measured.
+        speed: q̇ as the controller estimates it.
+        torque: torque given from outside: feed-forward, or a measured torque to replay.
+    """
+
+    reference: Sequence[Scalar]
+    reference_speed: Sequence[Scalar]
+    reference_acceleration: Sequence[Scalar]
+    position: Sequence[Scalar]
+    speed: Sequence[Scalar]
+    torque: Sequence[Scalar]
+
+
+@dataclass(frozen=True)
+class Law(ABC):
+    """A control law: torques of the coordinates from reference and measurement."""
+
+    @property
+    @abstractmethod
+    def axes(self) -> int:
+        """Coordinates it controls."""
+
+    @property
+    @abstractmethod
+    def gains(self) -> tuple[float, ...]:
+        """Numbers the traced function takes as symbols, so that new gains need no new compilation."""
+
+    @property
+    def memory(self) -> int:
+        """Numbers the law remembers, such as integrals; they start at zero."""
+        return 0
+
+    @property
+    def feedback(self) -> bool:
+        """Whether it looks at the robot, so that errors do not add up."""
+        return True
+
+    @property
+    def key(self) -> str:
+        """Text that fixes the traced function, gains apart."""
+        return f"{type(self).__name__} {self.axes}"
+
+    @abstractmethod
+    def torque(
+        self,
+        robot: Robot,
+        signals: Signals,
+        memory: Sequence[Scalar],
+        gains: Sequence[Scalar],
+        ops: Operations,
+    ) -> tuple[list[Scalar], list[Scalar]]:
+        """Torques [N m or N] and the rates of change of the memory [1/s]."""
+
+    @property
+    def tuned_inertia(self) -> tuple[float, ...] | None:
+        """Inertias J_j the gains were made for, where the law knows them."""
+        return None
+
+    def damped_inertia(self) -> FloatArray:
+        """Drive inertias that the gains, left as they are, damp critically: a start for simulations."""
+        return np.ones(self.axes)
+
+    def slowest_frequency(self) -> float | None:
+        """ω_n of the slowest axis [rad/s], where the law tells it."""
+        return None
+
+    def scaled(self, ratio: Sequence[float]) -> Law:
+        """The law tuned for inertias that are ``ratio`` times as large, poles unchanged (P0 eq 59)."""
+        raise DynidError(
+            f"The law {type(self).__name__} has no rule to follow the robot's inertia.", name="law"
+        )
+
+
+def per_axis(values: Any, axes: int | None, name: str) -> tuple[float, ...]:
+    """One number for all axes, or one per axis, as a tuple; checked."""
+    given = np.atleast_1d(np.asarray(values, dtype=float))
+    if given.ndim != 1 or not np.all(np.isfinite(given)):
+        raise DynidError(
+            f"{name} is {values!r}; give one finite number per axis.",
+            name=name,
+            value=values,
+        )
+    if axes is not None and len(given) == 1:
+        given = np.full(axes, given[0])
+    if axes is not None and len(given) != axes:
+        raise DynidError(
+            f"{name} has {len(given)} values for {axes} axes; give one per axis, or one for all.",
+            name=name,
+            value=len(given),
+            allowed=str(axes),
+        )
+    return tuple(float(v) for v in given)
+
+
+def same_axes(law: Any, names: Sequence[str]) -> None:
+    """Make fields of a law tuples of one length: that of the longest."""
+    longest = max(np.size(getattr(law, name)) for name in names)
+    for name in names:
+        object.__setattr__(law, name, per_axis(getattr(law, name), longest, name))
+
+
+def options_of(law: Law) -> dict[str, Any]:
+    """Name and numbers of a law, ready for JSON."""
+    values = {f.name: getattr(law, f.name) for f in fields(law)}
+    plain = {k: _plain(v) for k, v in values.items() if not callable(v)}
+    return {"law": type(law).__name__, **plain}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Law):
+        return options_of(value)
+    return list(value) if isinstance(value, tuple) else value.name if isinstance(value, Robot) else value

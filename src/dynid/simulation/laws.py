@@ -1,0 +1,253 @@
+"""Joint laws: bandwidth-specified PD (P0), PID, and cascades."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dynid.dynamics.algebra import Scalar, add, mul, sub
+from dynid.dynamics.operations import Operations
+from dynid.errors import DynidError
+from dynid.model.robot import Robot
+from dynid.simulation.law import FloatArray, Law, Signals, same_axes
+
+Values = float | Sequence[float]
+
+
+def _parts(gains: Sequence[Scalar], axes: int) -> list[Sequence[Scalar]]:
+    return [gains[k : k + axes] for k in range(0, len(gains), axes)]
+
+
+def _critical(stiffness: FloatArray, damping: FloatArray) -> FloatArray:
+    """Inertia that a spring and a damper bring to rest without overshoot; one where it has no meaning."""
+    known = (stiffness > 0) & (damping > 0)
+    inertia = damping**2 / (4 * np.where(known, stiffness, 1.0))
+    return np.asarray(np.where(known, inertia, 1.0), dtype=float)
+
+
+def _slowest(stiffness: FloatArray, damping: FloatArray) -> float:
+    known = (stiffness > 0) & (damping > 0)
+    return float(np.min(2 * stiffness[known] / damping[known])) if known.any() else 1.0
+
+
+@dataclass(frozen=True)
+class Bandwidth(Law):
+    """P0's law (eq 53): τ = k_p k_v (q_r − q) − k_v q̇, with k_p = ω_n/(2ζ), k_v = 2 ζ ω_n J (eq 57).
+
+    Args:
+        natural_frequency: ω_n of each axis [rad/s].
+        damping: ζ of each axis.
+        inertia: J of each axis, as the controller knows it [kg m² or kg].
+    """
+
+    natural_frequency: Values
+    damping: Values = 1.0
+    inertia: Values = 1.0
+
+    def __post_init__(self) -> None:
+        """One value per axis, positive."""
+        same_axes(self, ("natural_frequency", "damping", "inertia"))
+        for name in ("natural_frequency", "damping", "inertia"):
+            if min(getattr(self, name)) <= 0:
+                raise DynidError(
+                    f"{name} of the bandwidth law is {getattr(self, name)}; every axis needs a positive "
+                    "number.",
+                    name=name,
+                    value=getattr(self, name),
+                )
+
+    @property
+    def axes(self) -> int:
+        """Coordinates it controls."""
+        return np.size(self.natural_frequency)
+
+    @property
+    def gains(self) -> tuple[float, ...]:
+        """k_p of all axes, then k_v."""
+        w, z, J = (np.array(v) for v in (self.natural_frequency, self.damping, self.inertia))
+        return (*(w / (2 * z)).tolist(), *(2 * z * w * J).tolist())
+
+    def torque(
+        self,
+        robot: Robot,
+        signals: Signals,
+        memory: Sequence[Scalar],
+        gains: Sequence[Scalar],
+        ops: Operations,
+    ) -> tuple[list[Scalar], list[Scalar]]:
+        """Eq 53."""
+        kp, kv = _parts(gains, self.axes)
+        rows = zip(kp, kv, signals.reference, signals.position, signals.speed, strict=True)
+        return [v * (p * (r - q) - s) for p, v, r, q, s in rows], []
+
+    @property
+    def tuned_inertia(self) -> tuple[float, ...]:
+        """J of each axis."""
+        return tuple(np.atleast_1d(self.inertia).tolist())
+
+    def slowest_frequency(self) -> float:
+        """Smallest ω_n."""
+        return float(np.min(self.natural_frequency))
+
+    def scaled(self, ratio: Sequence[float]) -> Bandwidth:
+        """The same poles on other inertias (eq 59)."""
+        return replace(self, inertia=tuple(np.array(self.inertia) * np.array(ratio)))
+
+
+@dataclass(frozen=True)
+class PID(Law):
+    """τ = k_p e + k_d (β q̇_r − q̇) + k_i ∫e + k_a q̈_r with e = q_r − q; zero gains leave P, PD, PI.
+
+    Args:
+        kp: [N m/rad or N/m] per axis.
+        kd: [N m s/rad or N s/m] per axis.
+        ki: [N m/(rad s) or N/(m s)] per axis.
+        reference_speed: β per axis: 1 tracks the reference's speed, 0 damps the joint's own.
+        acceleration: k_a, acceleration feed-forward [kg m² or kg] per axis.
+    """
+
+    kp: Values
+    kd: Values = 0.0
+    ki: Values = 0.0
+    reference_speed: Values = 1.0
+    acceleration: Values = 0.0
+
+    def __post_init__(self) -> None:
+        """One value per axis."""
+        same_axes(self, ("kp", "kd", "ki", "reference_speed", "acceleration"))
+
+    @property
+    def axes(self) -> int:
+        """Coordinates it controls."""
+        return np.size(self.kp)
+
+    @property
+    def gains(self) -> tuple[float, ...]:
+        """All gains, kind by kind."""
+        fields = (self.kp, self.kd, self.ki, self.reference_speed, self.acceleration)
+        return tuple(float(g) for values in fields for g in np.atleast_1d(values))
+
+    @property
+    def memory(self) -> int:
+        """∫e of every axis, where there is an integral."""
+        return self.axes if np.any(self.ki) else 0
+
+    @property
+    def key(self) -> str:
+        """With or without integral."""
+        return f"PID {self.axes} {self.memory}"
+
+    def torque(
+        self,
+        robot: Robot,
+        signals: Signals,
+        memory: Sequence[Scalar],
+        gains: Sequence[Scalar],
+        ops: Operations,
+    ) -> tuple[list[Scalar], list[Scalar]]:
+        """Torques and ∫e."""
+        kp, kd, ki, beta, ka = _parts(gains, self.axes)
+        error = [r - q for r, q in zip(signals.reference, signals.position, strict=True)]
+        torques: list[Scalar] = []
+        for i in range(self.axes):
+            slip = beta[i] * signals.reference_speed[i] - signals.speed[i]
+            ahead = ka[i] * signals.reference_acceleration[i]
+            summed = mul(ki[i], memory[i]) if self.memory else 0.0
+            torques.append(add(kp[i] * error[i] + kd[i] * slip + ahead, summed))
+        return torques, error if self.memory else []
+
+    def damped_inertia(self) -> FloatArray:
+        """J = k_d²/(4 k_p), where both are positive."""
+        return _critical(np.array(self.kp), np.array(self.kd))
+
+    def slowest_frequency(self) -> float:
+        """ω_n = 2 k_p/k_d of a critically damped axis."""
+        return _slowest(np.array(self.kp), np.array(self.kd))
+
+    def scaled(self, ratio: Sequence[float]) -> PID:
+        """The same poles on other inertias: every gain that makes torque follows the inertia."""
+        r = np.array(ratio)
+        names = ("kp", "kd", "ki", "acceleration")
+        return replace(self, **{name: tuple(np.array(getattr(self, name)) * r) for name in names})
+
+
+@dataclass(frozen=True)
+class Cascade(Law):
+    """Position P around speed PI: s = k_p e + β q̇_r − q̇, τ = k_v (s + k_i ∫s) + k_a q̈_r.
+
+    Args:
+        kp: position gain per axis [1/s].
+        kv: speed gain per axis [N m s/rad or N s/m].
+        ki: inverse integral time of the speed loop per axis [1/s].
+        reference_speed: β per axis.
+        acceleration: k_a per axis.
+    """
+
+    kp: Values
+    kv: Values
+    ki: Values = 0.0
+    reference_speed: Values = 0.0
+    acceleration: Values = 0.0
+
+    def __post_init__(self) -> None:
+        """One value per axis."""
+        same_axes(self, ("kp", "kv", "ki", "reference_speed", "acceleration"))
+
+    @property
+    def axes(self) -> int:
+        """Coordinates it controls."""
+        return np.size(self.kp)
+
+    @property
+    def gains(self) -> tuple[float, ...]:
+        """All gains, kind by kind."""
+        fields = (self.kp, self.kv, self.ki, self.reference_speed, self.acceleration)
+        return tuple(float(g) for values in fields for g in np.atleast_1d(values))
+
+    @property
+    def memory(self) -> int:
+        """∫s of every axis, where there is an integral."""
+        return self.axes if np.any(self.ki) else 0
+
+    @property
+    def key(self) -> str:
+        """With or without integral."""
+        return f"Cascade {self.axes} {self.memory}"
+
+    def torque(
+        self,
+        robot: Robot,
+        signals: Signals,
+        memory: Sequence[Scalar],
+        gains: Sequence[Scalar],
+        ops: Operations,
+    ) -> tuple[list[Scalar], list[Scalar]]:
+        """Torques and ∫s."""
+        kp, kv, ki, beta, ka = _parts(gains, self.axes)
+        slips = []
+        torques: list[Scalar] = []
+        for i in range(self.axes):
+            wanted = kp[i] * (signals.reference[i] - signals.position[i]) + (
+                beta[i] * signals.reference_speed[i]
+            )
+            slip = sub(wanted, signals.speed[i])
+            summed = add(slip, mul(ki[i], memory[i])) if self.memory else slip
+            torques.append(kv[i] * summed + ka[i] * signals.reference_acceleration[i])
+            slips.append(slip)
+        return torques, slips if self.memory else []
+
+    def damped_inertia(self) -> FloatArray:
+        """J = k_v/(4 k_p)."""
+        return _critical(np.array(self.kp) * np.array(self.kv), np.array(self.kv))
+
+    def slowest_frequency(self) -> float:
+        """ω_n = 2 k_p of a critically damped axis."""
+        return _slowest(np.array(self.kp) * np.array(self.kv), np.array(self.kv))
+
+    def scaled(self, ratio: Sequence[float]) -> Cascade:
+        """The same poles on other inertias."""
+        r = np.array(ratio)
+        names = ("kv", "acceleration")
+        return replace(self, **{name: tuple(np.array(getattr(self, name)) * r) for name in names})

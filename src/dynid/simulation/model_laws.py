@@ -1,0 +1,176 @@
+"""Laws beyond joint gains: computed torque, open loop, and a function of your own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dynid.compile.fingerprint import fingerprint
+from dynid.dynamics.algebra import Scalar
+from dynid.dynamics.inverse import inverse_dynamics
+from dynid.dynamics.operations import Operations
+from dynid.errors import DynidError
+from dynid.model.robot import Robot
+from dynid.simulation.law import Law, Signals, per_axis
+from dynid.simulation.laws import Values
+
+
+@dataclass(frozen=True)
+class ComputedTorque(Law):
+    """τ = M̂(q) a + N̂(q, q̇) with a = q̈_r + k_d (q̇_r − q̇) + k_p (q_r − q) and a model of the robot.
+
+    Args:
+        robot: the robot the model belongs to; its parameters are the model.
+        kp: [1/s²] per axis.
+        kd: [1/s] per axis.
+    """
+
+    robot: Robot
+    kp: Values
+    kd: Values
+
+    def __post_init__(self) -> None:
+        """One value per axis."""
+        n = self.robot.n_coordinates
+        for name in ("kp", "kd"):
+            object.__setattr__(self, name, per_axis(getattr(self, name), n, name))
+
+    @property
+    def axes(self) -> int:
+        """Coordinates it controls."""
+        return self.robot.n_coordinates
+
+    @property
+    def gains(self) -> tuple[float, ...]:
+        """k_p, k_d, then the model's parameters in table order."""
+        model = self.robot.table.vector(self.robot.parameters)
+        return (*np.atleast_1d(self.kp), *np.atleast_1d(self.kd), *model.tolist())
+
+    @property
+    def key(self) -> str:
+        """The robot's equations."""
+        return f"ComputedTorque {self.robot.digest}"
+
+    def torque(
+        self,
+        robot: Robot,
+        signals: Signals,
+        memory: Sequence[Scalar],
+        gains: Sequence[Scalar],
+        ops: Operations,
+    ) -> tuple[list[Scalar], list[Scalar]]:
+        """Inverse dynamics of the model at the measured state."""
+        n = self.axes
+        kp, kd, model = gains[:n], gains[n : 2 * n], gains[2 * n :]
+        wanted = [
+            signals.reference_acceleration[i]
+            + kd[i] * (signals.reference_speed[i] - signals.speed[i])
+            + kp[i] * (signals.reference[i] - signals.position[i])
+            for i in range(n)
+        ]
+        return inverse_dynamics(self.robot, model, signals.position, signals.speed, wanted, ops), []
+
+
+@dataclass(frozen=True)
+class Replay(Law):
+    """No feedback: the torque given from outside (open loop).
+
+    Args:
+        n: number of axes.
+    """
+
+    n: int
+
+    @property
+    def axes(self) -> int:
+        """Coordinates it drives."""
+        return self.n
+
+    @property
+    def gains(self) -> tuple[float, ...]:
+        """None."""
+        return ()
+
+    @property
+    def feedback(self) -> bool:
+        """No."""
+        return False
+
+    def torque(
+        self,
+        robot: Robot,
+        signals: Signals,
+        memory: Sequence[Scalar],
+        gains: Sequence[Scalar],
+        ops: Operations,
+    ) -> tuple[list[Scalar], list[Scalar]]:
+        """The controller adds the torque given from outside to the law's."""
+        return [0.0] * self.n, []
+
+
+UserFunction = Callable[[Signals, Sequence[Any], Sequence[Any], Operations], tuple[list[Any], list[Any]]]
+
+
+@dataclass(frozen=True)
+class UserLaw(Law):
+    """A law of your own: a Python function of scalars that is traced into the compiled loop.
+
+    Args:
+        function: ``function(signals, memory, gains, ops) -> (torques, memory_rates)`` with + − × / and the
+            functions of ``ops`` (sin, cos, abs, min, max, sign, step, exp, tanh …); no ``if`` on a signal.
+        n: number of axes.
+        numbers: gains, handed to the function as symbols.
+        states: how many numbers it remembers.
+        name: for messages and the cache.
+    """
+
+    function: UserFunction
+    n: int
+    numbers: tuple[float, ...] = ()
+    states: int = 0
+    name: str = "user"
+
+    def __post_init__(self) -> None:
+        """Freeze the gains."""
+        object.__setattr__(self, "numbers", tuple(float(g) for g in self.numbers))
+
+    @property
+    def axes(self) -> int:
+        """Coordinates it controls."""
+        return self.n
+
+    @property
+    def gains(self) -> tuple[float, ...]:
+        """As given."""
+        return self.numbers
+
+    @property
+    def memory(self) -> int:
+        """As given."""
+        return self.states
+
+    @property
+    def key(self) -> str:
+        """The function's code and the numbers it closes over."""
+        return f"UserLaw {self.name} {self.n} {self.states} {fingerprint(self.function)}"
+
+    def torque(
+        self,
+        robot: Robot,
+        signals: Signals,
+        memory: Sequence[Scalar],
+        gains: Sequence[Scalar],
+        ops: Operations,
+    ) -> tuple[list[Scalar], list[Scalar]]:
+        """What the function answers, counted."""
+        torques, rates = self.function(signals, memory, gains, ops)
+        if len(torques) != self.n or len(rates) != self.states:
+            raise DynidError(
+                f"The law {self.name!r} gives {len(torques)} torques and {len(rates)} memory rates; "
+                f"{self.n} and {self.states} are needed.",
+                name="law",
+            )
+        return list(torques), list(rates)

@@ -1,0 +1,141 @@
+"""How simulations end: fine, diverged, without M(q) > 0, too stiff, inaccurate, outside the limits."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynid.model.robot import Robot
+from dynid.outcome import FINE, Outcome
+from dynid.simulation.inertia import definiteness
+from dynid.simulation.reference import Reference
+
+FloatArray = NDArray[np.float64]
+FAR = 20.0
+"""Distance from the reference, in its own ranges, beyond which a loop no longer follows it."""
+_CHECKED = 200
+"""Samples at which M(q) is looked at."""
+_BETWEEN = 50
+"""Positions looked at between two samples."""
+_COUNTABLE = 1e5
+"""Positions beyond which sine and cosine mean nothing."""
+
+
+def indefinite(value: float, time: float) -> Outcome:
+    """M(q) is not positive definite, so accelerations mean nothing."""
+    return Outcome(
+        "inertia not positive definite",
+        False,
+        f"The inertia matrix loses its positive definiteness at {time:.3g} s (smallest eigenvalue "
+        f"{value:.2g} of the largest): with these parameters no acceleration follows from a torque.",
+        "Start from physical parameters (the regular start has M = 1), or keep only essential parameters.",
+    )
+
+
+def obstacle(robot: Robot, parameters: FloatArray, reference: Reference) -> Outcome | None:
+    """What forbids a simulation from the start: M(q) not positive definite somewhere on the reference."""
+    return _indefinite_on(robot, parameters, reference.q, reference)
+
+
+def too_stiff(limit: int) -> Outcome:
+    """Friction acts faster than the integrator may step."""
+    return Outcome(
+        "friction too stiff",
+        False,
+        f"The friction near rest is too stiff for {limit} integration steps per sample.",
+        "Widen the smooth sign (width), use set-valued friction (stick), or check the inertias, which may be "
+        "far too small.",
+    )
+
+
+def inaccurate(error: float, tolerance: float, substeps: int) -> Outcome:
+    """Step doubling ended before the tolerance was reached."""
+    return Outcome(
+        "tolerance not reached",
+        True,
+        f"With {substeps} integration steps per sample the positions still change by {error:.2g} rad or m, "
+        f"more than the tolerance {tolerance:.2g}.",
+        "Accept this error, widen the smooth sign (width), use set-valued friction (stick), or shorten the "
+        "controller's sample time.",
+    )
+
+
+def judge_path(
+    robot: Robot, parameters: FloatArray, q: FloatArray, reference: Reference, *, follows: bool = True
+) -> Outcome:
+    """Whether a simulated path is finite, near its reference, and with M(q) > 0 all along.
+
+    Args:
+        robot: the robot.
+        parameters: standard parameters in table order.
+        q: simulated positions (samples, coordinates).
+        reference: what it was to follow.
+        follows: whether the law has feedback; without, a path may lead anywhere.
+    """
+    span = np.ptp(reference.q, axis=0) + 1.0
+    with np.errstate(invalid="ignore"):
+        good = np.abs(q - reference.q) <= (FAR * span if follows else np.finfo(float).max)
+    first = np.argwhere(~good)[:1] if not good.all() else np.zeros((0, 2), dtype=int)
+    end = int(first[0, 0]) if len(first) else len(q)
+    lost = _indefinite_on(robot, parameters, q[:end], reference)
+    if lost is not None:
+        return lost
+    if end == len(q):
+        return _limits(robot, q, reference)
+    # A robot thrown off where M(q) has become tiny crosses the indefinite region between two samples.
+    lost = _indefinite_on(robot, parameters, _thrown(q, end), reference, end)
+    if lost is not None:
+        return lost
+    time, joint = float(reference.time[end]), robot.joints[robot.coordinates[int(first[0, 1])]].name
+    return Outcome(
+        "diverged",
+        False,
+        f"The simulated loop diverges at {time:.3g} s, first at joint {joint!r}: its gains do not stabilise "
+        "the robot with these parameters.",
+        "Check the gains, the sample time and the delay of the controller, or let the gains follow the "
+        "inertia.",
+    )
+
+
+def _thrown(q: FloatArray, end: int) -> FloatArray:
+    """Half a turn from the last sample in sight, in the direction in which the robot went off."""
+    last = q[max(end - 1, 0)]
+    for ahead, behind in ((end, end - 1), (end - 1, end - 2)):
+        with np.errstate(invalid="ignore", over="ignore"):
+            way = q[ahead] - q[behind] if behind >= 0 else np.zeros(1)
+        if np.all(np.isfinite(way)) and np.any(way):
+            return np.asarray(last + np.linspace(0, np.pi, _BETWEEN)[:, None] * (way / np.abs(way).max()))
+    return np.asarray(last[None], dtype=float)
+
+
+def _indefinite_on(
+    robot: Robot, parameters: FloatArray, q: FloatArray, reference: Reference, sample: int | None = None
+) -> Outcome | None:
+    """The named outcome when M(q) loses its definiteness on a path, or on one that leads to a sample."""
+    rows = np.unique(np.linspace(0, len(q) - 1, min(_CHECKED, len(q))).astype(int))
+    with np.errstate(invalid="ignore"):
+        rows = rows[np.all(np.abs(q[rows]) < _COUNTABLE, axis=1)] if len(rows) else rows
+    if not len(rows):
+        return None
+    values = definiteness(robot, parameters, q[rows])
+    if values.min() > 0:
+        return None
+    where = int(rows[np.argmax(values <= 0)]) if sample is None else sample
+    return indefinite(float(values.min()), float(reference.time[where]))
+
+
+def _limits(robot: Robot, q: FloatArray, reference: Reference) -> Outcome:
+    reached = np.column_stack([q.min(axis=0), q.max(axis=0)])
+    for axis, j in enumerate(robot.coordinates):
+        limits = robot.joints[j].limits
+        if limits.lower <= reached[axis, 0] and reached[axis, 1] <= limits.upper:
+            continue
+        sample = int(np.argmax((q[:, axis] < limits.lower) | (q[:, axis] > limits.upper)))
+        return Outcome(
+            "outside the limits",
+            True,
+            f"Joint {robot.joints[j].name!r} leaves its limits {limits.lower:.4g} … {limits.upper:.4g} "
+            f"at {float(reference.time[sample]):.3g} s, where it reaches {q[sample, axis]:.4g}.",
+            "Shrink the reference or stiffen the loop.",
+        )
+    return FINE

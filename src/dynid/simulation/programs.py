@@ -1,0 +1,236 @@
+"""The closed loop of a robot and a controller as programs for the compiled loop.
+
+State vector: q, q̇ (integrated) · directions of sticking joints (modes) · the controller's memory.
+Inputs of a sample: q_r, q̇_r, q̈_r · torque from outside · encoder errors · disturbing torques.
+Parameters: robot parameters of some columns · gains · saturation · encoder steps · ripple.
+Records of a sample: measured q · torque of the controller · q · q̇; the loop adds q̇, q̈ at its start.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynid.compile.ir_loop import LoopSizes
+from dynid.compile.loop import Loop, describe_loop
+from dynid.compile.trace import Symbols
+from dynid.dynamics.algebra import Scalar, add, mul, total
+from dynid.dynamics.direct import direct_dynamics
+from dynid.dynamics.operations import Operations, symbolic
+from dynid.errors import DynidError
+from dynid.model.robot import Robot
+from dynid.simulation.controller import Controller
+from dynid.simulation.law import Signals
+from dynid.simulation.stick import check_stick, stick_jump, stick_rates
+
+FloatArray = NDArray[np.float64]
+SMOOTH, STICK = "smooth", "stick"
+
+
+@dataclass(frozen=True)
+class LoopPlan:
+    """What fixes the programs of a loop.
+
+    Args:
+        robot: the robot, with the sign width of smooth friction.
+        columns: robot parameters that are symbols; the others are zero.
+        controller: the controller; its numbers are symbols.
+        friction: "smooth" or "stick".
+        quantised: whether encoders round.
+        motor_side: whether they sit on the motors.
+        ripple_orders: phase of the torque ripple per radian or metre of each axis; () none.
+    """
+
+    robot: Robot
+    columns: tuple[int, ...]
+    controller: Controller
+    friction: str = SMOOTH
+    quantised: bool = False
+    motor_side: bool = False
+    ripple_orders: tuple[float, ...] = ()
+
+    @property
+    def axes(self) -> int:
+        """Coordinates."""
+        return self.robot.n_coordinates
+
+    @property
+    def widths(self) -> dict[str, int]:
+        """Groups of the parameter vector, in order."""
+        n = self.axes
+        return {
+            "parameters": len(self.columns),
+            "gains": len(self.controller.law.gains),
+            "saturation": n if self.controller.saturation else 0,
+            "resolution": n if self.quantised else 0,
+            "ripple": n if self.ripple_orders else 0,
+        }
+
+    @property
+    def sizes(self) -> LoopSizes:
+        """Numbers of scalars."""
+        n = self.axes
+        modes = n if self.friction == STICK else 0
+        return LoopSizes(2 * n, modes, self.controller.memory, 6 * n, n, sum(self.widths.values()), 4 * n)
+
+    @property
+    def key(self) -> str:
+        """Text that fixes the programs."""
+        drives = self.robot.drives if self.motor_side and self.quantised else None
+        encoder = f"{self.quantised} {drives and (drives.ratio, drives.offset)}"
+        return (
+            f"{_source()} {self.robot.digest} {self.columns} {self.controller.key} {self.friction} "
+            f"{encoder} {self.ripple_orders}"
+        )
+
+    def loop(self) -> Loop:
+        """The programs."""
+        if self.friction == STICK:
+            check_stick(self.robot)
+        stick = self.friction == STICK
+        return describe_loop(
+            "closed_loop", self.key, self.sizes, self._step, self._rate, self._jump if stick else None
+        )
+
+    def split(self, p: Sequence[Scalar]) -> dict[str, Sequence[Scalar]]:
+        """The parameter vector by groups; robot parameters in table order with constant zeros."""
+        groups, start = {}, 0
+        for name, width in self.widths.items():
+            groups[name] = p[start : start + width]
+            start += width
+        full: list[Scalar] = [0.0] * len(self.robot.table)
+        for column, value in zip(self.columns, groups["parameters"], strict=True):
+            full[column] = value
+        return groups | {"parameters": full}
+
+    def _step(self, s: Symbols) -> list[Any]:
+        n, ops = self.axes, symbolic()
+        x, p = s["x"], self.split(s["p"])
+        q, qd, memory = x[:n], x[n : 2 * n], x[self.sizes.plant :]
+        r, rd, rdd, outside, noise, disturbance = (s["u"][k * n : (k + 1) * n] for k in range(6))
+        measured = self._encoder([a + b for a, b in zip(q, noise, strict=True)], p["resolution"], ops)
+        seen = Measured(r, rd, rdd, measured, qd, outside)
+        torques, following = control(self.controller, self.robot, seen, memory, p, ops)
+        held = [add(t, d) for t, d in zip(torques, disturbance, strict=True)]
+        return [*held, *following, *measured, *torques, *q, *qd]
+
+    def _encoder(self, q: list[Scalar], steps: Sequence[Scalar], ops: Operations) -> list[Scalar]:
+        if not self.quantised:
+            return q
+        import casadi as ca
+
+        def rounded(x: Scalar, step: Scalar) -> Scalar:
+            return ca.if_else(step > 0, step * ca.floor(x / (step + (step <= 0)) + 0.5), x)
+
+        drives = self.robot.drives
+        if not self.motor_side or drives is None:
+            return [rounded(x, step) for x, step in zip(q, steps, strict=True)]
+        R, inverse = drives.matrix, np.linalg.inv(drives.matrix)
+        n = self.axes
+        motors = [total(mul(float(R[m, j]), q[j] - drives.offset[j]) for j in range(n)) for m in range(n)]
+        read = [rounded(x, step) for x, step in zip(motors, steps, strict=True)]
+        return [
+            add(total(mul(float(inverse[j, m]), read[m]) for m in range(n)), drives.offset[j])
+            for j in range(n)
+        ]
+
+    def pushed(
+        self, torques: Sequence[Scalar], q: Sequence[Scalar], p: dict[str, Sequence[Scalar]], ops: Operations
+    ) -> list[Scalar]:
+        """Torques with the ripple of the drives at a position."""
+        if not self.ripple_orders:
+            return list(torques)
+        waves = zip(torques, p["ripple"], self.ripple_orders, q, strict=True)
+        return [t + a * ops.sin(k * at) for t, a, k, at in waves]
+
+    def _plant(self, s: Symbols) -> tuple[Any, ...]:
+        """Parameters, q, q̇, modes and torques of a program of the plant."""
+        n, x, p, ops = self.axes, s["x"], self.split(s["p"]), symbolic()
+        torques = self.pushed(s["w"], x[:n], p, ops)
+        return p["parameters"], x[:n], x[n : 2 * n], x[2 * n :], torques, ops
+
+    def _rate(self, s: Symbols) -> list[Any]:
+        p, q, qd, modes, torques, ops = self._plant(s)
+        if self.friction == STICK:
+            return [*qd, *stick_rates(self.robot, p, q, qd, modes, torques, ops)]
+        return [*qd, *direct_dynamics(self.robot, p, q, qd, torques, ops)]
+
+    def _jump(self, s: Symbols) -> list[Any]:
+        p, q, qd, modes, torques, ops = self._plant(s)
+        places, speeds, directions = stick_jump(self.robot, p, q, qd, modes, torques, s["h"][0], ops)
+        return [*places, *speeds, *directions]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What reaches the controller at a sample, before it estimates speeds."""
+
+    reference: Sequence[Scalar]
+    reference_speed: Sequence[Scalar]
+    reference_acceleration: Sequence[Scalar]
+    position: Sequence[Scalar]
+    true_speed: Sequence[Scalar]
+    torque: Sequence[Scalar]
+
+
+def control(
+    controller: Controller,
+    robot: Robot,
+    seen: Measured,
+    memory: Sequence[Scalar],
+    p: dict[str, Sequence[Scalar]],
+    ops: Operations,
+) -> tuple[list[Scalar], list[Scalar]]:
+    """One step of the controller: torques now on the joints, and its next memory."""
+    n, T = controller.axes, controller.sample_time
+    cut = controller.velocity.memory(n)
+    own, integrals, line = (
+        memory[:cut],
+        memory[cut : cut + controller.law.memory],
+        memory[cut + controller.law.memory :],
+    )
+    speeds, own_next = controller.velocity.estimate(seen.position, seen.true_speed, own, T or 1.0)
+    signals = Signals(
+        seen.reference,
+        seen.reference_speed,
+        seen.reference_acceleration,
+        seen.position,
+        speeds,
+        seen.torque,
+    )
+    torques, rates = controller.law.torque(robot, signals, integrals, p["gains"], ops)
+    torques = [add(a, b) for a, b in zip(torques, seen.torque, strict=True)]
+    if controller.saturation:
+        low, high = ops.functions["max"], ops.functions["min"]
+        torques = [high(low(t, -m), m) for t, m in zip(torques, p["saturation"], strict=True)]
+    following = [z + T * rate for z, rate in zip(integrals, rates, strict=True)] if T else list(rates)
+    if controller.delay:
+        queue = [*torques, *line]
+        torques, line = queue[-n:], queue[:-n]
+    return torques, [*own_next, *following, *line]
+
+
+@cache
+def _source() -> str:
+    """Hash of the code that is traced, so that edited laws never meet old machine code."""
+    digest = hashlib.sha256()
+    for file in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(file.name.encode() + file.read_bytes())
+    return digest.hexdigest()
+
+
+def check_plan_axes(robot: Robot, values: Sequence[float], name: str) -> None:
+    """Refuse lists that do not have one number per coordinate."""
+    if len(values) != robot.n_coordinates:
+        raise DynidError(
+            f"{name} has {len(values)} values for the {robot.n_coordinates} axes of robot {robot.name!r}.",
+            name=name,
+            value=len(values),
+        )

@@ -1,0 +1,83 @@
+"""A law of the user's own from a Python file: the file is run, so it must be one that the user trusts."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+from dynid.dynamics.operations import symbolic
+from dynid.errors import DynidError, FileError
+from dynid.model.files import read_text
+from dynid.model.robot import Robot
+from dynid.simulation.file_values import shown
+from dynid.simulation.law import Signals
+from dynid.simulation.model_laws import UserLaw
+
+
+def python_law(
+    file: Path, function: str, robot: Robot, numbers: tuple[float, ...] = (), states: int = 0
+) -> UserLaw:
+    """Run a Python file and take a function of it as control law, tried once on symbols.
+
+    Args:
+        file: the Python file.
+        function: its name; it takes what ``UserLaw`` says.
+        robot: whose axes it drives.
+        numbers: gains, handed to it as symbols.
+        states: how many numbers it remembers.
+    """
+    found = _namespace(file).get(function)
+    if not callable(found) or not hasattr(found, "__code__"):
+        raise FileError(
+            f"{file.name} has no function {function!r}; define it with def.", name="function", value=function
+        )
+    law = UserLaw(found, robot.n_coordinates, numbers, states, f"{file.stem}.{function}")
+    _try(law, robot)
+    return law
+
+
+def _namespace(file: Path) -> dict[str, Any]:
+    read_text(file, "law file")  # has the sentences for what cannot be read
+    spec = importlib.util.spec_from_file_location(f"dynid_law_{file.stem}", file)
+    if spec is None or spec.loader is None:
+        raise FileError(f"{file} is not a Python file; it must end in .py.", name="file", value=str(file))
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        raise FileError(
+            f"{file.name} cannot be run ({_told(error)}).", name="file", value=str(file)
+        ) from None
+    return vars(module)
+
+
+def _try(law: UserLaw, robot: Robot) -> None:
+    """Trace it once, so that what it cannot do is said before a simulation starts."""
+    import casadi as ca
+
+    def symbols(name: str, count: int) -> list[Any]:
+        return [ca.SX.sym(f"{name}{i}") for i in range(count)]
+
+    n = law.axes
+    names = ("reference", "reference_speed", "reference_acceleration", "position", "speed", "torque")
+    signals = Signals(*(symbols(name, n) for name in names))
+    memory, gains = symbols("memory", law.states), symbols("gain", len(law.gains))
+    try:
+        torques, rates = law.torque(robot, signals, memory, gains, symbolic())
+        for value in (*torques, *rates):
+            ca.SX(value)
+    except DynidError:
+        raise
+    except Exception as error:
+        raise FileError(
+            f"The function {law.name} fails on symbols ({_told(error)}); return torques and memory rates, "
+            "use + − × / and ops, and decide with ops instead of if.",
+            name="function",
+            value=law.name,
+        ) from None
+
+
+def _told(error: BaseException) -> str:
+    said = " ".join(str(error).split())
+    return f"{type(error).__name__}: {shown(said)[1:-1] if len(said) < 50 else said[:200]}"

@@ -1,0 +1,176 @@
+"""Everything a simulation needs, checked: robot, numbers, reference at the controller's rate, inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dynid.base.base_map import BaseMap
+from dynid.base.find import find_base
+from dynid.compile.kernels import kernels
+from dynid.errors import DynidError, ShapeError
+from dynid.model.joint import JointKind
+from dynid.model.robot import Robot
+from dynid.simulation.accuracy import DEFAULT, Accuracy
+from dynid.simulation.controller import Controller
+from dynid.simulation.law import per_axis
+from dynid.simulation.programs import LoopPlan
+from dynid.simulation.reference import Reference
+from dynid.simulation.sensors import Disturbances, Sensors
+from dynid.simulation.simulator import Simulator
+
+FloatArray = NDArray[np.float64]
+Parameters = Mapping[str, float] | ArrayLike | None
+Start = tuple[ArrayLike, ArrayLike]
+NO_SENSORS, NO_DISTURBANCES = Sensors(), Disturbances()
+
+
+@dataclass(frozen=True, eq=False)
+class Setup:
+    """Everything a run needs, checked.
+
+    Args:
+        robot: the robot as it is integrated.
+        controller: the controller.
+        reference: at the controller's rate.
+        standard: standard parameters in table order.
+        simulator: the compiled loop over base columns.
+        vector: its parameter vector.
+    """
+
+    robot: Robot
+    controller: Controller
+    reference: Reference
+    standard: FloatArray
+    simulator: Simulator
+    vector: FloatArray
+
+    @property
+    def step(self) -> float:
+        """Time between samples [s]."""
+        return self.reference.sample_time
+
+
+def prepare_loop(
+    robot: Robot,
+    parameters: Parameters,
+    controller: Controller,
+    reference: Reference,
+    accuracy: Accuracy = DEFAULT,
+    base: BaseMap | None = None,
+    sensors: Sensors = NO_SENSORS,
+    disturbances: Disturbances = NO_DISTURBANCES,
+) -> Setup:
+    """Check that everything fits together and describe the loop.
+
+    Args:
+        robot: the robot.
+        parameters: standard parameters by name or in table order; the robot's own when None.
+        controller: law, clock and limits.
+        reference: what to follow.
+        accuracy: friction model and integration.
+        base: base parameters of the robot, found when None.
+        sensors: encoders and torque sensing.
+        disturbances: torques inside the loop.
+    """
+    controller.check_robot(robot)
+    reference.check_robot(robot)
+    n = robot.n_coordinates
+    smooth = accuracy.robot(robot)
+    standard = _standard(robot, parameters)
+    found = find_base(robot) if base is None else base
+    resolution = np.array(per_axis(sensors.resolution, n, "resolution"))
+    ripple = np.array(per_axis(disturbances.ripple, n, "ripple"))
+    if sensors.side == "motor" and np.any(resolution > 0) and robot.drives is None:
+        raise DynidError(
+            f"Encoders are on the motors, but robot {robot.name!r} has no [drives] that turn motor angles "
+            "into joint angles; put them on the joints or describe the drives.",
+            name="side",
+            value=sensors.side,
+        )
+    orders: tuple[float, ...] = ()
+    if disturbances.ripples:
+        given = np.array(per_axis(disturbances.ripple_order, n, "ripple_order"))
+        orders = tuple((given * _phase(robot)).tolist())
+    plan = LoopPlan(
+        smooth,
+        found.columns,
+        replace(controller, name=""),
+        accuracy.friction,
+        bool(np.any(resolution > 0)),
+        sensors.side == "motor",
+        orders,
+    )
+    simulator = Simulator(plan)
+    vector = simulator.vector(found.matrix @ standard, controller, resolution, ripple)
+    at = reference if controller.sample_time is None else reference.resampled(controller.sample_time)
+    return Setup(smooth, controller, at, standard, simulator, vector)
+
+
+def loop_inputs(
+    setup: Setup,
+    disturbances: Disturbances = NO_DISTURBANCES,
+    sensors: Sensors = NO_SENSORS,
+    rng: np.random.Generator | None = None,
+    torque: ArrayLike | None = None,
+) -> FloatArray:
+    """Inputs of every sample: reference, its derivatives, torque from outside, errors, disturbances."""
+    r = setup.reference
+    n = r.axes
+    assert r.qd is not None
+    assert r.qdd is not None
+    model = kernels(setup.robot)
+    outside = np.zeros((r.samples, n)) if torque is None else np.asarray(torque, dtype=float)
+    if outside.shape != (r.samples, n) or not np.all(np.isfinite(outside)):
+        raise ShapeError(
+            f"The torque from outside has shape {outside.shape} or values that are not finite; expected "
+            f"{(r.samples, n)}, one row per sample of the controller.",
+            name="torque",
+            value=outside.shape,
+        )
+    if setup.controller.feedforward is not None:
+        outside = outside + model.inverse(dict(setup.controller.feedforward), r.q, r.qd, r.qdd)
+    nominal = np.zeros((r.samples, n))
+    if np.any(np.asarray(disturbances.noise_relative) > 0):
+        nominal = model.inverse(setup.standard, r.q, r.qd, r.qdd)
+    pushed = disturbances.torques(nominal, rng)
+    errors = sensors.position_errors((r.samples, n), rng)
+    return np.hstack([r.q, r.qd, r.qdd, outside, errors, pushed])
+
+
+def start_of(reference: Reference, start: Start | None) -> tuple[FloatArray, FloatArray]:
+    """q and q̇ at the beginning: as given, or those of the reference."""
+    assert reference.qd is not None
+    q, qd = (reference.q[0], reference.qd[0]) if start is None else start
+    pair = np.asarray(q, dtype=float), np.asarray(qd, dtype=float)
+    for values in pair:
+        if values.shape != (reference.axes,) or not np.all(np.isfinite(values)):
+            raise ShapeError(
+                f"The start has shape {values.shape} or values that are not finite; give finite positions "
+                f"and speeds ({reference.axes},).",
+                name="start",
+                value=values.shape,
+            )
+    return pair
+
+
+def _phase(robot: Robot) -> FloatArray:
+    """Phase of one period per turn or per metre: 1 per radian, 2π per metre."""
+    kinds = [robot.joints[j].kind for j in robot.coordinates]
+    return np.array([2 * np.pi if kind is JointKind.PRISMATIC else 1.0 for kind in kinds])
+
+
+def _standard(robot: Robot, parameters: Parameters) -> FloatArray:
+    given = robot.parameters if parameters is None else parameters
+    values = robot.table.vector(given) if isinstance(given, Mapping) else np.asarray(given, dtype=float)
+    if values.shape != (len(robot.table),) or not np.all(np.isfinite(values)):
+        raise ShapeError(
+            f"The parameters of robot {robot.name!r} have shape {values.shape} or are not finite; expected "
+            f"({len(robot.table)},), or give them by name.",
+            name="parameters",
+            value=values.shape,
+        )
+    return values

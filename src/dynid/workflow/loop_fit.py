@@ -1,0 +1,144 @@
+"""The main job by methods that simulate the closed loop: torques, references and the control law."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from dynid.errors import DynidError, NotTrustworthyError
+from dynid.estimators.estimate import Estimate
+from dynid.estimators.identify import identify
+from dynid.estimators.loop_gains import Gains, transient
+from dynid.estimators.strategy import Strategy
+from dynid.model.robot import Robot
+from dynid.problem.closed_loop import LoopProblem, build_loop_problem
+from dynid.problem.replay import Model, replay
+from dynid.signals.convert import to_joint_side
+from dynid.signals.log import Log
+from dynid.signals.motion import Motion
+from dynid.signals.preparation import Preparation
+from dynid.signals.prepare import prepare
+from dynid.simulation.accuracy import Accuracy
+from dynid.simulation.controller import Controller
+from dynid.simulation.log_reference import reference_of_log
+from dynid.simulation.reference import Reference
+from dynid.validation.validate import validate
+from dynid.workflow.fit import FitResult, Progress, chosen_plan
+from dynid.workflow.identity import identity_of, own_logs, refuse_duplicates
+from dynid.workflow.novelty import novelty
+from dynid.workflow.physical import impossible
+from dynid.workflow.screening import screened
+
+
+def fit_loop(
+    robot: Robot,
+    logs: Sequence[Log],
+    strategy: Strategy,
+    controller: Controller,
+    references: Sequence[Reference] | None = None,
+    *,
+    plan: Preparation | None = None,
+    overrides: Mapping[str, Any] = MappingProxyType({}),
+    unseen: Sequence[Log] = (),
+    unseen_references: Sequence[Reference] | None = None,
+    accuracy: Accuracy | None = None,
+    progress: Progress = lambda text: None,
+) -> FitResult:
+    """Identify with DIDIM, IV or output error, and validate by closed-loop simulation of unseen motion.
+
+    Args:
+        robot: the robot.
+        logs: experiments, motor or joint side; torques are needed, positions only where the method says so.
+        strategy: DIDIM, IV or OutputError, or Essential around one of them.
+        controller: the law the robot ran under.
+        references: one per log; the logs' own reference channels when None.
+        plan: preparation; suggested from the reference when None.
+        overrides: keys of the suggested preparation to replace.
+        unseen: experiments kept for validation.
+        unseen_references: one per unseen log; their own reference channels when None.
+        accuracy: friction model and integration.
+        progress: told what is being done.
+    """
+    joint_side = [to_joint_side(log, robot) for log in logs]
+    held = [to_joint_side(log, robot) for log in unseen]
+    identities = tuple(identity_of(log) for log in joint_side)
+    refuse_duplicates(identities)
+    progress("checking the data")
+    checks = [screened(log, robot).check for log in joint_side if "position" in log.channels]
+    held_checks = [screened(log, robot, use="validation").check for log in held if "position" in log.channels]
+    given = [reference_of_log(log) for log in joint_side] if references is None else list(references)
+    if len(given) != len(joint_side):
+        raise DynidError(
+            f"{len(given)} references were given for {len(joint_side)} logs; give one each.",
+            name="references",
+        )
+    # Filters of the measured position do not enter a simulation, but the band and decimation do.
+    followed = [_followed(*pair) for pair in zip(joint_side, given, strict=True)]
+    chosen, suggestion = chosen_plan(followed, plan, overrides)
+    motions = _measured(joint_side, chosen)
+    progress("simulating and identifying")
+    problem = build_loop_problem(
+        robot, joint_side, controller, given, chosen, motions=motions, accuracy=accuracy
+    )
+    estimate = identify(problem, strategy)
+    progress("validating")
+    shown = estimate.problem.motions or ()
+    own = validate(estimate, shown, chosen, seen=True)
+    new: tuple[Motion, ...] = ()
+    proof = None
+    if held:
+        others = build_loop_problem(
+            robot, held, controller, unseen_references, chosen, accuracy=accuracy, base=problem.base
+        )
+        new = simulated_motions(others, estimate)
+        news = novelty(new, own_logs([identity_of(log) for log in held], identities), shown)
+        proof = validate(
+            estimate, new, chosen, fit=own, seen=news.own, repeated=news.repeated, concerns=news.concerns
+        )
+    return FitResult(
+        logs=tuple(joint_side),
+        checks=tuple(checks),
+        suggestion=suggestion,
+        plan=chosen,
+        motions=shown,
+        strategy=strategy,
+        estimate=estimate,
+        own=own,
+        unseen_motions=new,
+        unseen=proof,
+        unseen_checks=tuple(held_checks),
+        concerns=impossible(estimate, shown),
+        identities=identities,
+    )
+
+
+def simulated_motions(problem: LoopProblem, estimate: Estimate) -> tuple[Motion, ...]:
+    """Motions of the closed loop with the identified model, with the measured torques.
+
+    Where the robot stood at the start is not known, so the loop's transient is left out.
+    """
+    trim = transient(None, Gains(problem.controller, None), problem)
+    found = replay(problem, Model(problem.robot, problem.base, estimate.values), problem.controller, trim)
+    if not found.outcome.trustworthy:
+        raise NotTrustworthyError(
+            f"The unseen motion cannot be simulated: {found.outcome.cause} {found.outcome.remedy}",
+            name=found.outcome.name,
+        )
+    return found.motions
+
+
+def _measured(logs: Sequence[Log], plan: Preparation) -> list[Motion] | None:
+    """Prepared measured motions, where all logs have positions."""
+    if not all("position" in log.channels for log in logs):
+        return None
+    return [prepare(log, plan) for log in logs]
+
+
+def _followed(log: Log, reference: Reference) -> Log:
+    """The log with its reference in place of the positions, for the spectrum of the motion."""
+    q = np.column_stack([np.interp(log.time, reference.time, column) for column in reference.q.T])
+    return replace(log, channels={**log.channels, "position": q})

@@ -1,0 +1,131 @@
+"""Is motion that was kept for validation new, or does it repeat what the fit has seen?
+
+A periodic motion cut in two repeats itself: its second part has the same states as the first, and a model
+that is wrong elsewhere predicts it well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynid.signals.motion import Motion
+from dynid.validation.verdict import Reason
+
+FloatArray = NDArray[np.float64]
+_CLOSE = 0.05
+"""RMS distance, in standard deviations of the fit's positions, at which two stretches are the same path."""
+_STEP = 0.02
+"""Travel between two samples compared, in the same unit: finer than the distance asked about."""
+_MOST_SAMPLES = 40_000
+_STRETCHES = 6
+"""Stretches that held-out motion is cut into; long enough that a match is no chance."""
+_RESTING = 0.05
+"""Stretches that move less than this prove nothing and repeat nothing."""
+_MOSTLY = 0.5
+"""Share of the stretches that must repeat before it is told."""
+
+
+@dataclass(frozen=True)
+class Novelty:
+    """What held-out motion is worth as a proof.
+
+    Args:
+        own: all of it is the fit's own.
+        repeated: all of it is the fit's own or repeats it.
+        concerns: sentences for the verdict.
+    """
+
+    own: bool = False
+    repeated: bool = False
+    concerns: tuple[Reason, ...] = ()
+
+
+def novelty(held: Sequence[Motion], own: Sequence[bool], fitted: Sequence[Motion]) -> Novelty:
+    """Judge motions kept for validation.
+
+    Args:
+        held: prepared motions.
+        own: which of them come from logs of the fit.
+        fitted: prepared motions of the fit.
+    """
+    concerns = []
+    old = []
+    for motion, same in zip(held, own, strict=True):
+        share = 1.0 if same else repeated_share(motion, fitted)
+        old.append(share >= _MOSTLY)
+        if same:
+            concerns.append(own_log(motion.name))
+        elif old[-1]:
+            concerns.append(_repeats(motion.name, share))
+    if not held:
+        return Novelty()
+    return Novelty(all(own), all(old) and not all(own), tuple(concerns))
+
+
+def own_log(name: str) -> Reason:
+    """The sentence on a validation with a log of the fit."""
+    return Reason(
+        "care",
+        f"Validation log {name} is a log of the fit itself, so predicting it proves nothing new; validate "
+        "with another one.",
+    )
+
+
+def _repeats(name: str, share: float) -> Reason:
+    return Reason(
+        "care",
+        f"Validation motion {name} repeats that of the fit: {100 * share:.0f} % of it runs through the same "
+        "positions at the same speeds, so it proves little beyond them; validate with another motion.",
+    )
+
+
+def repeated_share(held: Motion, fitted: Sequence[Motion]) -> float:
+    """Share of a motion's stretches that run along the same positions in time as a stretch of the fit's.
+
+    Args:
+        held: the motion to judge.
+        fitted: the motions it may repeat.
+    """
+    seen = np.concatenate([motion.q for motion in fitted])
+    spread = seen.std(axis=0)
+    moving = spread > 1e-4 * spread.max(initial=0.0)
+    if not np.any(moving):
+        return 0.0
+    middle, scale = seen.mean(axis=0)[moving], spread[moving]
+    speed = float(np.sqrt(np.mean((held.qd[:, moving] / scale) ** 2)))
+    if not speed > 0:
+        return 0.0
+    seconds = sum(motion.samples / motion.rate_hz for motion in (held, *fitted))
+    step = max(_STEP / speed, 1.0 / held.rate_hz, seconds / _MOST_SAMPLES)
+    close = max(_CLOSE, speed * step)  # a coarse step cannot meet a finer distance
+    paths = [(_sampled(motion, step)[:, moving] - middle) / scale for motion in (held, *fitted)]
+    stretches = [
+        s for s in np.array_split(paths[0], _STRETCHES) if len(s) > 2 and np.max(np.ptp(s, axis=0)) > _RESTING
+    ]
+    if not stretches:
+        return 0.0
+    hits = [min(_nearest(stretch, path) for path in paths[1:]) < close for stretch in stretches]
+    return float(np.mean(hits))
+
+
+def _sampled(motion: Motion, step: float) -> FloatArray:
+    time = motion.time - motion.time[0]
+    at = np.arange(0.0, float(time[-1]) + 1e-9, step)
+    return np.stack([np.interp(at, time, x) for x in motion.q.T], axis=1)
+
+
+def _nearest(stretch: FloatArray, path: FloatArray) -> float:
+    """Least RMS distance between a stretch and any piece of a path of the same length, by correlation."""
+    w, n = stretch.shape
+    if len(path) < w:
+        return float("inf")
+    size = 1 << int(np.ceil(np.log2(len(path) + w)))
+    spectrum = np.fft.rfft(path, size, axis=0) * np.conj(np.fft.rfft(stretch, size, axis=0))
+    match = np.fft.irfft(np.sum(spectrum, axis=1), size)[: len(path) - w + 1]
+    energy = np.concatenate([[0.0], np.cumsum(np.sum(path**2, axis=1))])
+    squares = energy[w:] - energy[:-w] + float(np.sum(stretch**2)) - 2 * match
+    return float(np.sqrt(max(float(np.min(squares)), 0.0) / (w * n)))

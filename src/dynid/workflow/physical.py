@@ -1,0 +1,102 @@
+"""Parameters that no robot can have: an inertia matrix that is not positive, friction that drives.
+
+Noise in the regressor, a wrong sign or a missing term can make a fit with small residuals and impossible
+values; the torques of such a model must not be used away from the motion of the fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynid.base.base_map import BaseMap
+from dynid.compile.kernels import RobotKernels, kernels
+from dynid.estimators.estimate import Estimate
+from dynid.signals.motion import Motion
+from dynid.validation.verdict import Reason
+
+FloatArray = NDArray[np.float64]
+_POSITIVE = ("Ia", "Iam", "Fv", "Fvm", "Fc", "Fcm")
+"""Parameters that are positive wherever they stand alone; sums such as ZZ1R − ZZ2 may have any sign."""
+_SURE = 3.0
+"""Standard deviations below zero: with dozens of parameters, two happen by chance."""
+_POSES = 200
+
+
+def impossible(estimate: Estimate, motions: Sequence[Motion]) -> tuple[Reason, ...]:
+    """Sentences on values that no robot can have; empty when there are none.
+
+    Args:
+        estimate: what was identified.
+        motions: the motions of the fit, whose poses are looked at.
+    """
+    return (*_negative_values(estimate), *_negative_inertia(estimate, motions))
+
+
+def _negative_values(estimate: Estimate) -> list[Reason]:
+    base = estimate.problem.base
+    table = base.robot.table
+    alone = np.count_nonzero(base.matrix, axis=1) == 1
+    told = []
+    for i, column in enumerate(base.columns):
+        value, sigma = float(estimate.values[i]), float(estimate.sigma[i])
+        if table.entries[column].symbol in _POSITIVE and alone[i] and value < -_SURE * sigma:
+            told.append(f"{base.names[i]} = {value:.3g} ± {sigma:.2g} {base.units[i]}")
+    if not told:
+        return []
+    shown = ", ".join(told[:5]) + (f" and {len(told) - 5} more" if len(told) > 5 else "")
+    return [
+        Reason(
+            "care",
+            f"Values that no robot has: {shown}. Friction takes power and inertia is positive; look for a "
+            "wrong sign or gear ratio, noise in the accelerations, or terms that the motion cannot separate.",
+        )
+    ]
+
+
+def _negative_inertia(estimate: Estimate, motions: Sequence[Motion]) -> list[Reason]:
+    base = estimate.problem.base
+    poses = np.concatenate([motion.q for motion in motions])
+    poses = poses[:: max(1, len(poses) // _POSES)]
+    compiled = kernels(base.robot, base.columns)
+    rows = _inertia_rows(compiled, poses)
+    M = np.einsum("kjcs,c->sjk", rows, estimate.values)
+    sizes, vectors = np.linalg.eigh((M + M.transpose(0, 2, 1)) / 2)
+    worst = int(np.argmin(sizes[:, 0]))
+    least, direction = float(sizes[worst, 0]), vectors[worst, :, 0]
+    gradient = np.einsum("kjc,j,k->c", rows[:, :, :, worst], direction, direction)
+    doubt = float(np.sqrt(max(gradient @ estimate.covariance @ gradient, 0.0)))
+    # Rounding leaves zero inertias (a parameter that was removed) a little below zero.
+    rounding = 1e-9 * float(np.max(np.abs(sizes[worst])))
+    if least >= -max(_SURE * doubt, rounding):
+        return []
+    joint = _joint_name(base, int(np.argmax(np.abs(direction))))
+    share = float(np.mean(sizes[:, 0] < -rounding))
+    return [
+        Reason(
+            "care",
+            f"The inertia matrix is not positive definite in {100 * share:.0f} % of the motion (least "
+            f"eigenvalue {least:.3g} ± {doubt:.2g}, mostly {joint}): no robot has such inertias. Noise in "
+            "the accelerations pulls them down (lower the cut-off, excite more), or signs, gear ratios or "
+            "terms are wrong; do not simulate with this model.",
+        )
+    ]
+
+
+def _inertia_rows(compiled: RobotKernels, poses: FloatArray) -> FloatArray:
+    """∂M/∂χ (coordinates k, coordinates j, base, poses): W(q, 0, e_k) − W(q, 0, 0), the torques that unit
+    accelerations add."""
+    rest = np.zeros_like(poses)
+    still = compiled.regressor_blocks(poses, rest, rest)
+    columns = []
+    for k in range(poses.shape[1]):
+        unit = rest.copy()
+        unit[:, k] = 1.0
+        columns.append(compiled.regressor_blocks(poses, rest, unit) - still)
+    return np.stack(columns)
+
+
+def _joint_name(base: BaseMap, coordinate: int) -> str:
+    return base.robot.joints[base.robot.coordinates[coordinate]].name

@@ -1,0 +1,82 @@
+"""Logs at the door: checked, repaired on request, refused when no answer from them could be trusted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from dynid.errors import NotTrustworthyError
+from dynid.model.robot import Robot
+from dynid.signals.check import DataCheck, check_log
+from dynid.signals.log import Log
+from dynid.signals.quality.finding import Finding
+from dynid.signals.repair import repair_log
+
+_GARBAGE = "garbage values"
+_NEEDED = ("position", "torque")
+
+
+@dataclass(frozen=True, eq=False)
+class Screened:
+    """A log that may be used.
+
+    Args:
+        log: as it was given, or repaired.
+        check: what was found, the repaired defects included.
+    """
+
+    log: Log
+    check: DataCheck
+
+
+def screened(log: Log, robot: Robot, *, repair: bool = False, use: str = "fit") -> Screened:
+    """Check a log, repair it if asked to, and refuse it when it is not usable as it then is.
+
+    Args:
+        log: joint side.
+        robot: what was moved.
+        repair: whether repairable defects are repaired.
+        use: "fit" or "validation", for the sentence.
+
+    Raises:
+        NotTrustworthyError: when the log is not usable, or holds garbage that was not repaired.
+    """
+    found = check_log(log, robot)
+    if not repair or not found.defects:
+        refuse_unusable(log, found, use)
+        return Screened(log, found)
+    mended = repair_log(log)
+    left = check_log(mended, robot)
+    refuse_unusable(mended, left, use)
+    known = {_key(finding) for finding in left.findings}
+    gone = [f for f in found.findings if f.repairable and _key(f) not in known]
+    # The report shows what was found; what counts is what is left of it.
+    return Screened(mended, replace(left, verdict=found.verdict, findings=(*gone, *left.findings)))
+
+
+def _key(finding: Finding) -> tuple[str, str | None, int | None]:
+    return finding.name, finding.channel, finding.axis
+
+
+def refuse_unusable(log: Log, check: DataCheck, use: str = "fit") -> None:
+    """Stop at a log that the data check calls not usable, or that must be repaired first.
+
+    Args:
+        log: the log.
+        check: its data check.
+        use: "fit" or "validation", for the sentence.
+    """
+    title = "Validation log" if use == "validation" else "Log"
+    if check.verdict == "not usable":
+        worst = [finding.sentence for finding in check.findings if finding.severity == "error"]
+        raise NotTrustworthyError(
+            f"{title} {log.name!r} is not usable: {' '.join(worst[:3])} See dynid check for all findings.",
+            name="log",
+            value=log.name,
+        )
+    wild = [f.sentence for f in check.findings if f.name == _GARBAGE and f.channel in _NEEDED]
+    if wild:
+        raise NotTrustworthyError(
+            f"{title} {log.name!r} holds garbage: {' '.join(wild[:3])} Repair it (--repair).",
+            name="log",
+            value=log.name,
+        )

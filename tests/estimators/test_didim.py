@@ -1,0 +1,85 @@
+"""DIDIM: torques alone, and how the iteration behaves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dynid.errors import DynidError
+from dynid.estimators.identify import DIDIM, OLS, identify
+from dynid.signals.preparation import Preparation
+from dynid.simulation.controller import Controller
+from dynid.simulation.laws import PID
+from support.closed_loop import Noise, problem, scara
+
+
+def test_each_pass_is_a_small_share_of_the_one_before() -> None:
+    """A contraction: successive steps shrink by one factor, far below one."""
+    given, once = problem(), DIDIM(max_iterations=1)
+    solved = [1.3 * scara()[1]]
+    for _ in range(6):
+        solved.append(once.solve(given, None, solved[-1]).fit.values)
+    steps = np.linalg.norm(np.diff(solved, axis=0) / scara()[1], axis=1)
+    assert np.all(steps[2:] < 0.1 * steps[1:-1])
+    slope, _ = np.polyfit(np.arange(5), np.log10(steps[1:]), 1)
+    assert -2.2 < slope < -1.3  # each pass gains the same number of digits
+    np.testing.assert_allclose(np.diff(np.log10(steps[1:])), slope, atol=0.3)
+
+
+def test_it_settles_in_few_passes_from_the_regular_start() -> None:
+    for noise in (0.0, 0.02):
+        estimate = identify(problem(Noise(torque=noise)), DIDIM())
+        assert estimate.outcome.name == "fine"
+        assert estimate.iterations <= 5
+
+
+def test_errors_grow_with_the_noise() -> None:
+    sizes = np.array([0.01, 0.03, 0.1])
+    errors = []
+    for size in sizes:
+        runs = [identify(problem(Noise(torque=size, seed=s)), DIDIM()) for s in range(4)]
+        errors.append(np.sqrt(np.mean([((e.values - scara()[1]) / scara()[1]) ** 2 for e in runs])))
+    assert 0.8 < np.polyfit(np.log(sizes), np.log(errors), 1)[0] < 1.2
+
+
+def test_the_truth_is_within_two_sigma_as_often_as_it_should() -> None:
+    hits = []
+    for seed in range(24):
+        given = problem(Noise(torque=0.05, seed=seed), seeds=(1,), plan=Preparation(decimation=2))
+        estimate = identify(given, DIDIM())
+        hits.append(np.abs(estimate.values - scara()[1]) < 2 * estimate.sigma)
+    assert 0.8 <= np.mean(hits) < 1.0
+
+
+def test_positions_are_never_looked_at() -> None:
+    given = problem(Noise(torque=0.02))
+    spoilt = [replace(e, position=np.full_like(e.tau, np.nan), motion=None) for e in given.experiments]
+    ours, theirs = (identify(p, DIDIM()) for p in (given, replace(given, experiments=tuple(spoilt))))
+    np.testing.assert_array_equal(ours.values, theirs.values)
+
+
+@pytest.mark.parametrize("share", [0.5, 2.0])
+def test_a_given_start_leads_to_the_same_fixed_point(share: float) -> None:
+    given = problem(Noise(torque=0.02))
+    near = {n: share * float(v) for n, v in zip(scara()[0].names, scara()[1], strict=True)}
+    best = identify(given, DIDIM())
+    found = identify(given, DIDIM(start=near))
+    assert np.all(np.abs(found.values - best.values) < 0.5 * best.sigma)
+
+
+def test_weights_by_joint_beat_equal_ones_on_the_last_joint() -> None:
+    distal = [i for i, n in enumerate(scara()[0].names) if n.endswith("2")]
+    off = {}
+    for step in (DIDIM(), DIDIM(step=OLS())):
+        runs = [identify(problem(Noise(torque=0.05, seed=s)), step) for s in range(4)]
+        spread = np.sqrt(np.mean([((e.values - scara()[1]) / scara()[1]) ** 2 for e in runs], axis=0))
+        off[type(step.step).__name__] = spread[distal]
+    assert np.all(off["WLS"] < off["OLS"])
+
+
+def test_gains_that_cannot_follow_are_refused() -> None:
+    fixed = Controller(PID((300.0, 40.0), (40.0, 2.0)), 5e-3)
+    with pytest.raises(DynidError, match="cannot follow the inertia"):
+        identify(replace(problem(), controller=fixed), DIDIM(follow_inertia="always"))

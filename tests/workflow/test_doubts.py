@@ -1,0 +1,174 @@
+"""What makes a fit doubtful beside its errors: noise, impossible values, duplicates, stale reasons."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dynid.base.find import find_base
+from dynid.errors import DynidError, NotTrustworthyError
+from dynid.estimators.identify import identify
+from dynid.estimators.least_squares import WLS
+from dynid.model.load import load_robot
+from dynid.problem.build import build_problem
+from dynid.signals.log import Log, Source
+from dynid.signals.preparation import Preparation
+from dynid.signals.suggest import suggest
+from dynid.workflow.bands import band_concerns
+from dynid.workflow.document import document_of
+from dynid.workflow.fit import FitResult, fit_logs
+from dynid.workflow.identity import LogIdentity, identity_of, own_logs, refuse_duplicates
+from dynid.workflow.noise import noise_concerns, noise_share
+from dynid.workflow.overrides import MARKS, overridden
+from dynid.workflow.physical import impossible
+from dynid.workflow.screening import screened
+from support.motions import base_truth, fourier_motion, simulated
+from support.robots import with_random_inertias
+
+ROBOT = load_robot("scara")
+BASE = find_base(ROBOT)
+TRUTH = base_truth(BASE, np.random.default_rng(0))
+CALM = Preparation(cutoff_hz=4.0, drop_samples=125, decimation=25)
+OPEN = Preparation(cutoff_hz=60.0, drop_samples=60, decimation=2)
+
+
+def log_of(seed: int, position_noise: float = 0.0) -> Log:
+    rng = np.random.default_rng(seed)
+    motion = fourier_motion(ROBOT, rng, seconds=20.0, rate_hz=500.0, name=f"run{seed}")
+    motion = simulated(BASE, TRUTH, motion, rng, 0.01)
+    q = motion.q + position_noise * rng.normal(size=motion.q.shape)
+    return Log(f"run{seed}", motion.time, {"position": q, "torque": motion.tau})
+
+
+def fitted(plan: Preparation, position_noise: float) -> FitResult:
+    return fit_logs(ROBOT, [log_of(1, position_noise)], WLS(), plan=plan, unseen=[log_of(2, position_noise)])
+
+
+def test_noise_in_the_band_used_asks_for_care() -> None:
+    result = fitted(OPEN, 3e-5)
+    inertia = result.estimate.values[0] / TRUTH[0]
+    assert inertia < 0.9
+    assert result.concerns[0].level == "care"
+    assert result.concerns[0].sentence.startswith("Below 60 Hz noise has ")
+    assert "inertias come out too small by about as much" in result.concerns[0].sentence
+    assert document_of(result, {})["verdict"]["grade"] != "good"
+
+
+def test_the_same_log_below_the_noise_is_fine() -> None:
+    result = fitted(CALM, 3e-5)
+    assert abs(result.estimate.values[0] / TRUTH[0] - 1) < 0.02
+    assert result.concerns == ()
+    assert document_of(result, {})["verdict"]["grade"] == "good"
+    share = noise_share(result.logs[0], CALM)
+    assert share is not None
+    assert share.max() < 1e-3
+    assert noise_share(result.logs[0].part(slice(100)), CALM) is None
+    assert noise_concerns([log_of(1)], OPEN) == ()
+
+
+def test_inertias_that_depend_on_the_band_tell_it_without_a_spectrum() -> None:
+    told = band_concerns(fitted(OPEN, 3e-5).estimate)
+    assert told[0].level == "care"
+    assert told[0].sentence.startswith("Below 60 Hz inertias come out at ")
+    assert "attenuation" in told[0].sentence
+    assert band_concerns(fitted(CALM, 3e-5).estimate) == ()
+    assert band_concerns(fitted(OPEN, 0.0).estimate) == ()
+
+
+def test_values_that_no_robot_has() -> None:
+    estimate = fitted(CALM, 0.0).estimate
+    motions = estimate.problem.motions
+    assert motions
+    assert impossible(estimate, motions) == ()
+    names = list(estimate.names)
+    driven = estimate.values.copy()
+    driven[names.index("Fc1")] *= -1
+    (told,) = impossible(replace(estimate, values=driven), motions)
+    assert told.level == "care"
+    assert told.sentence.startswith("Values that no robot has: Fc1 = -")
+    light = estimate.values.copy()
+    light[names.index("ZZ1R")] *= -1
+    (told,) = impossible(replace(estimate, values=light), motions)
+    assert told.sentence.startswith("The inertia matrix is not positive definite in 100 % of the motion")
+    assert "mostly joint1" in told.sentence
+    # Within their doubt, such values prove nothing.
+    vague = replace(estimate, values=light, covariance=estimate.covariance * 1e8)
+    assert impossible(vague, motions) == ()
+
+
+def test_the_sign_of_a_sum_proves_nothing() -> None:
+    """Only parameters that stand alone must be positive; here Ia is regrouped into ZZ1R."""
+    rng = np.random.default_rng(0)
+    robot = with_random_inertias(load_robot("tx40"), rng)
+    base = find_base(robot)
+    truth = base.regroup(robot.parameters)
+    assert np.any(truth < 0)
+    motion = simulated(base, truth, fourier_motion(robot, rng, seconds=20.0), rng, 0.001)
+    estimate = identify(build_problem(robot, [motion], Preparation(), base), WLS())
+    assert impossible(estimate, [motion]) == ()
+
+
+def test_logs_are_known_by_their_data_and_their_files() -> None:
+    one, same, other = log_of(1), replace(log_of(1), name="copy", time=log_of(1).time + 5), log_of(2)
+    assert identity_of(one).is_part_of(identity_of(same))
+    assert not identity_of(one).is_part_of(identity_of(other))
+    file = (Source("a.csv", "ab" * 32, 7),)
+    part = replace(one.part(slice(100)), sources=file)
+    assert identity_of(part).is_part_of(identity_of(replace(other, sources=file)))
+    kept = identity_of(part)
+    assert LogIdentity.from_dict(kept.to_dict()) == kept
+    streamed = identity_of(part, streamed=True)
+    assert (streamed.data, streamed.samples) == (None, None)
+    assert not streamed.is_part_of(identity_of(one, streamed=True))  # no file is not the same file
+    assert own_logs([identity_of(same), identity_of(other)], [identity_of(one)]) == (True, False)
+    refuse_duplicates([identity_of(one), identity_of(other)])
+    with pytest.raises(DynidError, match="Logs 'run1' and 'copy' hold the same data"):
+        refuse_duplicates([identity_of(one), identity_of(other), identity_of(same)])
+    with pytest.raises(DynidError, match="Give each log once"):
+        fit_logs(ROBOT, [one, same], WLS(), plan=CALM)
+
+
+def test_repairs_do_not_hide_other_warnings() -> None:
+    log = log_of(1)
+    position, torque = log.channel("position").copy(), np.roll(log.channel("torque"), 20, axis=0)
+    position[500, 0] = np.nan
+    late = replace(log, channels={"position": position, "torque": torque})
+    entered = screened(late, ROBOT, repair=True)
+    assert np.all(np.isfinite(entered.log.channel("position")))
+    assert {"missing values", "delay"} <= {finding.name for finding in entered.check.findings}
+    result = fit_logs(ROBOT, [late], WLS(), plan=CALM, unseen=[log_of(2)], repair=True)
+    (log_check, _) = document_of(result, {})["data"]
+    assert log_check["level"] == "care"
+    assert {f["name"]: f["level"] for f in log_check["findings"]}["missing values"] == "note"
+
+
+def test_garbage_must_be_repaired() -> None:
+    log = log_of(1)
+    torque = log.channel("torque").copy()
+    torque[700, 1] = 1e300
+    wild = replace(log, channels={"position": log.channel("position"), "torque": torque})
+    with pytest.raises(NotTrustworthyError, match=r"Log 'run1' holds garbage: .* Repair it \(--repair\)"):
+        screened(wild, ROBOT)
+    with pytest.raises(NotTrustworthyError, match="Validation log 'run1' holds garbage"):
+        fit_logs(ROBOT, [log_of(2)], WLS(), plan=CALM, unseen=[wild])
+    assert np.max(np.abs(screened(wild, ROBOT, repair=True).log.channel("torque"))) < 1e3
+
+
+def test_reasons_of_replaced_keys_are_replaced() -> None:
+    """Every mark must be in some reason, or a stale one would stay unnoticed."""
+    suggestion = suggest(log_of(1))
+    for mark in MARKS.values():
+        assert sum(mark in reason for reason in suggestion.reasons) == 1, mark
+    assert overridden(suggestion, {}) is suggestion
+    given = {"cutoff_hz": 40.0, "speed_thresholds": (0.1, 0.2), "convention": "matlab"}
+    changed = overridden(suggestion, given)
+    assert changed.plan == replace(suggestion.plan, **given)
+    assert changed.reasons[0] == (
+        f"The cut-off is 40 Hz as given (suggested: {suggestion.plan.cutoff_hz:g} Hz)."
+    )
+    assert changed.reasons[1].startswith("Rows slower than 0.1, 0.2 are left out as given (suggested: ")
+    assert changed.reasons[2] == "Filters follow the matlab convention as given (suggested: scipy)."
+    assert sum("The cut-off is" in reason for reason in changed.reasons) == 1
+    assert any("Decimation by" in reason and "as given" not in reason for reason in changed.reasons)
