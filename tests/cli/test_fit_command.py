@@ -14,7 +14,6 @@ import dynid.cli.fit as fit_command
 import dynid.workflow.stream as stream
 from cli.commands import assert_one_sentence, dynid
 from dynid.cli.fit_options import METHODS
-from dynid.cli.loop_options import LOOP_METHODS
 from dynid.model.load import load_robot
 from dynid.signals.preparation import Preparation
 from support.workflow_logs import write_csv, write_parquet
@@ -158,7 +157,7 @@ def test_force_never_replaces_what_dynid_did_not_write(
     assert Path("file").read_text() == "of work"
 
 
-@pytest.mark.parametrize("method", [m for m in METHODS if m not in LOOP_METHODS])
+@pytest.mark.parametrize("method", METHODS)
 def test_every_method(logs: Path, capsys: pytest.CaptureFixture[str], method: str) -> None:
     said = dynid(
         capsys, "fit", "scara", str(logs / "run1.csv"), "--method", method, "--split", "0.7", "--json"

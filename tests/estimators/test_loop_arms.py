@@ -54,7 +54,7 @@ def essential_errors(estimate: Estimate, arm: Arm, sure: float) -> dict[str, flo
 
 @pytest.mark.parametrize(("make", "least"), [(tx40, 14), (iiwa, 12)])
 def test_didim_finds_an_arm_from_the_regular_start(make: Callable[[float], Arm], least: int) -> None:
-    arm = make(12.0)
+    arm = make(20.0)
     log = noisy_log(arm)
     # Positions are kept from it: DIDIM needs torques only.
     torques = Log(log.name, log.time, {"torque": log.channel("torque")})

@@ -12,7 +12,6 @@ import pytest
 
 from dynid.errors import DynidError, NotTrustworthyError, ShapeError
 from dynid.estimators.identify import OLS, WLS, Essential, OutputError, identify
-from dynid.estimators.loop_solve import solve_loop
 from dynid.problem.build import build_problem
 from dynid.problem.closed_loop import LoopProblem, build_loop_problem
 from dynid.simulation.controller import Controller
@@ -199,7 +198,7 @@ def test_a_linear_problem_is_not_enough(name: str) -> None:
 @pytest.mark.parametrize("strategy", [OLS(), WLS(), Essential(OLS())])
 def test_strategies_on_motions_refuse_a_loop(strategy: WLS) -> None:
     with pytest.raises(DynidError, match="works on measured motions"):
-        solve_loop(problem(), strategy)
+        strategy.solution(problem())
 
 
 def without(**nothing: None) -> LoopProblem:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -32,11 +33,10 @@ from dynid.cli.fit_options import (
 )
 from dynid.cli.fit_output import print_summary, summarise
 from dynid.cli.loop_options import (
+    LOOP_METHODS,
     ControllerOption,
     LoopFiles,
     ReferenceOption,
-    fit_closed_loop,
-    loop_strategy,
     refuse_loop_options,
 )
 from dynid.cli.output import print_json
@@ -90,12 +90,13 @@ def fit(
     started = time.perf_counter()
     with progress_line(quiet=as_json) as tell:
         options = {"plan": steps, "overrides": keys, "repair": repair, "progress": tell}
-        if loop_strategy(strategy) is None:
+        if method not in LOOP_METHODS:
             refuse_loop_options(method, controller, reference or [])
             result = _fitted(found, logs, mapping, strategy, validate or [], split, options)
         else:
             loop = LoopFiles(logs, mapping, validate or [], split, controller, reference or [])
-            result = fit_closed_loop(found, strategy, loop, options)
+            # Only these methods need the simulator: the others should not wait for it.
+            result = import_module("dynid.cli.closed_loop").fit_closed_loop(found, strategy, loop, options)
         tell("writing the report")
         document = document_of(result, {**facts, "seconds": time.perf_counter() - started})
         save_result(out, result.estimate, document, render_report(document), force=force)

@@ -11,6 +11,7 @@ import typer
 
 from dynid.cli.loop_options import LOOP_METHODS
 from dynid.errors import DynidError, FileError, unknown_name
+from dynid.estimators import identify
 from dynid.estimators.essential import Essential
 from dynid.estimators.irls import IRLS
 from dynid.estimators.least_squares import OLS, WLS
@@ -26,7 +27,6 @@ METHODS: dict[str, type[Strategy]] = {
     "irls": IRLS,
     "tls": TLS,
     "ridge": Ridge,
-    **LOOP_METHODS,
 }
 RULES = {"sigma": "every relative deviation below 20 %", "residual": "σ̂ up by 4 %", "f-test": "F-test"}
 
@@ -34,7 +34,9 @@ LogsArgument = Annotated[
     list[Path], typer.Argument(metavar="LOG…", help="Log files, or folders that a mapping describes.")
 ]
 MapOption = Annotated[Path | None, typer.Option("--map", help="Mapping of the log's columns (TOML).")]
-MethodOption = Annotated[str, typer.Option("--method", help=f"Estimator: {', '.join(METHODS)}.")]
+MethodOption = Annotated[
+    str, typer.Option("--method", help=f"Estimator: {', '.join((*METHODS, *LOOP_METHODS))}.")
+]
 EssentialOption = Annotated[
     bool, typer.Option("--essential", help="Keep only the parameters that the data really show.")
 ]
@@ -72,15 +74,16 @@ ConventionOption = Annotated[
 
 def chosen_strategy(method: str, essential: bool, rule: str | None, uncertainty: str) -> Strategy:
     """The estimator of a command line."""
-    if method not in METHODS:
-        raise unknown_name("method", method, METHODS)
+    if method not in METHODS and method not in LOOP_METHODS:
+        raise unknown_name("method", method, (*METHODS, *LOOP_METHODS))
     if rule is not None and rule not in RULES:
         raise unknown_name("rule", rule, RULES)
     if rule is not None and not essential:
         raise DynidError(
             "--rule has no meaning without --essential; add --essential.", name="rule", value=rule
         )
-    strategy = METHODS[method](uncertainty=uncertainty)
+    kind = METHODS[method] if method in METHODS else getattr(identify, LOOP_METHODS[method])
+    strategy = kind(uncertainty=uncertainty)
     return Essential(strategy, rule=rule or "sigma") if essential else strategy
 
 

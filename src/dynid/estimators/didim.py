@@ -13,7 +13,8 @@ from dynid.errors import DynidError, NotTrustworthyError, unknown_name
 from dynid.estimators.fit import Fit
 from dynid.estimators.loop_checks import check_loop
 from dynid.estimators.loop_gains import Gains, transient
-from dynid.estimators.loop_strategy import LoopStrategy, Solved
+from dynid.estimators.loop_strategy import LoopStrategy
+from dynid.estimators.solved import Solved
 from dynid.outcome import Outcome
 from dynid.problem.build import build_problem
 from dynid.problem.closed_loop import LoopProblem

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +11,15 @@ from numpy.typing import NDArray
 from dynid.errors import DynidError, unknown_name
 from dynid.estimators.fit import Fit
 from dynid.estimators.least_squares import WLS
+from dynid.estimators.solved import Solved
 from dynid.estimators.strategy import Strategy
 from dynid.estimators.uncertainties import uncertainty_of
 from dynid.estimators.uncertainty import Uncertainty
 from dynid.estimators.weights import all_kept
 from dynid.problem.problem import Problem
+
+if TYPE_CHECKING:
+    from dynid.problem.closed_loop import LoopProblem
 
 FloatArray = NDArray[np.float64]
 THRESHOLDS = {"sigma": 20.0, "residual": 1.04, "f-test": 0.01}
@@ -68,6 +73,22 @@ class Essential(Strategy):
             raise unknown_name("rule for essential parameters", rule, THRESHOLDS)
         object.__setattr__(self, "threshold", THRESHOLDS[rule] if threshold is None else threshold)
         _check(self)
+
+    @property
+    def linear(self) -> Strategy:
+        """The same rule around the linear part of the strategy inside."""
+        return Essential(self.strategy.linear, rule=self.rule, threshold=self.threshold)
+
+    def accepts(self, problem: Problem | LoopProblem) -> None:
+        """What the strategy inside accepts."""
+        self.strategy.accepts(problem)
+
+    def solution(self, problem: Problem | LoopProblem) -> Solved:
+        """Remove and solve; a strategy that simulates prunes where its simulation has come to rest."""
+        self.accepts(problem)
+        if isinstance(problem, Problem):
+            return Solved(problem, self.fit(problem))
+        return self.strategy.pruned(problem, self)
 
     def fit(self, problem: Problem, kept: NDArray[np.bool_] | None = None) -> Fit:
         """Remove and solve until the rule stops."""

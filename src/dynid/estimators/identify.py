@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dynid.estimators.bootstrap import Bootstrap
-from dynid.estimators.didim import DIDIM
 from dynid.estimators.essential import Essential
 from dynid.estimators.estimate import Estimate, Further, Outcome
 from dynid.estimators.fit import Fit
 from dynid.estimators.hac import HAC
 from dynid.estimators.irls import IRLS
-from dynid.estimators.iv import IV
 from dynid.estimators.least_squares import OLS, WLS
-from dynid.estimators.loop_solve import check_needs, solve_loop
 from dynid.estimators.outcomes import judge
-from dynid.estimators.output_error import OutputError
 from dynid.estimators.ridge import Ridge
 from dynid.estimators.separable import Separable
 from dynid.estimators.strategy import Strategy
@@ -27,8 +24,13 @@ from dynid.estimators.terms import LOAD, STRIBECK, NonlinearTerm
 from dynid.estimators.tls import TLS
 from dynid.estimators.uncertainties import uncertainty_of
 from dynid.estimators.uncertainty import Classical, Doubt
-from dynid.problem.closed_loop import LoopProblem
 from dynid.problem.problem import Problem
+
+if TYPE_CHECKING:
+    from dynid.estimators.didim import DIDIM
+    from dynid.estimators.iv import IV
+    from dynid.estimators.output_error import OutputError
+    from dynid.problem.closed_loop import LoopProblem
 
 FloatArray = NDArray[np.float64]
 __all__ = [
@@ -54,6 +56,16 @@ __all__ = [
 ]
 
 
+SIMULATING = {"DIDIM": "didim", "IV": "iv", "OutputError": "output_error"}
+"""Strategies that simulate the closed loop, by module: loaded when first used, with all that they need."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in SIMULATING:
+        return getattr(import_module(f"dynid.estimators.{SIMULATING[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 def identify(problem: Problem | LoopProblem, strategy: Strategy) -> Estimate:
     """Estimate the base parameters with their uncertainty, and judge the result.
 
@@ -66,18 +78,15 @@ def identify(problem: Problem | LoopProblem, strategy: Strategy) -> Estimate:
     Returns:
         The estimate; ``estimate.outcome`` says how it ended, and never lies by silence.
     """
-    if isinstance(problem, LoopProblem):
-        solved = solve_loop(problem, strategy)
-        problem, fit, scored = solved.problem, solved.fit, solved.scored
-    else:
-        fit, scored = strategy.fit(check_needs(problem, strategy)), problem
+    solved = strategy.solution(problem)
+    rows, fit, scored = solved.problem, solved.fit, solved.scored
     outcome, notes = judge(scored, fit)
     solvable = fit.degrees > 0 and fit.root.shape[1] > 0
     kind = uncertainty_of(strategy.uncertainty) if solvable else Classical()
     doubt = kind.doubt(scored, fit)
     symmetric = (doubt.covariance + doubt.covariance.T) / 2
     return Estimate(
-        problem=problem,
+        problem=rows,
         strategy=strategy.to_dict(),
         values=fit.values,
         covariance=_spread(symmetric, fit.kept),
@@ -86,7 +95,7 @@ def identify(problem: Problem | LoopProblem, strategy: Strategy) -> Estimate:
         uncertainty=kind.name,
         iterations=fit.iterations,
         outcome=outcome,
-        facts=_facts(problem, fit, doubt, notes),
+        facts=_facts(rows, fit, doubt, notes),
         further=_further(fit, symmetric),
     )
 

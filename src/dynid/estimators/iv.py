@@ -21,7 +21,8 @@ from dynid.estimators.loop_start import (
     movement,
     unsettled,
 )
-from dynid.estimators.loop_strategy import LoopStrategy, Origin, Solved
+from dynid.estimators.loop_strategy import LoopStrategy
+from dynid.estimators.solved import Origin, Solved
 from dynid.outcome import Outcome
 from dynid.problem.build import build_problem
 from dynid.problem.closed_loop import LoopProblem

@@ -3,52 +3,25 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.estimators.fit import Fit
+from dynid.errors import DynidError
+from dynid.estimators.essential import Essential
 from dynid.estimators.least_squares import WLS
+from dynid.estimators.solved import Solved
 from dynid.estimators.strategy import Strategy
 from dynid.problem.closed_loop import LoopProblem
 from dynid.problem.problem import Problem
 
 FloatArray = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class Solved:
-    """A closed-loop problem, solved.
-
-    Args:
-        problem: the linear problem at the solution, for residuals, conditions and reports.
-        fit: values and what any uncertainty is made from.
-        origin: what the fit was made from, where that is not the strategy's own fit of ``problem``.
-    """
-
-    problem: Problem
-    fit: Fit
-    origin: Origin | None = None
-
-    @property
-    def scored(self) -> Problem:
-        """The problem whose rows and residuals the uncertainty is made from."""
-        return self.problem if self.origin is None else self.origin.problem
-
-
-@dataclass(frozen=True, eq=False)
-class Origin:
-    """The linear problem a fit solved, and how: for its uncertainty and for essential parameters.
-
-    Args:
-        problem: rows linearised at the solution; positions for output error.
-        strategy: solves it for fewer parameters.
-    """
-
-    problem: Problem
-    strategy: Strategy
+_MENDED = ("inertia not positive definite", "weak instruments")
+"""Outcomes that fewer parameters may mend."""
+_ROUNDS = 4
+"""Prunings at most: a smaller model moves the simulation, and the simulation may prune again."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,3 +50,57 @@ class LoopStrategy(Strategy):
             kept: (base,) of bool; all when None.
             start: base parameters to begin with, in place of the strategy's own start.
         """
+
+    @property
+    def linear(self) -> Strategy:
+        """The step: motions of a solved problem are simulated already."""
+        return self.step
+
+    def accepts(self, problem: Problem | LoopProblem) -> None:
+        """Refuse a linear problem, which does not know the closed loop."""
+        if isinstance(problem, Problem):
+            raise DynidError(
+                f"{type(self).__name__} needs {self.needs}; build the problem with build_loop_problem.",
+                name="problem",
+            )
+
+    def solution(self, problem: Problem | LoopProblem) -> Solved:
+        """Solve by simulating the closed loop."""
+        self.accepts(problem)
+        assert isinstance(problem, LoopProblem)
+        return self.solve(problem)
+
+    def pruned(self, problem: LoopProblem, essential: Essential) -> Solved:
+        """Prune the linear problem at the fixed point, find the fixed point of the rest, and so on."""
+        solved = self.solve(problem)
+        if _hopeless(solved):
+            return solved
+        kept = np.ones(len(problem.base), dtype=bool)
+        facts: dict[str, object] = {}
+        removed: list[str] = []
+        removals: list[object] = []
+        for _ in range(_ROUNDS):
+            pruned = _pruner(essential, solved).fit(solved.scored, kept)
+            removed += list(pruned.facts.get("removed", ()))
+            removals += list(pruned.facts.get("removals", ()))
+            facts = {**pruned.facts, "removed": list(removed), "removals": list(removals)}
+            if np.array_equal(pruned.kept, kept):
+                break
+            kept = pruned.kept
+            solved = self.solve(problem, kept, pruned.values)
+            if _hopeless(solved):
+                break
+        return replace(solved, fit=replace(solved.fit, facts={**facts, **solved.fit.facts}))
+
+
+def _pruner(essential: Essential, solved: Solved) -> Essential:
+    """The same rule around what solves the linear problem, so that %σ is the strategy's own."""
+    if solved.origin is None:
+        return essential
+    return Essential(solved.origin.strategy, essential.rule, essential.threshold)
+
+
+def _hopeless(solved: Solved) -> bool:
+    """Whether fewer parameters would not help: an M(q) spoilt by parameters that are not seen, they mend."""
+    outcome = solved.fit.problem_outcome
+    return outcome is not None and outcome.name not in _MENDED

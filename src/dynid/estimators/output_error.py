@@ -21,8 +21,9 @@ from dynid.estimators.loop_start import (
     movement,
     unsettled,
 )
-from dynid.estimators.loop_strategy import LoopStrategy, Origin, Solved
+from dynid.estimators.loop_strategy import LoopStrategy
 from dynid.estimators.positions import Positions, Trial
+from dynid.estimators.solved import Origin, Solved
 from dynid.estimators.weights import weights_of
 from dynid.outcome import Outcome
 from dynid.problem.build import build_problem

@@ -5,15 +5,21 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.errors import DynidError
 from dynid.estimators.fit import Fit
+from dynid.estimators.solved import Solved
 from dynid.estimators.uncertainties import uncertainty_of
 from dynid.estimators.uncertainty import Uncertainty
 from dynid.problem.problem import Problem
+
+if TYPE_CHECKING:
+    from dynid.estimators.essential import Essential
+    from dynid.problem.closed_loop import LoopProblem
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +40,35 @@ class Strategy(ABC):
     @abstractmethod
     def fit(self, problem: Problem, kept: NDArray[np.bool_] | None = None) -> Fit:
         """Solve for the kept base parameters, (base,) of bool; all when None."""
+
+    @property
+    def linear(self) -> Strategy:
+        """How it solves linear problems: itself, unless it simulates the closed loop."""
+        return self
+
+    def accepts(self, problem: Problem | LoopProblem) -> None:
+        """Refuse a problem the strategy cannot solve.
+
+        Raises:
+            DynidError: when it is a closed-loop problem and the strategy works on measured motions.
+        """
+        if not isinstance(problem, Problem):
+            raise DynidError(
+                f"{type(self).__name__} works on measured motions; build the problem with build_problem, or "
+                "use a strategy that simulates the closed loop, such as DIDIM.",
+                name="strategy",
+            )
+
+    def solution(self, problem: Problem | LoopProblem) -> Solved:
+        """Solve a problem of the kind the strategy is for."""
+        self.accepts(problem)
+        assert isinstance(problem, Problem)
+        return Solved(problem, self.fit(problem))
+
+    def pruned(self, problem: LoopProblem, essential: Essential) -> Solved:
+        """Solve a closed-loop problem for its essential parameters."""
+        self.accepts(problem)
+        raise NotImplementedError(type(self).__name__)
 
     def to_dict(self) -> dict[str, Any]:
         """Name and options, ready for JSON."""

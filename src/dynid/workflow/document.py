@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dynid.estimators.loop_solve import linear_part
 from dynid.report.document import build_document
 from dynid.validation.cross import cross_validate, experiment_stability
 from dynid.workflow.fit import FitResult
@@ -20,7 +19,7 @@ def document_of(result: FitResult, run: Mapping[str, Any]) -> dict[str, Any]:
     """
     several = len(result.estimate.problem.experiments) > 1 and len(result.motions) == len(result.logs)
     # A method that simulates has put simulated motions into the problem: its linear step compares them.
-    problem, strategy = result.estimate.problem, linear_part(result.strategy)
+    problem, strategy = result.estimate.problem, result.strategy.linear
     reasons = list(result.suggestion.reasons) if result.suggestion else ["given by the user"]
     kept = {"preparation_reasons": reasons, "fitted": [log.to_dict() for log in result.identities]}
     return build_document(

@@ -1,0 +1,80 @@
+"""The main job by methods that simulate the closed loop: files to logs, law and references."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from dynid.cli.loop_options import LoopFiles
+from dynid.cli.parameter_files import parameters_from
+from dynid.errors import DynidError
+from dynid.estimators.didim import DIDIM
+from dynid.estimators.essential import Essential
+from dynid.estimators.loop_strategy import LoopStrategy
+from dynid.estimators.strategy import Strategy
+from dynid.model.robot import Robot
+from dynid.signals.log import Log
+from dynid.signals.read import read_log
+from dynid.simulation.controller import Controller
+from dynid.simulation.controller_file import load_controller
+from dynid.simulation.reference import Reference
+from dynid.simulation.reference_file import load_reference
+from dynid.workflow.fit import FitResult, split_log
+from dynid.workflow.loop_fit import fit_loop
+
+
+def fit_closed_loop(
+    robot: Robot, strategy: Strategy, files: LoopFiles, options: Mapping[str, Any]
+) -> FitResult:
+    """The main job by didim, iv or oe."""
+    inner = strategy.strategy if isinstance(strategy, Essential) else strategy
+    assert isinstance(inner, LoopStrategy)
+    if files.controller is None:
+        raise DynidError(
+            f"{type(inner).__name__} needs {inner.needs}; --controller is missing: give a shipped name or a "
+            "TOML file.",
+            name="controller",
+        )
+    if options.get("repair"):
+        raise DynidError(
+            "--repair is for measured motions; repair the log with dynid check --repair first.", name="repair"
+        )
+    law = load_controller(files.controller, robot, parameters_of=parameters_from)
+    options["progress"]("reading")
+    given, unseen = (
+        [_read(path, files.mapping, inner) for path in paths] for paths in (files.logs, files.kept)
+    )
+    found = _references(robot, law, files.references, len(given), len(unseen))
+    own = None if found is None else found[: len(given)]
+    other = None if found is None else found[len(given) :]
+    if files.split is not None:
+        parts = [split_log(log, files.split) for log in given]
+        given, unseen = [a for a, _ in parts], [*unseen, *(b for _, b in parts)]
+        # The rest of a log follows the rest of the same reference.
+        other = None if other is None or own is None else [*other, *own]
+    rest = {key: value for key, value in options.items() if key != "repair"}
+    return fit_loop(robot, given, strategy, law, own, unseen=unseen, unseen_references=other, **rest)
+
+
+def _read(path: Path, mapping: Path | None, inner: LoopStrategy) -> Log:
+    """A log that need not hold what the method does not need."""
+    return read_log(path, mapping, needed=("torque",) if isinstance(inner, DIDIM) else ("position", "torque"))
+
+
+def _references(
+    robot: Robot, law: Controller, given: Sequence[str], fitted: int, kept: int
+) -> list[Reference] | None:
+    if not given:
+        return None
+    if len(given) == 1 and fitted + kept > 1:
+        given = list(given) * (fitted + kept)
+    if len(given) != fitted + kept:
+        raise DynidError(
+            f"{len(given)} references were given for {fitted} logs to fit and {kept} to validate; give one "
+            "for all, or one each in that order.",
+            name="reference",
+            value=len(given),
+            allowed=str(fitted + kept),
+        )
+    return [load_reference(text, robot, law.sample_time) for text in given]
