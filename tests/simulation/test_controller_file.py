@@ -157,7 +157,7 @@ def test_coupled_motors_pull_both_joints() -> None:
     assert isinstance(law, DriveSide)
     e, zero = [0.0, 0.0, 0.0, 0.0, 0.01, 0.0], [0.0] * 6
     signals = Signals(e, zero, zero, zero, zero, zero)
-    torques, _ = law.torque(TX40, signals, [], list(law.gains), NUMERIC)
+    torques, _ = law.torque(signals, [], list(law.gains), NUMERIC)
     R = TX40.drives.matrix  # type: ignore[union-attr]
     assert np.allclose(torques, R.T @ R @ np.array(e))
     assert torques[5] == pytest.approx(32 * 32 * 0.01)

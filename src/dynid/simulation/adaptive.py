@@ -33,7 +33,7 @@ def _kernel(plan: LoopPlan) -> Kernel:
         parts: list[list[Scalar]] = [s["u"][k * n : (k + 1) * n] for k in range(6)]
         measured = [a + b for a, b in zip(q, parts[4], strict=True)]
         seen = Measured(parts[0], parts[1], parts[2], measured, qd, parts[3])
-        torques, rates = control(plan.controller, plan.robot, seen, z, p, ops)
+        torques, rates = control(plan.controller, seen, z, p, ops)
         pushed = plan.pushed([t + d for t, d in zip(torques, parts[5], strict=True)], q, p, ops)
         qdd = direct_dynamics(plan.robot, p["parameters"], q, qd, pushed, ops)
         return [*qd, *qdd, *rates, *torques]

@@ -11,8 +11,7 @@ from dynid.dynamics.algebra import Scalar, dot, mul, sub
 from dynid.dynamics.operations import Operations
 from dynid.errors import DynidError
 from dynid.model.drives import Matrix
-from dynid.model.robot import Robot
-from dynid.simulation.law import FloatArray, Law, Signals, per_axis
+from dynid.simulation.law import Answer, FloatArray, Law, Scalars, Signals, per_axis
 
 
 @dataclass(frozen=True)
@@ -65,14 +64,7 @@ class DriveSide(Law):
         """The inner law and the transmission."""
         return f"DriveSide {self.inner.key} {self.ratio} {self.offset} {bool(self.limit)}"
 
-    def torque(
-        self,
-        robot: Robot,
-        signals: Signals,
-        memory: Sequence[Scalar],
-        gains: Sequence[Scalar],
-        ops: Operations,
-    ) -> tuple[list[Scalar], list[Scalar]]:
+    def torque(self, signals: Signals, memory: Scalars, gains: Scalars, ops: Operations) -> Answer:
         """Through the drives, the law, and back."""
         n, count = self.axes, len(self.inner.gains)
         own, drive, limit = gains[:count], gains[count : count + n], gains[count + n :]
@@ -87,7 +79,7 @@ class DriveSide(Law):
             [_of(R, m, signals.speed) for m in range(n)],
             outside,
         )
-        output, rates = self.inner.torque(robot, seen, memory, own, ops)
+        output, rates = self.inner.torque(seen, memory, own, ops)
         if self.limit:
             low, high = ops.functions["max"], ops.functions["min"]
             output = [high(low(u, -m), m) for u, m in zip(output, limit, strict=True)]

@@ -16,6 +16,9 @@ from dynid.errors import DynidError
 from dynid.model.robot import Robot
 
 FloatArray = NDArray[np.float64]
+Scalars = Sequence[Scalar]
+Answer = tuple[list[Scalar], list[Scalar]]
+"""Torques, and rates of change of the law's memory."""
 
 
 @dataclass(frozen=True)
@@ -69,14 +72,7 @@ class Law(ABC):
         return f"{type(self).__name__} {self.axes}"
 
     @abstractmethod
-    def torque(
-        self,
-        robot: Robot,
-        signals: Signals,
-        memory: Sequence[Scalar],
-        gains: Sequence[Scalar],
-        ops: Operations,
-    ) -> tuple[list[Scalar], list[Scalar]]:
+    def torque(self, signals: Signals, memory: Scalars, gains: Scalars, ops: Operations) -> Answer:
         """Torques [N m or N] and the rates of change of the memory [1/s]."""
 
     @property

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
 from dynid.dynamics.algebra import Scalar, add, mul, sub
 from dynid.dynamics.operations import Operations
 from dynid.errors import DynidError
-from dynid.model.robot import Robot
-from dynid.simulation.law import FloatArray, Law, Signals, same_axes
+from dynid.simulation.law import Answer, FloatArray, Law, Scalars, Signals, same_axes
 
 Values = float | Sequence[float]
 
@@ -69,14 +68,7 @@ class Bandwidth(Law):
         w, z, J = (np.array(v) for v in (self.natural_frequency, self.damping, self.inertia))
         return (*(w / (2 * z)).tolist(), *(2 * z * w * J).tolist())
 
-    def torque(
-        self,
-        robot: Robot,
-        signals: Signals,
-        memory: Sequence[Scalar],
-        gains: Sequence[Scalar],
-        ops: Operations,
-    ) -> tuple[list[Scalar], list[Scalar]]:
+    def torque(self, signals: Signals, memory: Scalars, gains: Scalars, ops: Operations) -> Answer:
         """Eq 53."""
         kp, kv = _parts(gains, self.axes)
         rows = zip(kp, kv, signals.reference, signals.position, signals.speed, strict=True)
@@ -97,7 +89,36 @@ class Bandwidth(Law):
 
 
 @dataclass(frozen=True)
-class PID(Law):
+class _Gains(Law):
+    """A law whose fields are gains, one per axis each; ``ki`` among them makes it remember an integral."""
+
+    def __post_init__(self) -> None:
+        """One value per axis."""
+        same_axes(self, tuple(f.name for f in fields(self)))
+
+    @property
+    def axes(self) -> int:
+        """Coordinates it controls."""
+        return np.size(getattr(self, fields(self)[0].name))
+
+    @property
+    def gains(self) -> tuple[float, ...]:
+        """All gains, kind by kind."""
+        return tuple(float(g) for f in fields(self) for g in np.atleast_1d(getattr(self, f.name)))
+
+    @property
+    def memory(self) -> int:
+        """An integral of every axis, where there is any."""
+        return self.axes if np.any(getattr(self, "ki", 0.0)) else 0
+
+    @property
+    def key(self) -> str:
+        """With or without integral."""
+        return f"{type(self).__name__} {self.axes} {self.memory}"
+
+
+@dataclass(frozen=True)
+class PID(_Gains):
     """τ = k_p e + k_d (β q̇_r − q̇) + k_i ∫e + k_a q̈_r with e = q_r − q; zero gains leave P, PD, PI.
 
     Args:
@@ -114,39 +135,7 @@ class PID(Law):
     reference_speed: Values = 1.0
     acceleration: Values = 0.0
 
-    def __post_init__(self) -> None:
-        """One value per axis."""
-        same_axes(self, ("kp", "kd", "ki", "reference_speed", "acceleration"))
-
-    @property
-    def axes(self) -> int:
-        """Coordinates it controls."""
-        return np.size(self.kp)
-
-    @property
-    def gains(self) -> tuple[float, ...]:
-        """All gains, kind by kind."""
-        fields = (self.kp, self.kd, self.ki, self.reference_speed, self.acceleration)
-        return tuple(float(g) for values in fields for g in np.atleast_1d(values))
-
-    @property
-    def memory(self) -> int:
-        """∫e of every axis, where there is an integral."""
-        return self.axes if np.any(self.ki) else 0
-
-    @property
-    def key(self) -> str:
-        """With or without integral."""
-        return f"PID {self.axes} {self.memory}"
-
-    def torque(
-        self,
-        robot: Robot,
-        signals: Signals,
-        memory: Sequence[Scalar],
-        gains: Sequence[Scalar],
-        ops: Operations,
-    ) -> tuple[list[Scalar], list[Scalar]]:
+    def torque(self, signals: Signals, memory: Scalars, gains: Scalars, ops: Operations) -> Answer:
         """Torques and ∫e."""
         kp, kd, ki, beta, ka = _parts(gains, self.axes)
         error = [r - q for r, q in zip(signals.reference, signals.position, strict=True)]
@@ -174,7 +163,7 @@ class PID(Law):
 
 
 @dataclass(frozen=True)
-class Cascade(Law):
+class Cascade(_Gains):
     """Position P around speed PI: s = k_p e + β q̇_r − q̇, τ = k_v (s + k_i ∫s) + k_a q̈_r.
 
     Args:
@@ -191,39 +180,7 @@ class Cascade(Law):
     reference_speed: Values = 0.0
     acceleration: Values = 0.0
 
-    def __post_init__(self) -> None:
-        """One value per axis."""
-        same_axes(self, ("kp", "kv", "ki", "reference_speed", "acceleration"))
-
-    @property
-    def axes(self) -> int:
-        """Coordinates it controls."""
-        return np.size(self.kp)
-
-    @property
-    def gains(self) -> tuple[float, ...]:
-        """All gains, kind by kind."""
-        fields = (self.kp, self.kv, self.ki, self.reference_speed, self.acceleration)
-        return tuple(float(g) for values in fields for g in np.atleast_1d(values))
-
-    @property
-    def memory(self) -> int:
-        """∫s of every axis, where there is an integral."""
-        return self.axes if np.any(self.ki) else 0
-
-    @property
-    def key(self) -> str:
-        """With or without integral."""
-        return f"Cascade {self.axes} {self.memory}"
-
-    def torque(
-        self,
-        robot: Robot,
-        signals: Signals,
-        memory: Sequence[Scalar],
-        gains: Sequence[Scalar],
-        ops: Operations,
-    ) -> tuple[list[Scalar], list[Scalar]]:
+    def torque(self, signals: Signals, memory: Scalars, gains: Scalars, ops: Operations) -> Answer:
         """Torques and ∫s."""
         kp, kv, ki, beta, ka = _parts(gains, self.axes)
         slips = []

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from dynid.compile.fingerprint import fingerprint
-from dynid.dynamics.algebra import Scalar
 from dynid.dynamics.inverse import inverse_dynamics
 from dynid.dynamics.operations import Operations
 from dynid.errors import DynidError
 from dynid.model.robot import Robot
-from dynid.simulation.law import Law, Signals, per_axis
+from dynid.simulation.law import Answer, Law, Scalars, Signals, per_axis
 from dynid.simulation.laws import Values
 
 
@@ -54,14 +53,7 @@ class ComputedTorque(Law):
         """The robot's equations."""
         return f"ComputedTorque {self.robot.digest}"
 
-    def torque(
-        self,
-        robot: Robot,
-        signals: Signals,
-        memory: Sequence[Scalar],
-        gains: Sequence[Scalar],
-        ops: Operations,
-    ) -> tuple[list[Scalar], list[Scalar]]:
+    def torque(self, signals: Signals, memory: Scalars, gains: Scalars, ops: Operations) -> Answer:
         """Inverse dynamics of the model at the measured state."""
         n = self.axes
         kp, kd, model = gains[:n], gains[n : 2 * n], gains[2 * n :]
@@ -99,14 +91,7 @@ class Replay(Law):
         """No."""
         return False
 
-    def torque(
-        self,
-        robot: Robot,
-        signals: Signals,
-        memory: Sequence[Scalar],
-        gains: Sequence[Scalar],
-        ops: Operations,
-    ) -> tuple[list[Scalar], list[Scalar]]:
+    def torque(self, signals: Signals, memory: Scalars, gains: Scalars, ops: Operations) -> Answer:
         """The controller adds the torque given from outside to the law's."""
         return [0.0] * self.n, []
 
@@ -157,14 +142,7 @@ class UserLaw(Law):
         """The function's code and the numbers it closes over."""
         return f"UserLaw {self.name} {self.n} {self.states} {fingerprint(self.function)}"
 
-    def torque(
-        self,
-        robot: Robot,
-        signals: Signals,
-        memory: Sequence[Scalar],
-        gains: Sequence[Scalar],
-        ops: Operations,
-    ) -> tuple[list[Scalar], list[Scalar]]:
+    def torque(self, signals: Signals, memory: Scalars, gains: Scalars, ops: Operations) -> Answer:
         """What the function answers, counted."""
         torques, rates = self.function(signals, memory, gains, ops)
         if len(torques) != self.n or len(rates) != self.states:

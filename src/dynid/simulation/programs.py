@@ -117,7 +117,7 @@ class LoopPlan:
         r, rd, rdd, outside, noise, disturbance = (s["u"][k * n : (k + 1) * n] for k in range(6))
         measured = self._encoder([a + b for a, b in zip(q, noise, strict=True)], p["resolution"], ops)
         seen = Measured(r, rd, rdd, measured, qd, outside)
-        torques, following = control(self.controller, self.robot, seen, memory, p, ops)
+        torques, following = control(self.controller, seen, memory, p, ops)
         held = [add(t, d) for t, d in zip(torques, disturbance, strict=True)]
         return [*held, *following, *measured, *torques, *q, *qd]
 
@@ -182,7 +182,6 @@ class Measured:
 
 def control(
     controller: Controller,
-    robot: Robot,
     seen: Measured,
     memory: Sequence[Scalar],
     p: dict[str, Sequence[Scalar]],
@@ -205,7 +204,7 @@ def control(
         speeds,
         seen.torque,
     )
-    torques, rates = controller.law.torque(robot, signals, integrals, p["gains"], ops)
+    torques, rates = controller.law.torque(signals, integrals, p["gains"], ops)
     torques = [add(a, b) for a, b in zip(torques, seen.torque, strict=True)]
     if controller.saturation:
         low, high = ops.functions["max"], ops.functions["min"]

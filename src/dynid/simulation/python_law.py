@@ -64,7 +64,7 @@ def _try(law: UserLaw, robot: Robot) -> None:
     signals = Signals(*(symbols(name, n) for name in names))
     memory, gains = symbols("memory", law.states), symbols("gain", len(law.gains))
     try:
-        torques, rates = law.torque(robot, signals, memory, gains, symbolic())
+        torques, rates = law.torque(signals, memory, gains, symbolic())
         for value in (*torques, *rates):
             ca.SX(value)
     except DynidError:
