@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from cli.commands import assert_one_sentence, dynid
 from dynid.base.find import find_base
 from dynid.cli.main import run
+from dynid.export.comparison import compare_results
+from dynid.export.result import SavedResult, load_result
 from dynid.model.load import load_robot
 
 Capsys = pytest.CaptureFixture[str]
@@ -17,6 +21,9 @@ SIMULATE = (
     *("simulate", "scara", "--controller", "scara", "--reference", "scara", "--duration", "40"),
     *("--position-noise", "4e-5", "--torque-noise-relative", "0.05", "--disturbance-relative", "0.025"),
 )
+
+
+DIDIM = ("--method", "didim", "--controller", "scara")
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +74,9 @@ def test_a_log_is_fitted_and_compared(folder: Path, capsys: Capsys, method: str)
     assert lines[0][:4] == ["name", "unit", "wls value", "wls sigma"]
     assert len(lines) == 9
     shown = dynid(capsys, "compare", "wls", method)
+    assert said.document["agree"]
+    assert said.document["sentence"] in shown.out.replace("\n", " ")
+    assert "The results agree" in said.document["sentence"]
     assert "largest gap" in shown.out
     assert "ZZ1R" in shown.out
 
@@ -95,7 +105,30 @@ def test_essential_parameters_and_a_split(folder: Path, capsys: Capsys) -> None:
         ("a.csv", ("--controller", "scara"), "--controller is for methods that simulate the closed loop"),
         ("a.csv", ("--method", "wls", "--reference", "scara"), "--reference is for methods that simulate"),
         ("torques.csv", ("--method", "didim", "--controller", "scara"), "has no reference channel"),
-        ("torques.csv", ("--method", "oe", "--controller", "scara", "--reference", "scara"), "No position"),
+        (
+            "torques.csv",
+            ("--method", "oe", "--controller", "scara", "--reference", "scara"),
+            "OutputError needs the measured motion (positions) beside the torques; DIDIM does not",
+        ),
+        ("a.csv", ("--method", "iv", "--instruments", "reference"), "the sample time of the loop"),
+        ("a.csv", ("--friction", "stick"), "--friction is for methods that simulate the closed loop"),
+        ("a.csv", ("--max-iterations", "0"), "--max-iterations is for methods that simulate"),
+        ("a.csv", ("--open-loop",), "--open-loop is for methods that simulate the closed loop"),
+        (
+            "a.csv",
+            (*DIDIM, "--instruments", "both"),
+            "--instruments is for --method iv, and --method is didim",
+        ),
+        ("a.csv", (*DIDIM, "--open-loop"), "--open-loop is for --method oe, and --method is didim"),
+        ("a.csv", (*DIDIM, "--start", "nice"), "Unknown start of DIDIM 'nice'"),
+        ("a.csv", (*DIDIM, "--max-iterations", "0"), "give at least 1"),
+        ("a.csv", (*DIDIM, "--friction", "sand"), "Unknown friction model 'sand'"),
+        ("a.csv", (*DIDIM, "--friction", "stick", "--width", "1"), "only smooth friction has a width"),
+        (
+            "a.csv",
+            ("--method", "oe", "--controller", "scara", "--friction", "stick"),
+            "use --friction smooth",
+        ),
         ("a.csv", ("--method", "didim", "--controller", "tx40"), "axes"),
         ("a.csv", ("--method", "didim", "--controller", "nosuch"), "nosuch"),
         (
@@ -114,11 +147,101 @@ def test_what_is_missing_is_told(
     assert not Path("out").exists()
 
 
+@pytest.mark.parametrize(
+    ("method", "more", "expected"),
+    [
+        ("iv", ("--instruments", "both"), {"instruments": "both"}),
+        ("iv", ("--instruments", "reference"), {"instruments": "reference"}),
+        ("iv", ("--start", "least-squares"), {"start": "least squares"}),
+        ("oe", ("--start", "prior", "--max-iterations", "7"), {"start": "prior", "max_iterations": 7}),
+        ("oe", ("--open-loop", "--reference", "scara"), {"open_loop": True}),
+    ],
+)
+def test_options_reach_the_method(
+    folder: Path, capsys: Capsys, method: str, more: tuple[str, ...], expected: dict[str, object]
+) -> None:
+    found = fit(capsys, folder / "a.csv", method, "--decimation", "20", "--out", "x", *more)
+    used = load_result(Path("x")).document["estimate"]["strategy"]
+    assert {key: used[key] for key in expected} == expected
+    assert found["parameters"][0]["value"] == pytest.approx(3.45, rel=0.01)
+
+
+def test_options_reach_the_simulation(folder: Path, capsys: Capsys) -> None:
+    options = ("--decimation", "20", "--force", "--out", "x")
+    ways = ((), ("--friction", "stick"), ("--width", "0.3"))
+    found = [fit(capsys, folder / "a.csv", "didim", *options, *way)["parameters"] for way in ways]
+    smooth, stick, wide = ({row["name"]: row["value"] for row in rows} for rows in found)
+    assert smooth["Fc2"] != stick["Fc2"] == pytest.approx(smooth["Fc2"], rel=0.02)
+    assert wide["Fv2"] != pytest.approx(smooth["Fv2"], rel=0.05)
+
+
+def test_one_pass_is_told_to_be_too_few(folder: Path, capsys: Capsys) -> None:
+    said = dynid(capsys, "fit", "scara", str(folder / "a.csv"), *DIDIM, "--max-iterations", "1", "--json")
+    assert said.code == 2
+    assert said.document["outcome"] == "not converged"
+
+
+def test_validation_of_torques_alone_is_sent_to_fit(folder: Path, capsys: Capsys) -> None:
+    torques = str(folder / "torques.csv")
+    fit(capsys, folder / "a.csv", "didim", "--essential", "--decimation", "20", "--out", "didim")
+    told = assert_one_sentence(dynid(capsys, "validate", "didim", torques))
+    assert f"dynid fit --validate {torques}" in told
+    assert dynid(capsys, "fit", "scara", str(folder / "a.csv"), "--out", "wls", "--json").code == 0
+    told = assert_one_sentence(dynid(capsys, "validate", "wls", torques))
+    assert "No position was recognised" in told
+    assert "dynid fit" not in told
+
+
+def moved(result: SavedResult, label: str, name: str, factor: float) -> SavedResult:
+    """The same result with another value of one parameter."""
+    values = result.values.copy()
+    values[result.base.names.index(name)] *= factor
+    return replace(result, folder=Path(label), values=values)
+
+
+def test_results_that_disagree_are_told(folder: Path, capsys: Capsys) -> None:
+    log = str(folder / "a.csv")
+    assert dynid(capsys, "fit", "scara", log, "--out", "one", "--json").code == 0
+    one = load_result(Path("one"))
+    # 1.5 % of ZZ1R are many σ, but do not matter; 2.5 % do.
+    assert compare_results([one, moved(one, "two", "ZZ1R", 1.015)]).agree
+    found = compare_results([one, moved(one, "two", "ZZ1R", 1.025), moved(one, "three", "MX2", 1.5)])
+    assert not found.agree
+    assert [gap.name for gap in found.conflicts] == ["MX2", "ZZ1R"]
+    assert "MX2 is" in found.sentence
+    assert "in three" in found.sentence
+    # A fifth of a friction that is hardly seen is within its doubt.
+    assert compare_results([one, moved(one, "two", "Fv1", 1.2)]).agree
+    covariance = one.covariance.copy()
+    place = one.base.names.index("MX2")
+    covariance[place, :] = covariance[:, place] = 0.0
+    removed = replace(moved(one, "two", "MX2", 0.0), covariance=covariance)
+    without = compare_results([one, removed])
+    assert without.agree
+    assert np.isnan(without.gaps[place])
+
+
+def test_disagreement_is_exit_code_2(folder: Path, capsys: Capsys) -> None:
+    for name, gain in (("heavy", 1.2), ("light", 1.0)):
+        rows = (folder / "a.csv").read_text().splitlines()
+        cells = [row.split(",") for row in rows[1:]]
+        scaled = [[*c[:3], *(f"{gain * float(v):.9g}" for v in c[3:5]), *c[5:]] for c in cells]
+        Path(f"{name}.csv").write_text("\n".join([rows[0], *(",".join(c) for c in scaled)]))
+        assert dynid(capsys, "fit", "scara", f"{name}.csv", "--out", name, "--json").code == 0
+    said = dynid(capsys, "compare", "light", "heavy", "--json")
+    assert said.code == 2
+    assert said.document["agree"] is False
+    assert "ZZ1R is 3.4" in said.document["sentence"]
+    assert dynid(capsys, "compare", "light", "heavy").code == 2
+
+
 def test_compare_refuses_what_cannot_be_compared(folder: Path, capsys: Capsys) -> None:
     assert dynid(capsys, "fit", "scara", str(folder / "a.csv"), "--out", "one", "--json").code == 0
     assert "at least two" in assert_one_sentence(dynid(capsys, "compare", "one"))
     assert "is not a dynid result folder" in assert_one_sentence(dynid(capsys, "compare", "one", "two"))
     Path("taken.csv").write_text("mine")
+    told = assert_one_sentence(dynid(capsys, "compare", "one", "taken.csv"))
+    assert told == "taken.csv is not a dynid result folder: it is a file."
     said = dynid(capsys, "compare", "one", "one", "--out", "taken.csv")
     assert "exists already" in assert_one_sentence(said)
     assert Path("taken.csv").read_text() == "mine"

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from dynid.errors import DynidError
-from dynid.estimators.identify import DIDIM, OLS, identify
+from dynid.estimators.identify import DIDIM, IV, OLS, OutputError, identify
+from dynid.estimators.loop_strategy import LoopStrategy
 from dynid.signals.preparation import Preparation
 from dynid.simulation.controller import Controller
-from dynid.simulation.laws import PID
+from dynid.simulation.laws import PID, Bandwidth
 from support.closed_loop import Noise, problem, scara
 
 
@@ -53,7 +54,7 @@ def test_the_truth_is_within_two_sigma_as_often_as_it_should() -> None:
     assert 0.8 <= np.mean(hits) < 1.0
 
 
-def test_positions_are_never_looked_at() -> None:
+def test_values_never_depend_on_positions() -> None:
     given = problem(Noise(torque=0.02))
     spoilt = [replace(e, position=np.full_like(e.tau, np.nan), motion=None) for e in given.experiments]
     ours, theirs = (identify(p, DIDIM()) for p in (given, replace(given, experiments=tuple(spoilt))))
@@ -83,3 +84,26 @@ def test_gains_that_cannot_follow_are_refused() -> None:
     fixed = Controller(PID((300.0, 40.0), (40.0, 2.0)), 5e-3)
     with pytest.raises(DynidError, match="cannot follow the inertia"):
         identify(replace(problem(), controller=fixed), DIDIM(follow_inertia="always"))
+
+
+@pytest.mark.parametrize("strategy", [DIDIM(), IV(), OutputError(max_iterations=1)])
+def test_a_law_that_the_positions_disprove_is_refused(strategy: LoopStrategy) -> None:
+    given = problem(Noise(torque=0.05))
+    right = identify(given, strategy)
+    assert right.outcome.name != "control law mismatch"
+    assert max(right.facts["law_error"]) < 0.05
+    law = given.controller.law
+    assert isinstance(law, Bandwidth)
+    softer = replace(given, controller=replace(given.controller, law=replace(law, damping=0.8)))
+    wrong = identify(softer, strategy)
+    assert wrong.outcome.name == "control law mismatch"
+    assert not wrong.outcome.trustworthy
+    assert "fed with the logged positions" in wrong.outcome.cause
+    assert "joint1, joint2" in wrong.outcome.cause
+
+
+def test_torques_of_one_joint_in_other_units_are_refused_by_name() -> None:
+    given = problem()
+    scaled = [replace(e, tau=e.tau * [1.0, 1.5]) for e in given.experiments]
+    found = identify(replace(given, experiments=tuple(scaled)), DIDIM())
+    assert "torques of joint2 by 33" in found.outcome.cause

@@ -213,7 +213,7 @@ def test_what_is_missing_is_named(name: str) -> None:
         with pytest.raises(DynidError, match="IV needs the measured motion of experiment 'experiment 1'"):
             identify(without(motion=None), case.strategy)
     elif name.startswith("oe"):
-        with pytest.raises(DynidError, match="'experiment 1' has none; map the position columns"):
+        with pytest.raises(DynidError, match="of experiment 'experiment 1'; DIDIM does not"):
             identify(without(position=None), case.strategy)
     else:  # torques, reference and law are enough
         assert identify(without(position=None, motion=None), case.strategy).outcome.name == "fine"

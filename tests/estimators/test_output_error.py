@@ -246,3 +246,25 @@ def test_options_that_cannot_work_get_a_sentence() -> None:
 def test_a_loop_that_cannot_be_simulated_is_refused_at_once() -> None:
     with pytest.raises(NotTrustworthyError, match="positive definite"):
         identify(problem(), OutputError(start=scaled(-1.0)))
+
+
+def test_a_log_that_starts_mid_run_starts_where_the_robot_was() -> None:
+    given = problem(seeds=(1,))
+    (whole,) = given.experiments
+    assert whole.position is not None
+    r, first = whole.reference, 300
+    cut = replace(
+        whole,
+        time=whole.time[first:],
+        tau=whole.tau[first:],
+        position=whole.position[first:],
+        samples=whole.samples[first:] - first,
+        reference=replace(
+            r, q=r.q[first:], qd=r.qd[first:], qdd=r.qdd[first:], start=r.start + first * r.sample_time
+        ),
+        start=None,
+        motion=None,
+    )
+    estimate = identify(replace(given, experiments=(cut,)), OutputError())
+    assert estimate.outcome.name == "fine"
+    np.testing.assert_allclose(estimate.values, scara()[1], rtol=2e-3)

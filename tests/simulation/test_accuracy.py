@@ -35,10 +35,27 @@ def test_step_doubling_keeps_the_real_error_below_the_tolerance(friction: str, t
     assert found.outcome.name == "fine"
 
 
-def test_a_given_number_of_substeps_is_taken_and_no_error_is_claimed() -> None:
-    found = simulate(scara(), None, scara_controller(), scara_reference(), accuracy=Accuracy(substeps=3))
-    assert found.substeps == 3
-    assert np.isnan(found.error)
+@pytest.mark.parametrize("friction", ["smooth", "stick"])
+def test_a_given_number_of_substeps_is_taken_and_its_error_told(friction: str) -> None:
+    robot, own, reference = scara(), scara_controller(), scara_reference()
+    found, truth = (
+        simulate(robot, None, own, reference, accuracy=Accuracy(friction, substeps=s)) for s in (8, 256)
+    )
+    assert found.substeps == 8
+    assert largest(found.q, truth.q) < 2 * found.error < 1e-4
+    strict = Accuracy(friction, tolerance=1e-13, substeps=8)
+    judged = simulate(robot, None, own, reference, accuracy=strict).outcome
+    assert judged.name == "tolerance not reached"
+    assert judged.cause.startswith("With 8 integration steps per sample")
+
+
+def test_too_few_given_substeps_for_the_friction_are_told() -> None:
+    accuracy = Accuracy(width=1e-4, substeps=1)
+    found = simulate(scara(), None, scara_controller(), scara_reference(), accuracy=accuracy)
+    assert (found.outcome.name, found.outcome.trustworthy) == ("friction too stiff", False)
+    assert "too stiff for 1 integration step per sample" in found.outcome.cause
+    assert found.error > accuracy.tolerance
+    assert "Leave substeps out" in found.outcome.remedy
 
 
 def test_a_tolerance_that_is_not_reached_is_told() -> None:

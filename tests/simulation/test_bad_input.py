@@ -127,6 +127,20 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
         "The law 'mine' gives 3 torques and 0 memory rates; 2 and 0 are needed",
     ),
     "own law's memory": (lambda: run(Controller(user(2, 1), 5e-3)), "gives 2 torques and 1 memory rates"),
+    "own law's states": (
+        lambda: run(Controller(user(2, 1), 5e-3)),
+        r"states is 0 \(missing or zero, so that memory is empty\): set states = 1",
+    ),
+    "own law's index": (
+        lambda: run(Controller(UserLaw(lambda s, m, g, ops: ([m[0]] * 2, []), 2, name="mine"), 5e-3)),
+        "The law 'mine' takes an entry that is not there: it has 2 axes, 0 gains and states = 0 .missing",
+    ),
+    "own law's numpy": (
+        lambda: run(
+            Controller(UserLaw(lambda s, m, g, ops: ([np.tanh(q) for q in s.position], []), 2), 5e-3)
+        ),
+        r"calls a function of numpy on a signal; use those of ops instead, such as ops\.functions\['tanh'\]",
+    ),
     "law without rule": (
         lambda: Controller(Replay(2), 5e-3).scaled((1.0, 2.0)),
         "The law Replay has no rule to follow the robot's inertia",
@@ -140,6 +154,14 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
     "noise": (lambda: Sensors(position_noise=-1.0), "position_noise is -1.0; give numbers of at least 0"),
     "side": (lambda: Sensors(side="gear"), "Unknown encoder side 'gear'"),
     "lag": (lambda: Sensors(torque_delay=-2), "torque_delay is -2; give a whole number of samples"),
+    "lag beyond the log": (
+        lambda: run(sensors=Sensors(torque_delay=10**15)),
+        "torque_delay is 1000000000000000 samples, and the log has only 20; shorten the delay",
+    ),
+    "ripple without order": (
+        lambda: Disturbances(ripple=(0.0, 2.0), ripple_order=(3.0, 0.0)),
+        "a ripple would do nothing; give its periods per turn or metre as ripple_order",
+    ),
     "ripple": (lambda: Disturbances(ripple=float("nan")), "ripple is nan; give numbers of at least 0"),
     "reference's shape": (lambda: Reference(5e-3, np.zeros(9)), r"The reference has shape \(9,\)"),
     "reference not finite": (lambda: Reference(5e-3, np.full((9, 2), np.nan)), "values that are not finite"),
@@ -151,7 +173,7 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
         lambda: Reference(0.0, np.zeros((9, 2))),
         "sample_time is 0.0 s; it must be positive",
     ),
-    "resampling": (lambda: R.resampled(1e-3, "cubic"), "Unknown way to resample 'cubic'"),
+    "resampling": (lambda: R.resampled(1e-3, "quintic"), "Unknown way to resample 'quintic'"),
     "resampling time": (lambda: R.resampled(-1.0), "sample_time is -1.0 s; it must be positive"),
     "sines": (lambda: Sines(((1.0,), (1.0,)), ((1.0,),)), "give one list per axis of amplitudes"),
     "short sines": (

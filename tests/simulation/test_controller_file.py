@@ -202,6 +202,10 @@ def hungry(signals, memory, gains, ops):
     return [gains[0], gains[1]], []
 
 
+def lost(signals, memory, gains, ops):
+    return [ops.functions["sqrt"](-1.0 - q * q) for q in signals.position], []
+
+
 number = 3
 """
 PYTHON = 'kind = "python"\nrate_hz = 500\nfile = "law.py"\nfunction = "{}"\n'
@@ -236,7 +240,9 @@ def test_a_python_law_runs_as_the_same_pid(tmp_path: Path) -> None:
         ("number", "", LAW, "law.py has no function 'number'"),
         ("jumpy", "", LAW, "decide with ops instead of if"),
         ("short", "", LAW, "gives 1 torques and 0 memory rates; 2 and 0 are needed"),
-        ("hungry", "", LAW, "fails on symbols (IndexError"),
+        ("hungry", "", LAW, "takes an entry that is not there: it has 2 axes, 0 gains and states = 0"),
+        ("spring", "gains = [1, 2]\n", LAW, "states is 0 (missing or zero, so that memory is empty)"),
+        ("lost", "saturation = 5\n", LAW, "law.lost gives NaN for all signals that were tried"),
         ("spring", "", "1/0", "law.py cannot be run (ZeroDivisionError: division by zero)"),
         ("spring", "", "import sys; sys.exit(3)", "law.py cannot be run (SystemExit: 3)"),
         ("spring", "", "def spring(:", "law.py cannot be run (SyntaxError"),
@@ -421,3 +427,9 @@ def test_the_examples_of_the_page_load(tmp_path: Path) -> None:
         loaded.append(kind)
     assert loaded.count("sines") == 1
     assert {"bandwidth", "cascade", "python", "waypoints", "log"} <= set(loaded)
+
+
+def test_the_bound_of_a_number_is_named() -> None:
+    assert "kp is 1e+300; it must be between -1e+300 and 1e+300." in refused(
+        'kind = "p"\nrate_hz = 5\nkp = 1e300'
+    )

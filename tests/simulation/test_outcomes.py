@@ -13,7 +13,7 @@ from dynid.model.robot import Robot
 from dynid.simulation.controller import Controller
 from dynid.simulation.inertia import definiteness, friction_rate, smallest_eigenvalue
 from dynid.simulation.laws import PID
-from dynid.simulation.model_laws import Replay
+from dynid.simulation.model_laws import Replay, UserLaw
 from dynid.simulation.reference import Reference
 from dynid.simulation.sensors import Sensors
 from dynid.simulation.simulate import Accuracy, simulate
@@ -29,6 +29,17 @@ def test_unstable_gains_diverge(friction: str) -> None:
     assert "first at joint" in found.outcome.cause
     assert "gains do not stabilise the robot" in found.outcome.cause
     assert found.outcome.remedy.startswith("Check the gains, the sample time and the delay")
+
+
+@pytest.mark.parametrize("sample_time", [5e-3, None])
+def test_a_law_that_gives_nan_is_told_from_gains(sample_time: float | None) -> None:
+    """√(0.0525 − t) as a torque, where the reference of the first joint is the time."""
+    reference = Reference(5e-3, np.tile(5e-3 * np.arange(40)[:, None], (1, 2)))
+    law = UserLaw(lambda s, m, g, ops: ([ops.functions["sqrt"](0.0525 - s.reference[0]), 0.0], []), 2)
+    found = simulate(scara(), None, Controller(law, sample_time), reference)
+    assert (found.outcome.name, found.outcome.trustworthy) == ("law gave NaN", False)
+    assert "gives NaN as torque of joint" in found.outcome.cause
+    assert "at 0.055 s, where positions and speeds are still finite" in found.outcome.cause
 
 
 def test_an_open_loop_may_go_anywhere() -> None:

@@ -43,6 +43,33 @@ def test_resampling_goes_through_the_same_points() -> None:
     assert r.resampled(0.03).samples == 34
 
 
+def test_a_slow_reference_is_joined_smoothly() -> None:
+    """From 25 Hz to 500 Hz: the accelerations of the sines, not a kink at every sample."""
+    sines = Sines(((0.8, 0.4, 0.1), (0.6, 0.2, 0.1)), ((0.2, 0.55, 1.1), (0.25, 0.6, 0.9)))
+    slow, exact = sines.sample(0.04, 20.0), sines.sample(2e-3, 20.0)
+    made = Reference(0.04, slow.q, start=2.0).resampled(2e-3)
+    inside = slice(100, made.samples - 100)
+    for got, wanted in ((made.q, exact.q), (made.qd, exact.qd), (made.qdd, exact.qdd)):
+        assert largest(got[inside], wanted[inside]) < 0.01 * np.abs(wanted).max()
+    differences = np.diff(made.q, 2, axis=0) / 2e-3**2
+    assert largest(differences[inside], exact.qdd[1:][inside]) < 0.01 * np.abs(exact.qdd).max()
+    kinks = np.diff(slow.resampled(2e-3, "linear").q, 2, axis=0) / 2e-3**2
+    assert np.abs(kinks).max() > 10 * np.abs(exact.qdd).max()
+    assert (made.start, made.samples) == (2.0, 9981)
+
+
+def test_a_longer_step_takes_the_stored_derivatives() -> None:
+    r = Sines(((1.0,),), ((1.0,),)).sample(0.01, 1.0)
+    slower = r.resampled(0.02)
+    for got, stored in ((slower.q, r.q), (slower.qd, r.qd), (slower.qdd, r.qdd)):
+        assert largest(got, stored[::2]) < 1e-12
+
+
+def test_two_samples_are_joined_by_a_line() -> None:
+    made = Reference(1.0, np.array([[0.0], [1.0]])).resampled(0.25)
+    assert largest(made.q[:, 0], np.linspace(0, 1, 5)) < 1e-15
+
+
 def test_splines_go_through_the_points() -> None:
     t = np.linspace(0, 2, 9)
     points = np.column_stack([np.sin(t), np.cos(t)])

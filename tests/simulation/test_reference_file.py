@@ -77,10 +77,13 @@ def test_waypoints_are_passed(tmp_path: Path) -> None:
 def test_a_slow_planner_holds_or_interpolates(tmp_path: Path) -> None:
     """At 4 ms of its own, for a controller at 1 ms."""
     slow = "rate_hz = 250\n" + SINES.strip()
-    held, linear = (
+    held, linear, cubic = (
         load_reference(file_of(tmp_path, f'interpolation = "{way}"\n{slow}'), SCARA, 1e-3).q
-        for way in ("hold", "linear")
+        for way in ("hold", "linear", "cubic")
     )
+    assert np.array_equal(cubic, load_reference(file_of(tmp_path, slow), SCARA, 1e-3).q)
+    exact = load_reference(file_of(tmp_path, SINES), SCARA, 1e-3).q[: len(cubic)]
+    assert np.abs(cubic - exact).max() < 1e-3 * np.abs(linear - exact).max()
     assert np.array_equal(held[4], held[7])
     assert np.allclose(linear[5], 0.75 * linear[4] + 0.25 * linear[8])
     own = load_reference(file_of(tmp_path, slow), SCARA)
@@ -169,7 +172,7 @@ REFUSED = {
     SINES.replace("[[0.5, 0.2], 0.3]", "[[0.5], 0.3]"): "The sines have lists of lengths",
     SINES.replace("[[0.5, 0.2], 0.3]", '["a", 0.3]'): "entry 1 of amplitudes is 'a'; it must be a number.",
     SINES.replace("[[0.5, 0.2], 0.3]", f"[{[0.1] * 1001}, 1]"): "has 1001 numbers; allowed are at most 1000.",
-    'interpolation = "cubic"\n' + SINES: "Unknown interpolation 'cubic'.",
+    'interpolation = "cubist"\n' + SINES: "Unknown interpolation 'cubist'. Did you mean 'cubic'",
     POINTS.replace("[0.0, 1.0, 2.0, 4.0]", "[0.0, 1.0, 1.0, 4.0]"): "at least two stamps that increase",
     POINTS.replace("[0.0, 1.0, 2.0, 4.0]", "[0.0, 1.0]"): "position has 4 points for 2 stamps.",
     POINTS.replace("[0.5, 0.1]", "[0.5]"): "point 2 of position has 1 numbers; allowed are 2, one per axis.",
@@ -195,8 +198,12 @@ def test_more_refusals(tmp_path: Path) -> None:
         load_reference("scaar", SCARA)
     with pytest.raises(FileError, match="says neither sample_time nor rate_hz; add one of them"):
         load_reference(file_of(tmp_path, SINES), SCARA)
-    with pytest.raises(FileError, match="sample_time is -1 s; it must be positive and finite"):
+    with pytest.raises(FileError, match=r"sample_time is -1 s; it must be positive and below 1e\+09 s"):
         load_reference("scara", SCARA, -1)
+    with pytest.raises(FileError, match=r"duration is 1000000000\.0 s; .*positive and below 1e\+09 s"):
+        load_reference("scara", SCARA, 1e-2, duration=1e9)
+    with pytest.raises(FileError, match=r"ask for a rate \(--rate-hz on the command line, sample_time in"):
+        load_reference("scara", SCARA)
     with pytest.raises(FileError, match="A mapping belongs to a log, and this is a sines reference"):
         load_reference("scara", SCARA, 1e-2, tmp_path / "map.toml")
     save_log(log_of("torque"), tmp_path / "torques.csv")

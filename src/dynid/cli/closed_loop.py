@@ -8,16 +8,21 @@ from typing import Any
 
 from dynid.cli.loop_options import LoopFiles
 from dynid.cli.parameter_files import parameters_from
+from dynid.cli.torque_logs import torques_alone
 from dynid.errors import DynidError
 from dynid.estimators.didim import DIDIM
 from dynid.estimators.essential import Essential
+from dynid.estimators.iv import IV
 from dynid.estimators.loop_strategy import LoopStrategy
+from dynid.estimators.output_error import OutputError
 from dynid.estimators.strategy import Strategy
 from dynid.model.robot import Robot
 from dynid.signals.log import Log
 from dynid.signals.read import read_log
+from dynid.simulation.accuracy import Accuracy
 from dynid.simulation.controller import Controller
 from dynid.simulation.controller_file import load_controller
+from dynid.simulation.programs import STICK
 from dynid.simulation.reference import Reference
 from dynid.simulation.reference_file import load_reference
 from dynid.workflow.fit import FitResult, split_log
@@ -31,15 +36,19 @@ def fit_closed_loop(
     inner = strategy.strategy if isinstance(strategy, Essential) else strategy
     assert isinstance(inner, LoopStrategy)
     if files.controller is None:
-        raise DynidError(
-            f"{type(inner).__name__} needs {inner.needs}; --controller is missing: give a shipped name or a "
-            "TOML file.",
-            name="controller",
-        )
+        raise _no_controller(inner)
     if options.get("repair"):
         raise DynidError(
             "--repair is for measured motions; repair the log with dynid check --repair first.", name="repair"
         )
+    if isinstance(inner, OutputError) and files.options.friction == STICK:
+        raise DynidError(
+            "--friction is stick, but oe needs derivatives of the simulation, which set-valued friction has "
+            "not; use --friction smooth.",
+            name="friction",
+            value=STICK,
+        )
+    accuracy = Accuracy(**files.options.accuracy)
     law = load_controller(files.controller, robot, parameters_of=parameters_from)
     options["progress"]("reading")
     given, unseen = (
@@ -53,13 +62,35 @@ def fit_closed_loop(
         given, unseen = [a for a, _ in parts], [*unseen, *(b for _, b in parts)]
         # The rest of a log follows the rest of the same reference.
         other = None if other is None or own is None else [*other, *own]
-    rest = {key: value for key, value in options.items() if key != "repair"}
+    rest = {key: value for key, value in options.items() if key != "repair"} | {"accuracy": accuracy}
     return fit_loop(robot, given, strategy, law, own, unseen=unseen, unseen_references=other, **rest)
+
+
+def _no_controller(inner: LoopStrategy) -> DynidError:
+    name, needs = type(inner).__name__, inner.needs
+    if isinstance(inner, IV) and inner.instruments == "reference":
+        needs = "the sample time of the loop from its control law, even where the reference is the instrument"
+    return DynidError(
+        f"{name} needs {needs}; --controller is missing: give a shipped name or a TOML file.",
+        name="controller",
+    )
 
 
 def _read(path: Path, mapping: Path | None, inner: LoopStrategy) -> Log:
     """A log that need not hold what the method does not need."""
-    return read_log(path, mapping, needed=("torque",) if isinstance(inner, DIDIM) else ("position", "torque"))
+    if isinstance(inner, DIDIM):
+        return read_log(path, mapping, needed=("torque",))
+    try:
+        return read_log(path, mapping)
+    except DynidError as error:
+        if not torques_alone(path, mapping):
+            raise
+        raise DynidError(
+            f"{type(inner).__name__} needs the measured motion (positions) beside the torques; DIDIM does "
+            f"not. {error}",
+            name="position",
+            value=str(path),
+        ) from None
 
 
 def _references(

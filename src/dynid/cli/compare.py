@@ -20,15 +20,21 @@ def compare(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
-) -> None:
-    """Put results of one robot side by side: parameters with their doubt, residuals, time."""
+) -> int:
+    """Put results of one robot side by side, and say whether they agree within their doubt."""
     found = compare_results([load_result(folder) for folder in results])
     if out is not None:
         write_file(out, _csv(found), force)
     if as_json:
         print_json(found.to_dict())
-        return
+    else:
+        _print(found)
+    return 0 if found.agree else 2
+
+
+def _print(found: Comparison) -> None:
     screen = console()
+    screen.print(found.sentence, markup=False)
     head = ("result", "method", "kept", "fit", "unseen", "iterations", "time", "outcome")
     screen.print(table("", head, [_row(*pair) for pair in zip(found.labels, found.summaries, strict=True)]))
     screen.print()

@@ -35,8 +35,15 @@ from dynid.cli.fit_output import print_summary, summarise
 from dynid.cli.loop_options import (
     LOOP_METHODS,
     ControllerOption,
+    FrictionOption,
+    InstrumentsOption,
+    IterationsOption,
     LoopFiles,
+    LoopOptions,
+    OpenLoopOption,
     ReferenceOption,
+    StartOption,
+    WidthOption,
     refuse_loop_options,
 )
 from dynid.cli.output import print_json
@@ -66,6 +73,12 @@ def fit(
     uncertainty: UncertaintyOption = "classical",
     controller: ControllerOption = None,
     reference: ReferenceOption = None,
+    friction: FrictionOption = None,
+    width: WidthOption = None,
+    instruments: InstrumentsOption = None,
+    open_loop: OpenLoopOption = False,
+    start: StartOption = None,
+    max_iterations: IterationsOption = None,
     validate: ValidateOption = None,
     split: SplitOption = None,
     plan: PlanOption = None,
@@ -84,17 +97,18 @@ def fit(
     """Identify a robot's parameters from logs, with uncertainties, a verdict and a report."""
     check_free(out, force)
     found = chosen_robot(robot, terms, gravity, payload)
-    strategy = chosen_strategy(method, essential, rule, uncertainty)
+    how = LoopOptions(friction, width, instruments, open_loop, start, max_iterations)
+    strategy = chosen_strategy(method, essential, rule, uncertainty, how)
     steps, keys = chosen_plan(plan, cutoff_hz, decimation, mask, convention, found.n_coordinates)
     facts = run_facts(context, robot, mapping)
     started = time.perf_counter()
     with progress_line(quiet=as_json) as tell:
         options = {"plan": steps, "overrides": keys, "repair": repair, "progress": tell}
         if method not in LOOP_METHODS:
-            refuse_loop_options(method, controller, reference or [])
+            refuse_loop_options(method, controller, reference or [], how)
             result = _fitted(found, logs, mapping, strategy, validate or [], split, options)
         else:
-            loop = LoopFiles(logs, mapping, validate or [], split, controller, reference or [])
+            loop = LoopFiles(logs, mapping, validate or [], split, controller, reference or [], how)
             # Only these methods need the simulator: the others should not wait for it.
             result = import_module("dynid.cli.closed_loop").fit_closed_loop(found, strategy, loop, options)
         tell("writing the report")

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from dynid.cli.loop_options import LOOP_METHODS
+from dynid.cli.loop_options import LOOP_METHODS, LoopOptions
 from dynid.errors import DynidError, FileError, unknown_name
 from dynid.estimators import identify
 from dynid.estimators.essential import Essential
@@ -72,8 +72,10 @@ ConventionOption = Annotated[
 ]
 
 
-def chosen_strategy(method: str, essential: bool, rule: str | None, uncertainty: str) -> Strategy:
-    """The estimator of a command line."""
+def chosen_strategy(
+    method: str, essential: bool, rule: str | None, uncertainty: str, loop: LoopOptions
+) -> Strategy:
+    """The estimator of a command line; ``loop`` serves those that simulate the closed loop."""
     if method not in METHODS and method not in LOOP_METHODS:
         raise unknown_name("method", method, (*METHODS, *LOOP_METHODS))
     if rule is not None and rule not in RULES:
@@ -82,8 +84,11 @@ def chosen_strategy(method: str, essential: bool, rule: str | None, uncertainty:
         raise DynidError(
             "--rule has no meaning without --essential; add --essential.", name="rule", value=rule
         )
-    kind = METHODS[method] if method in METHODS else getattr(identify, LOOP_METHODS[method])
-    strategy = kind(uncertainty=uncertainty)
+    if method in METHODS:
+        strategy = METHODS[method](uncertainty=uncertainty)
+    else:
+        kind = getattr(identify, LOOP_METHODS[method])
+        strategy = kind(uncertainty=uncertainty, **loop.of_strategy(method))
     return Essential(strategy, rule=rule or "sigma") if essential else strategy
 
 

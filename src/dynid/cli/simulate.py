@@ -21,7 +21,7 @@ from dynid.cli.simulate_summary import Run, print_summary, summarise
 from dynid.errors import DynidError
 from dynid.signals.log import Step
 from dynid.signals.save import check_target, save_log
-from dynid.simulation.accuracy import Accuracy
+from dynid.simulation.accuracy import DEFAULT, Accuracy
 from dynid.simulation.controller import Controller
 from dynid.simulation.controller_file import load_controller
 from dynid.simulation.reference_file import load_reference
@@ -53,7 +53,7 @@ def simulate(
     ripple_order: options.RippleOrderOption = "0",
     friction: options.FrictionOption = "smooth",
     width: options.WidthOption = 3e-3,
-    tolerance: options.ToleranceOption = 1e-7,
+    tolerance: options.ToleranceOption = DEFAULT.tolerance,
     substeps: options.SubstepsOption = None,
     rate_hz: options.RateOption = None,
     out: options.OutOption = None,

@@ -76,6 +76,11 @@ class DIDIM(LoopStrategy):
                 value=self.max_iterations,
             )
 
+    @property
+    def simulates_law(self) -> bool:
+        """Gains that follow the simulated inertia need not be the robot's."""
+        return self.follow_inertia != "always"
+
     def fit(self, problem: Problem, kept: NDArray[np.bool_] | None = None) -> Fit:
         """One linear step."""
         return self.step.fit(problem, kept)

@@ -73,6 +73,11 @@ class IV(LoopStrategy):
             raise unknown_name("kind of instruments", self.instruments, INSTRUMENTS)
         check_options("IV", self.start, STARTS, self.max_iterations, self.value_tolerance)
 
+    @property
+    def simulates_law(self) -> bool:
+        """The reference alone makes instruments without a law; gains may follow the inertia."""
+        return self.instruments != "reference" and self.follow_inertia != "always"
+
     def fit(self, problem: Problem, kept: NDArray[np.bool_] | None = None) -> Fit:
         """Least squares, where nothing is known of instruments."""
         return self.step.fit(problem, kept)
@@ -85,7 +90,7 @@ class IV(LoopStrategy):
     ) -> Solved:
         """One pass with the reference, or passes until the simulated instruments settle."""
         measured = at_motions(problem, "IV")
-        linear = _linear(measured, [e.motion for e in problem.experiments if e.motion is not None], True)
+        linear = _linear(measured, [e.motion for e in measured.experiments if e.motion is not None], True)
         fixed: tuple[Rows, ...] = ()
         if self.instruments != "model":
             fixed = (instrument_rows(linear, _linear(measured, list(reference_motions(measured)), False)),)

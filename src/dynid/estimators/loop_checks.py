@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dynid.estimators.law_checks import MISMATCH, Finding, averaged, check_motion, running_mean
 from dynid.outcome import Outcome
 from dynid.problem.closed_loop import LoopProblem
 from dynid.problem.replay import Replayed
 
-FloatArray = NDArray[np.float64]
 EXPLAINED = 0.25
 """Share of the torque error that a mere shift in time explains, from which on the law is in doubt."""
 LARGE = 0.08
@@ -21,22 +19,15 @@ HOPELESS = 0.6
 """Relative torque error from which on nothing of the loop is explained."""
 
 
-@dataclass(frozen=True)
-class Finding:
-    """What was found: figures, and an outcome where the law is not the robot's."""
-
-    facts: dict[str, Any] = field(default_factory=dict)
-    outcome: Outcome | None = None
-
-
 def check_loop(problem: LoopProblem, final: Replayed) -> Finding:
-    """Compare measured and simulated torques: as a whole, and for a shift in time.
+    """Compare measured and simulated torques, as a whole and for a shift in time, and positions if any.
 
     The error of a loop with the wrong bandwidth or delay is τ(t) − τ_s(t) ≈ δ τ̇_s: it is regressed on the
     simulated torque's rate.
     """
     joints = [_compare(problem, final, j) for j in range(problem.robot.n_coordinates)]
-    facts = {
+    moved = check_motion(problem, final, np.array([joint.error for joint in joints]))
+    facts = moved.facts | {
         "torque_lag_s": [joint.lag for joint in joints],
         "torque_lag_share": [joint.share for joint in joints],
         "loop_error": [joint.error for joint in joints],
@@ -48,7 +39,7 @@ def check_loop(problem: LoopProblem, final: Replayed) -> Finding:
     if late:
         worst = max(late, key=lambda j: joints[j].error)
         outcome = Outcome(
-            "control law mismatch",
+            MISMATCH,
             False,
             f"The simulated torques of {', '.join(names[j] for j in late)} run beside the measured ones in "
             f"time (by {1000 * joints[worst].lag:+.0f} ms at the worst, {100 * joints[worst].error:.0f} % of "
@@ -64,7 +55,7 @@ def check_loop(problem: LoopProblem, final: Replayed) -> Finding:
             f"{100 * joints[worst].error:.0f} % of the torque: the simulated loop is not that of the log.",
             "Check the reference, the control law, signs and units of the torques, and the robot.",
         )
-    return Finding(facts, outcome)
+    return Finding(facts, outcome or moved.outcome)
 
 
 @dataclass(frozen=True)
@@ -79,9 +70,8 @@ class _Joint:
 def _compare(problem: LoopProblem, final: Replayed, j: int) -> _Joint:
     top = bottom = whole = size = 0.0
     for motion, simulated in zip(final.motions, final.torques, strict=True):
-        # Noise must not hide a lag: at least a fiftieth of a second is averaged.
-        width = max(problem.plan.decimation, int(motion.rate_hz / 50), 1)
-        measured, model = _smooth(motion.tau[:, j], width), _smooth(simulated[:, j], width)
+        width = averaged(problem, motion.rate_hz)
+        measured, model = running_mean(motion.tau[:, j], width), running_mean(simulated[:, j], width)
         rate = np.gradient(model, 1.0 / motion.rate_hz)
         off = measured - model
         top += float(off @ rate)
@@ -91,10 +81,3 @@ def _compare(problem: LoopProblem, final: Replayed, j: int) -> _Joint:
     lag = top / bottom if bottom > 0 else 0.0
     share = lag * top / whole if whole > 0 else 0.0
     return _Joint(-lag, share, float(np.sqrt(whole / size)) if size > 0 else 0.0)
-
-
-def _smooth(values: FloatArray, width: int) -> FloatArray:
-    """Running mean, so that noise does not hide a lag."""
-    if width == 1 or len(values) < 2 * width:
-        return values
-    return np.convolve(values, np.full(width, 1.0 / width), mode="valid")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +11,14 @@ from numpy.typing import NDArray
 from dynid.errors import DynidError, NotTrustworthyError, unknown_name
 from dynid.estimators.fit import Fit
 from dynid.outcome import Outcome
-from dynid.problem.closed_loop import LoopProblem
+from dynid.problem.closed_loop import LoopExperiment, LoopProblem
 
 FloatArray = NDArray[np.float64]
 PRIOR = "prior"
+_FITTED = 11
+"""Samples a parabola is laid through for the state at the first of them."""
+_AWAY = 0.1
+"""Share of the tracking error from which on a robot does not start on its reference."""
 
 
 def given_start(problem: LoopProblem, start: str | Mapping[str, float]) -> FloatArray:
@@ -35,6 +40,27 @@ def given_start(problem: LoopProblem, start: str | Mapping[str, float]) -> Float
     if unknown:
         raise unknown_name("base parameter", unknown[0], base.names)
     return np.array([float(start.get(name, 0.0)) for name in base.names])
+
+
+def measured_starts(problem: LoopProblem) -> LoopProblem:
+    """The problem with q and q̇ at the start from the first positions, where the robot is off its reference.
+
+    A log cut out of a longer run starts with the tracking error of that run, which a simulation that starts
+    on the reference would first have to build up. q(0) and q̇(0) are those of a parabola through 11 samples.
+    """
+    return replace(problem, experiments=tuple(_with_start(e) for e in problem.experiments))
+
+
+def _with_start(experiment: LoopExperiment) -> LoopExperiment:
+    q, samples = experiment.position, experiment.samples
+    if experiment.start is not None or q is None or samples[0] != 0 or len(q) < _FITTED:
+        return experiment
+    off = q - experiment.reference.q[samples]
+    if not np.all(np.isfinite(off)) or np.all(np.abs(off[0]) <= _AWAY * np.sqrt(np.mean(off**2, axis=0))):
+        return experiment
+    time = experiment.time[:_FITTED] - experiment.time[0]
+    fitted = np.polynomial.polynomial.polyfit(time, q[:_FITTED], 2)
+    return replace(experiment, start=(fitted[0], fitted[1]))
 
 
 def check_options(

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.errors import DynidError
+from dynid.errors import DynidError, NotTrustworthyError
 from dynid.estimators.essential import Essential
+from dynid.estimators.law_checks import check_law
 from dynid.estimators.least_squares import WLS
 from dynid.estimators.solved import Solved
 from dynid.estimators.strategy import Strategy
@@ -68,10 +70,37 @@ class LoopStrategy(Strategy):
         """Solve by simulating the closed loop."""
         self.accepts(problem)
         assert isinstance(problem, LoopProblem)
-        return self.solve(problem)
+        return self._judged(problem, lambda: self.solve(problem))
+
+    @property
+    def simulates_law(self) -> bool:
+        """Whether the estimate hangs on the problem's control law as it is."""
+        return True
+
+    def _judged(self, problem: LoopProblem, solve: Callable[[], Solved]) -> Solved:
+        """A solution, with what the log's own positions say about the law: a wrong law explains the rest."""
+        if not self.simulates_law:
+            return solve()
+        law = check_law(problem)
+        try:
+            solved = solve()
+        except NotTrustworthyError as error:
+            if law.outcome is None:
+                raise
+            text = f"{error} {law.outcome.cause} {law.outcome.remedy}"
+            raise NotTrustworthyError(text, name=law.outcome.name) from error
+        fit = replace(
+            solved.fit,
+            problem_outcome=law.outcome or solved.fit.problem_outcome,
+            facts={**solved.fit.facts, **law.facts},
+        )
+        return replace(solved, fit=fit)
 
     def pruned(self, problem: LoopProblem, essential: Essential) -> Solved:
         """Prune the linear problem at the fixed point, find the fixed point of the rest, and so on."""
+        return self._judged(problem, lambda: self._pruned(problem, essential))
+
+    def _pruned(self, problem: LoopProblem, essential: Essential) -> Solved:
         solved = self.solve(problem)
         if _hopeless(solved):
             return solved

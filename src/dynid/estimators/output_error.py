@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 from dynid.estimators.didim import DIDIM
 from dynid.estimators.fit import Fit
 from dynid.estimators.instruments import check_weighting
+from dynid.estimators.loop_checks import check_loop
 from dynid.estimators.loop_gains import Gains, transient
 from dynid.estimators.loop_start import (
     PRIOR,
     check_options,
     check_simulated,
     given_start,
+    measured_starts,
     movement,
     unsettled,
 )
@@ -74,6 +76,11 @@ class OutputError(LoopStrategy):
         check_weighting(self.step)
         check_options("output error", self.start, STARTS, self.max_iterations, self.value_tolerance)
 
+    @property
+    def simulates_law(self) -> bool:
+        """Measured torques need no law."""
+        return not self.open_loop
+
     def fit(self, problem: Problem, kept: NDArray[np.bool_] | None = None) -> Fit:
         """One linear step."""
         return self.step.fit(problem, kept)
@@ -86,6 +93,8 @@ class OutputError(LoopStrategy):
     ) -> Solved:
         """Gauss–Newton from the start until nothing moves."""
         trim = transient(self.transient_s, Gains(problem.controller, "never"), problem)
+        if not self.open_loop:
+            problem = measured_starts(problem)
         chosen = np.ones(len(problem.base), dtype=bool) if kept is None else kept
         positions = Positions.of(problem, chosen, trim, self.open_loop)
         first = self._first(problem, chosen, trim) if start is None else start
@@ -139,7 +148,7 @@ class OutputError(LoopStrategy):
         robot = problem.accuracy.robot(problem.robot)
         torques = build_problem(robot, final.motions, problem.plan, problem.base)
         norms, rows = torques.residual_norms(fit.values), np.maximum(torques.row_counts, 1)
-        facts = {
+        facts: dict[str, Any] = {
             "history": history,
             "transient_s": positions.trim_s,
             "open_loop": self.open_loop,
@@ -148,6 +157,10 @@ class OutputError(LoopStrategy):
             "position_sigma": fit.joint_sigma.tolist(),
             "sigma": float(np.linalg.norm(norms) / np.sqrt(rows.sum())),
         }
+        if not self.open_loop:
+            found = check_loop(problem, final)
+            facts |= found.facts
+            outcome = outcome or found.outcome
         full = replace(
             fit,
             iterations=max(1, len(history)),
@@ -209,8 +222,8 @@ def _unsettled(
             False,
             f"After {len(history)} steps no further one lowers the distance of the positions, although the "
             "criterion is not at rest: the simulation does not follow its derivatives so far.",
-            "Start nearer (DIDIM's or least squares' values), check the control law and the start state, or "
-            "keep only essential parameters.",
+            "Start nearer (DIDIM's or least squares' values), check the control law and where the log "
+            "starts (q and q̇ there), or keep only essential parameters.",
         )
     remedy = "Allow more iterations, start from other values, or keep only essential parameters."
     return unsettled(problem, trial.values, fit, len(history), remedy)

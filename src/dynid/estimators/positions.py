@@ -136,8 +136,8 @@ class Positions:
 def _check_positions(experiment: LoopExperiment) -> None:
     if experiment.position is None:
         raise DynidError(
-            f"Output error compares positions, and experiment {experiment.name!r} has none; map the position "
-            "columns, or use DIDIM, which needs the torques only.",
+            f"Output error needs the measured motion (positions) of experiment {experiment.name!r}; DIDIM "
+            "does not. Map the position columns, or use DIDIM.",
             name="position",
         )
 

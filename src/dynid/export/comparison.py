@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,36 @@ from dynid.errors import DynidError
 from dynid.export.result import SavedResult
 
 FloatArray = NDArray[np.float64]
+SIGMAS = 4.0
+"""Combined σ by which a parameter may differ between two results."""
+SHARE = 0.02
+"""Share of the larger value below which a difference does not matter, however sure both results are."""
+_NAMED = 3
+"""Parameters that the sentence names at most."""
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A parameter in two results that both estimate it.
+
+    Args:
+        name: of the parameter.
+        labels: of the two results.
+        values: theirs.
+        sigmas: distance in combined σ.
+        share: distance as a share of the larger value.
+    """
+
+    name: str
+    labels: tuple[str, str]
+    values: tuple[float, float]
+    sigmas: float
+    share: float
+
+    @property
+    def matters(self) -> bool:
+        """Whether neither doubt nor size excuses it."""
+        return self.sigmas > SIGMAS and self.share > SHARE
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,20 +68,59 @@ class Comparison:
 
     @property
     def gaps(self) -> FloatArray:
-        """Largest distance of each parameter between any two results, in their combined σ, (names,)."""
-        gaps = np.zeros(len(self.names))
-        for a in range(len(self.labels)):
-            for b in range(a):
-                distance = np.abs(self.values[a] - self.values[b])
-                doubt = np.hypot(self.sigma[a], self.sigma[b])
-                share = np.divide(distance, doubt, out=np.full(len(gaps), np.nan), where=doubt > 0)
-                gaps = np.fmax(gaps, share)
-        return gaps
+        """Largest distance of each parameter between two results, in their combined σ, (names,).
+
+        Not a number where no two results estimate it: what one removed as not essential is no disagreement.
+        """
+        largest = dict.fromkeys(self.names, np.nan)
+        for gap in self._pairs():
+            largest[gap.name] = np.fmax(largest[gap.name], gap.sigmas)
+        return np.array([largest[name] for name in self.names], dtype=float)
+
+    @property
+    def conflicts(self) -> tuple[Gap, ...]:
+        """Per parameter the worst gap that matters, worst first."""
+        worst: dict[str, Gap] = {}
+        for gap in sorted((g for g in self._pairs() if g.matters), key=lambda g: -g.sigmas):
+            worst.setdefault(gap.name, gap)
+        return tuple(worst.values())
+
+    @property
+    def agree(self) -> bool:
+        """Whether no parameter differs by more than its doubt and by more than matters."""
+        return not self.conflicts
+
+    @property
+    def sentence(self) -> str:
+        """Whether the results agree, and what differs most where they do not."""
+        bound = f"more than {SIGMAS:g} combined σ and {100 * SHARE:g} %"
+        conflicts = self.conflicts
+        if not conflicts:
+            return f"The results agree: no parameter differs by {bound}."
+        named = "; ".join(
+            f"{g.name} is {g.values[0]:.4g} in {g.labels[0]} and {g.values[1]:.4g} in {g.labels[1]} "
+            f"({g.sigmas:.1f} σ, {100 * g.share:.0f} %)"
+            for g in conflicts[:_NAMED]
+        )
+        more = f"; and {len(conflicts) - _NAMED} more" if len(conflicts) > _NAMED else ""
+        return f"The results disagree by {bound}: {named}{more}."
+
+    def _pairs(self) -> Iterator[Gap]:
+        """Every parameter in every two results that both estimate it."""
+        for (a, first), (b, second) in combinations(enumerate(self.labels), 2):
+            for i in np.flatnonzero((self.sigma[a] > 0) & (self.sigma[b] > 0)):
+                x, y = float(self.values[a, i]), float(self.values[b, i])
+                doubt = float(np.hypot(self.sigma[a, i], self.sigma[b, i]))
+                size = max(abs(x), abs(y))
+                share = abs(x - y) / size if size > 0 else 0.0
+                yield Gap(self.names[i], (first, second), (x, y), abs(x - y) / doubt, share)
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
         gaps = self.gaps
         return {
+            "agree": self.agree,
+            "sentence": self.sentence,
             "results": [
                 {"label": label, **row} for label, row in zip(self.labels, self.summaries, strict=True)
             ],

@@ -64,7 +64,7 @@ def load_result(folder: Path) -> SavedResult:
 def _content(folder: Path) -> dict[str, Any]:
     try:
         content = json.loads((folder / RESULT).read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise _missing(folder, RESULT) from None
     except (OSError, ValueError, RecursionError) as error:
         raise _damaged(folder, f"{RESULT}: {error}") from None
@@ -122,9 +122,8 @@ def _damaged(folder: Path, told: str) -> FileError:
 
 
 def _missing(folder: Path, file: str) -> FileError:
-    return FileError(
-        f"{folder} is not a dynid result folder: it has no {file}.", name="result", value=str(folder)
-    )
+    told = "it is a file" if folder.is_file() else f"it has no {file}"
+    return FileError(f"{folder} is not a dynid result folder: {told}.", name="result", value=str(folder))
 
 
 def _tuples(plan: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,9 +14,15 @@ from dynid.signals.motion import Motion
 _BESIDE = 0.3
 """Share of a controller's sample by which a stamp may lie beside it."""
 
+_ROUNDING = 1e-5
+"""Share of the acceleration by which its own central differences may miss it."""
+
 
 def at_motions(problem: LoopProblem, owner: str) -> LoopProblem:
     """The problem with experiments at the stamps of their prepared motions, as instruments need them.
+
+    Central differences at the controller's own rate get centred torques: it holds each torque until its
+    next sample.
 
     Args:
         problem: its experiments may have been trimmed by the preparation.
@@ -29,13 +35,23 @@ def _at_motion(experiment: LoopExperiment, owner: str) -> LoopExperiment:
     motion = experiment.motion
     if motion is None:
         raise DynidError(
-            f"{owner} needs the measured motion of experiment {experiment.name!r}: prepare its positions and "
-            "give build_loop_problem the motions, or use DIDIM, which needs the torques only.",
+            f"{owner} needs the measured motion of experiment {experiment.name!r}; DIDIM does not. Prepare "
+            "its positions and give build_loop_problem the motions, or use DIDIM.",
             name="motions",
         )
+    samples = _samples(experiment, motion)
+    if np.all(np.diff(samples) == 1) and _differenced(motion):
+        motion = centred_torques(motion)
     return replace(
-        experiment, time=motion.time, tau=motion.tau, samples=_samples(experiment, motion), position=motion.q
+        experiment, time=motion.time, tau=motion.tau, samples=samples, position=motion.q, motion=motion
     )
+
+
+def _differenced(motion: Motion) -> bool:
+    """Whether accelerations are central differences of the speeds, and not those of a sample's beginning."""
+    inner = (motion.qd[2:] - motion.qd[:-2]) * (motion.rate_hz / 2)
+    off = np.linalg.norm(motion.qdd[1:-1] - inner)
+    return bool(off <= _ROUNDING * np.linalg.norm(inner))
 
 
 def _samples(experiment: LoopExperiment, motion: Motion) -> NDArray[np.int64]:

@@ -21,7 +21,7 @@ class Accuracy:
         friction: "smooth" (sign over |q̇| < width) or "stick" (set-valued, with rest).
         width: of the smooth sign [rad/s or m/s].
         tolerance: accepted error of q [rad or m] by step doubling.
-        substeps: integration steps per sample; chosen when None.
+        substeps: integration steps per sample; chosen when None. Their error is estimated either way.
     """
 
     friction: str = SMOOTH

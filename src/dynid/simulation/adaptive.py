@@ -14,7 +14,7 @@ from dynid.dynamics.direct import direct_dynamics
 from dynid.dynamics.operations import symbolic
 from dynid.errors import DynidError
 from dynid.outcome import FINE, Outcome
-from dynid.simulation.outcomes import FAR
+from dynid.simulation.outcomes import FAR, law_failed
 from dynid.simulation.programs import STICK, LoopPlan, Measured, control
 from dynid.simulation.simulator import Paths
 
@@ -120,6 +120,13 @@ def run_adaptive(
         measured[None],
         path[-1:],
     )
+    known = int(np.argmin(np.append(np.all(np.isfinite(path), axis=1), False)))
+    if found.status != 1 and 0 < known < len(path):
+        # What the law says next, of the last state in sight, tells its own failure from an instability.
+        ahead = np.asarray(function(path[known - 1], inputs[known], vector)[1], dtype=float).T
+        failed = law_failed(plan.robot, ahead, np.asarray(time[known:], dtype=float))
+        if failed is not None:
+            return paths, failed
     if found.status >= 0:
         return paths, FINE
     end = float(found.t[-1]) if len(found.t) else 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
@@ -31,7 +32,8 @@ def finite_number(value: object, where: str) -> float:
         raise FileError(f"{where} is {shown(value)}; it must be a number.", name=where, value=value)
     number = number_of(value, where)
     if not abs(number) < _LARGEST:
-        raise FileError(f"{where} is {number}; it must be finite.", name=where, value=value)
+        bound = f"between -{_LARGEST:g} and {_LARGEST:g}" if math.isfinite(number) else "finite"
+        raise FileError(f"{where} is {number}; it must be {bound}.", name=where, value=value)
     return number
 
 

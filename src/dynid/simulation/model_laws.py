@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -96,6 +97,7 @@ class Replay(Law):
         return [0.0] * self.n, []
 
 
+_UNSET = " (missing or zero, so that memory is empty)"
 UserFunction = Callable[[Signals, Sequence[Any], Sequence[Any], Operations], tuple[list[Any], list[Any]]]
 
 
@@ -144,11 +146,34 @@ class UserLaw(Law):
 
     def torque(self, signals: Signals, memory: Scalars, gains: Scalars, ops: Operations) -> Answer:
         """What the function answers, counted."""
-        torques, rates = self.function(signals, memory, gains, ops)
+        torques, rates = self._answer(signals, memory, gains, ops)
         if len(torques) != self.n or len(rates) != self.states:
+            wrong, unset = len(rates) != self.states, _UNSET * (self.states == 0)
+            remedy = f" states is {self.states}{unset}: set states = {len(rates)}." * wrong
             raise DynidError(
                 f"The law {self.name!r} gives {len(torques)} torques and {len(rates)} memory rates; "
-                f"{self.n} and {self.states} are needed.",
+                f"{self.n} and {self.states} are needed.{remedy}",
                 name="law",
             )
         return list(torques), list(rates)
+
+    def _answer(self, signals: Signals, memory: Scalars, gains: Scalars, ops: Operations) -> Any:
+        """The function's answer; what it may not do as a sentence."""
+        try:
+            with warnings.catch_warnings():
+                # Functions of numpy warn on symbols, and say nothing that helps.
+                warnings.simplefilter("error", FutureWarning)
+                return self.function(signals, memory, gains, ops)
+        except FutureWarning:
+            raise DynidError(
+                f"The law {self.name!r} calls a function of numpy on a signal; use those of ops instead, "
+                "such as ops.functions['tanh'] for np.tanh.",
+                name="law",
+            ) from None
+        except IndexError:
+            raise DynidError(
+                f"The law {self.name!r} takes an entry that is not there: it has {self.n} axes, "
+                f"{len(self.numbers)} gains and states = {self.states}{_UNSET * (self.states == 0)}; set "
+                "states to how many numbers it remembers, and give all its gains.",
+                name="law",
+            ) from None

@@ -37,14 +37,15 @@ def obstacle(robot: Robot, parameters: FloatArray, reference: Reference) -> Outc
     return _indefinite_on(robot, parameters, reference.q, reference)
 
 
-def too_stiff(limit: int) -> Outcome:
-    """Friction acts faster than the integrator may step."""
+def too_stiff(limit: int, *, given: bool = False) -> Outcome:
+    """Friction acts faster than the integrator may step, in steps whose number was ``given`` or chosen."""
+    more = "Leave substeps out or allow more of them. " if given else ""
     return Outcome(
         "friction too stiff",
         False,
-        f"The friction near rest is too stiff for {limit} integration steps per sample.",
-        "Widen the smooth sign (width), use set-valued friction (stick), or check the inertias, which may be "
-        "far too small.",
+        f"The friction near rest is too stiff for {limit} integration step{'s' * (limit > 1)} per sample.",
+        f"{more}Widen the smooth sign (width), use set-valued friction (stick), or check the inertias, which "
+        "may be far too small.",
     )
 
 
@@ -55,13 +56,19 @@ def inaccurate(error: float, tolerance: float, substeps: int) -> Outcome:
         True,
         f"With {substeps} integration steps per sample the positions still change by {error:.2g} rad or m, "
         f"more than the tolerance {tolerance:.2g}.",
-        "Accept this error, widen the smooth sign (width), use set-valued friction (stick), or shorten the "
-        "controller's sample time.",
+        "Accept this error, leave substeps out if you gave it, widen the smooth sign (width), use set-valued "
+        "friction (stick), or shorten the controller's sample time.",
     )
 
 
 def judge_path(
-    robot: Robot, parameters: FloatArray, q: FloatArray, reference: Reference, *, follows: bool = True
+    robot: Robot,
+    parameters: FloatArray,
+    q: FloatArray,
+    reference: Reference,
+    *,
+    follows: bool = True,
+    tau: FloatArray | None = None,
 ) -> Outcome:
     """Whether a simulated path is finite, near its reference, and with M(q) > 0 all along.
 
@@ -71,12 +78,16 @@ def judge_path(
         q: simulated positions (samples, coordinates).
         reference: what it was to follow.
         follows: whether the law has feedback; without, a path may lead anywhere.
+        tau: torques of the controller, where a law that fails is to be told from a loop that diverges.
     """
     span = np.ptp(reference.q, axis=0) + 1.0
     with np.errstate(invalid="ignore"):
         good = np.abs(q - reference.q) <= (FAR * span if follows else np.finfo(float).max)
     first = np.argwhere(~good)[:1] if not good.all() else np.zeros((0, 2), dtype=int)
     end = int(first[0, 0]) if len(first) else len(q)
+    failed = None if tau is None else law_failed(robot, tau[:end], reference.time)
+    if failed is not None:
+        return failed
     lost = _indefinite_on(robot, parameters, q[:end], reference)
     if lost is not None:
         return lost
@@ -94,6 +105,27 @@ def judge_path(
         "the robot with these parameters.",
         "Check the gains, the sample time and the delay of the controller, or let the gains follow the "
         "inertia.",
+    )
+
+
+def law_failed(robot: Robot, tau: FloatArray, time: FloatArray) -> Outcome | None:
+    """The named outcome when a law answers NaN while the robot is still on its way.
+
+    Args:
+        robot: the robot.
+        tau: torques of the law where the motion was finite (samples, coordinates).
+        time: their stamps [s].
+    """
+    lost = np.argwhere(np.isnan(tau))[:1]
+    if not len(lost):
+        return None
+    sample, axis = (int(k) for k in lost[0])
+    return Outcome(
+        "law gave NaN",
+        False,
+        f"The control law gives NaN as torque of joint {robot.joints[robot.coordinates[axis]].name!r} at "
+        f"{float(time[sample]):.3g} s, where positions and speeds are still finite.",
+        "Correct the law: look for 0/0, roots and logarithms of negative numbers, and gains that are NaN.",
     )
 
 

@@ -6,6 +6,8 @@ import importlib.util
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from dynid.dynamics.operations import symbolic
 from dynid.errors import DynidError, FileError
 from dynid.model.files import read_text
@@ -13,6 +15,8 @@ from dynid.model.robot import Robot
 from dynid.simulation.file_values import shown
 from dynid.simulation.law import Signals
 from dynid.simulation.model_laws import UserLaw
+
+_TRIES = 20
 
 
 def python_law(
@@ -65,8 +69,7 @@ def _try(law: UserLaw, robot: Robot) -> None:
     memory, gains = symbols("memory", law.states), symbols("gain", len(law.gains))
     try:
         torques, rates = law.torque(signals, memory, gains, symbolic())
-        for value in (*torques, *rates):
-            ca.SX(value)
+        answer = [ca.SX(value) for value in (*torques, *rates)]
     except DynidError:
         raise
     except Exception as error:
@@ -76,6 +79,24 @@ def _try(law: UserLaw, robot: Robot) -> None:
             name="function",
             value=law.name,
         ) from None
+    told = [*(s for name in names for s in getattr(signals, name)), *memory, *gains]
+    _require_numbers(law, ca.Function("law", told, answer))
+
+
+def _require_numbers(law: UserLaw, function: Any) -> None:
+    """Refuse a law that gives NaN wherever it is tried; a limit on torques would hide it."""
+    rng, own = np.random.default_rng(0), list(law.gains)
+    count = function.n_in() - len(own)
+    for size in np.repeat([1e-2, 0.1, 1.0], _TRIES):
+        values = function(*rng.uniform(-size, size, count).tolist(), *own)
+        if not np.any(np.isnan([float(v) for v in (values if isinstance(values, tuple) else (values,))])):
+            return
+    raise FileError(
+        f"The function {law.name} gives NaN for all signals that were tried; look for 0/0, roots and "
+        "logarithms of negative numbers.",
+        name="function",
+        value=law.name,
+    )
 
 
 def _told(error: BaseException) -> str:

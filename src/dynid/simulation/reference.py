@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +11,8 @@ from dynid.errors import DynidError, ShapeError, unknown_name
 from dynid.model.robot import Robot
 
 FloatArray = NDArray[np.float64]
-METHODS = ("linear", "hold")
+METHODS = ("cubic", "linear", "hold")
+"""Ways from a slower clock to a faster one; the first is the default."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,8 +99,16 @@ class Reference:
                     value=(low, high),
                 )
 
-    def resampled(self, sample_time: float, method: str = "linear") -> Reference:
-        """The reference at another step: "hold" (as a slower planner gives it) or "linear"."""
+    def resampled(self, sample_time: float, method: str = METHODS[0]) -> Reference:
+        """The reference at another step.
+
+        Args:
+            sample_time: the step [s].
+            method: what lies between the samples when the step is shorter: "cubic", a spline through the
+                positions whose derivatives are the speeds and accelerations; "linear", whose kinks a
+                controller feels as jolts; "hold", as a slower planner gives it. A longer step is linear
+                unless it is held.
+        """
         if method not in METHODS:
             raise unknown_name("way to resample", method, METHODS)
         if not 0 < sample_time < np.inf:
@@ -112,9 +120,11 @@ class Reference:
         if np.isclose(sample_time, self.sample_time, rtol=1e-9):
             return self
         count = int(np.floor((self.samples - 1) * self.sample_time / sample_time * (1 + 1e-12))) + 1
-        t = np.arange(count) * sample_time
-        own = np.arange(self.samples) * self.sample_time
-        if method == "hold":
+        t: FloatArray = np.asarray(np.arange(count) * sample_time, dtype=float)
+        own: FloatArray = np.asarray(np.arange(self.samples) * self.sample_time, dtype=float)
+        if method == "cubic" and sample_time < self.sample_time:
+            parts = _spline(own, self.q, t, "not-a-knot")
+        elif method == "hold":
             index = np.minimum(np.floor(t / self.sample_time + 1e-9).astype(int), self.samples - 1)
             parts = [values[index] for values in (self.q, self.qd, self.qdd) if values is not None]
         else:
@@ -183,8 +193,6 @@ def from_samples(time: ArrayLike, q: ArrayLike, sample_time: float) -> Reference
         q: positions (points, axes).
         sample_time: step of the result [s].
     """
-    from scipy.interpolate import CubicSpline
-
     stamps, points = np.asarray(time, dtype=float), np.asarray(q, dtype=float)
     if stamps.ndim != 1 or points.ndim != 2 or len(points) != len(stamps) or np.any(np.diff(stamps) <= 0):
         raise ShapeError(
@@ -192,8 +200,15 @@ def from_samples(time: ArrayLike, q: ArrayLike, sample_time: float) -> Reference
             "(points,) and positions (points, axes).",
             name="reference",
         )
-    spline = CubicSpline(stamps, points, bc_type="natural")
     count = int(np.floor((stamps[-1] - stamps[0]) / sample_time + 1e-9)) + 1
     t = stamps[0] + sample_time * np.arange(count)
-    derivatives: Sequence[FloatArray] = [np.asarray(spline(t, k), dtype=float) for k in range(3)]
-    return Reference(sample_time, derivatives[0], derivatives[1], derivatives[2], float(stamps[0]))
+    q, qd, qdd = _spline(stamps, points, t, "natural")
+    return Reference(sample_time, q, qd, qdd, float(stamps[0]))
+
+
+def _spline(stamps: FloatArray, points: FloatArray, t: FloatArray, ends: str) -> list[FloatArray]:
+    """Positions, speeds and accelerations of a cubic spline at times t."""
+    from scipy.interpolate import CubicSpline
+
+    spline = CubicSpline(stamps, points, bc_type=ends)
+    return [np.asarray(spline(t, k), dtype=float) for k in range(3)]

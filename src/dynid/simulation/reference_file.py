@@ -29,10 +29,9 @@ from dynid.simulation.file_values import (
 )
 from dynid.simulation.law import FloatArray
 from dynid.simulation.log_reference import CHANNELS, reference_from_log, require_size
-from dynid.simulation.reference import Reference, Sines, from_samples
+from dynid.simulation.reference import METHODS, Reference, Sines, from_samples
 
 FOLDER = "references"
-METHODS = ("linear", "hold")
 CLOCKS = ("sample_time", "rate_hz")
 KEYS = ("kind", "title", "source", "interpolation")
 """Keys of every reference file; those of the kinds are ``KIND_KEYS``."""
@@ -42,6 +41,7 @@ KIND_KEYS: dict[str, tuple[str, ...]] = {
     "log": ("file", "map", "channel"),
 }
 _MAX_TERMS = 1000
+_LONGEST = 1e9
 _MAX_SEED = 2**63 - 1
 
 
@@ -80,8 +80,10 @@ def load_reference(
         FileError: when the file is missing, not understood, or does not fit the robot.
     """
     for name, value in (("sample_time", sample_time), ("duration", duration)):
-        if value is not None and not 0 < value < 1e9:
-            raise FileError(f"{name} is {value} s; it must be positive and finite.", name=name, value=value)
+        if value is not None and not 0 < value < _LONGEST:
+            raise FileError(
+                f"{name} is {value} s; it must be positive and below {_LONGEST:g} s.", name=name, value=value
+            )
     clock = Clock(sample_time, duration)
 
     def read(file: Path, own: bool) -> Reference:
@@ -140,7 +142,11 @@ def _own_step(row: Table, clock: Clock) -> float:
         value = positive(row, key)
         return value if key == "sample_time" else 1.0 / value
     if clock.sample_time is None:
-        raise FileError("It says neither sample_time nor rate_hz; add one of them.", name="sample_time")
+        raise FileError(
+            "It says neither sample_time nor rate_hz; add one of them, or ask for a rate (--rate-hz on the "
+            "command line, sample_time in Python), as a continuous law has none of its own.",
+            name="sample_time",
+        )
     return clock.sample_time
 
 

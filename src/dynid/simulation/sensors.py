@@ -54,6 +54,16 @@ class Sensors:
                 value=self.torque_delay,
             )
 
+    def check_length(self, samples: int) -> None:
+        """Refuse a delay that leaves no torque in a log of so many samples."""
+        if self.torque_delay >= samples:
+            raise DynidError(
+                f"torque_delay is {self.torque_delay} samples, and the log has only {samples}; shorten the "
+                "delay or lengthen the reference.",
+                name="torque_delay",
+                value=self.torque_delay,
+            )
+
     def position_errors(self, shape: tuple[int, int], rng: np.random.Generator | None) -> FloatArray:
         """Additive encoder noise of every sample."""
         return _noise(per_axis(self.position_noise, shape[1], "position_noise"), shape, rng)
@@ -96,9 +106,18 @@ class Disturbances:
     ripple_order: Values = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse negative sizes."""
+        """Refuse negative sizes, and a ripple that would do nothing."""
         for name in ("noise", "noise_relative", "ripple", "ripple_order"):
             _positive(getattr(self, name), name)
+        size, order = np.atleast_1d(self.ripple), np.atleast_1d(self.ripple_order)
+        alike = len(size) == len(order) or 1 in (len(size), len(order))
+        if alike and np.any((size > 0) & (order == 0)):
+            raise DynidError(
+                f"ripple is {self.ripple!r}, but ripple_order is {self.ripple_order!r}, so that a ripple "
+                "would do nothing; give its periods per turn or metre as ripple_order (--ripple-order).",
+                name="ripple_order",
+                value=self.ripple_order,
+            )
 
     @property
     def ripples(self) -> bool:

@@ -107,6 +107,7 @@ def prepare_loop(
     simulator = Simulator(plan)
     vector = simulator.vector(found.matrix @ standard, controller, resolution, ripple)
     at = reference if controller.sample_time is None else reference.resampled(controller.sample_time)
+    sensors.check_length(at.samples)
     return Setup(smooth, controller, at, standard, simulator, vector)
 
 

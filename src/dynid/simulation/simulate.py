@@ -33,7 +33,7 @@ from dynid.simulation.setup import (
 )
 from dynid.simulation.simulation import Simulation
 from dynid.simulation.simulator import Paths
-from dynid.simulation.substeps import choose_each, choose_substeps
+from dynid.simulation.substeps import choose_each, choose_substeps, least_substeps
 
 __all__ = [
     "DEFAULT", "MAX_SUBSTEPS", "NO_DISTURBANCES", "NO_SENSORS", "Accuracy", "Setup", "choose_substeps",
@@ -205,7 +205,7 @@ def _continuous(job: _Job, accuracy: Accuracy) -> Simulation:
         setup.simulator.plan, setup.vector, job.inputs, setup.step, *job.start, accuracy.tolerance
     )
     if outcome == FINE:
-        outcome = _judged(job, paths.q[0])
+        outcome = _judged(job, paths.q[0], paths.tau[0])
     return job.finished(outcome, paths, error=accuracy.tolerance)
 
 
@@ -230,14 +230,16 @@ def _sampled(jobs: Sequence[_Job], accuracy: Accuracy, threads: int) -> list[Sim
         paths = run(some, lead.reference.samples, substeps)
         for row, k in enumerate(some):
             error = chosen[k][1]
-            outcome = _judged(jobs[k], paths.q[row])
-            if outcome == FINE and error > accuracy.tolerance:
+            outcome = _judged(jobs[k], paths.q[row], paths.tau[row])
+            if error > accuracy.tolerance and substeps < least_substeps(jobs[k].setup, accuracy):
+                outcome = too_stiff(substeps, given=True)  # a number that was chosen is never so small
+            elif outcome == FINE and error > accuracy.tolerance:
                 outcome = inaccurate(error, accuracy.tolerance, substeps)
             done[k] = jobs[k].finished(outcome, paths, row, substeps, error)
     return [done[k] for k in range(len(jobs))]
 
 
-def _judged(job: _Job, q: FloatArray) -> Outcome:
+def _judged(job: _Job, q: FloatArray, tau: FloatArray) -> Outcome:
     setup = job.setup
     follows = setup.controller.law.feedback
-    return judge_path(setup.robot, setup.standard, q, setup.reference, follows=follows)
+    return judge_path(setup.robot, setup.standard, q, setup.reference, follows=follows, tau=tau)

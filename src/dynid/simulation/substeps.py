@@ -34,7 +34,7 @@ def choose_substeps(setup: Setup, accuracy: Accuracy, run: RunOne) -> tuple[int,
 
     Returns:
         Substeps: more than ``MAX_SUBSTEPS`` when no allowed number follows the friction. Error: above the
-        tolerance when even the largest number does not reach it; NaN when the number was given.
+        tolerance when even the largest number, or the given one, does not reach it.
     """
     return choose_each([setup], accuracy, lambda _, samples, substeps: run(samples, substeps))[0]
 
@@ -47,10 +47,10 @@ def choose_each(setups: Sequence[Setup], accuracy: Accuracy, run: RunSome) -> li
         accuracy: tolerance and friction model.
         run: simulates some of them, ``run(indices, samples, substeps)``.
     """
-    if accuracy.substeps is not None:
-        return [(accuracy.substeps, float("nan"))] * len(setups)
     samples = pilot_samples(setups[0])
-    level = [_first(setup, accuracy) for setup in setups]
+    if accuracy.substeps is not None:
+        return [(accuracy.substeps, error) for error in _errors(len(setups), samples, accuracy.substeps, run)]
+    level = [least_substeps(setup, accuracy) for setup in setups]
     found = {i: (s, float("inf")) for i, s in enumerate(level) if s > MAX_SUBSTEPS}
     waiting = [i for i in range(len(setups)) if i not in found]
     coarse: dict[int, FloatArray] = {}
@@ -71,6 +71,15 @@ def choose_each(setups: Sequence[Setup], accuracy: Accuracy, run: RunSome) -> li
     return [found[i] for i in range(len(setups))]
 
 
+def _errors(count: int, samples: int, substeps: int, run: RunSome) -> list[float]:
+    """What a given number of substeps leaves, by one doubling; infinite where paths are lost."""
+    every = list(range(count))
+    with np.errstate(invalid="ignore", over="ignore"):
+        change = np.abs(run(every, samples, 2 * substeps).q - run(every, samples, substeps).q)
+    error = change.max(axis=(1, 2)) * 2**_ORDER / (2**_ORDER - 1)
+    return [float(e) if np.isfinite(e) else float("inf") for e in error]
+
+
 def pilot_samples(setup: Setup) -> int:
     """Samples to compare: without feedback errors add up, so that all of them count."""
     samples = setup.reference.samples
@@ -81,7 +90,7 @@ def _by_level(indices: Sequence[int], level: Sequence[int]) -> list[tuple[int, l
     return [(s, [i for i in indices if level[i] == s]) for s in sorted({level[i] for i in indices})]
 
 
-def _first(setup: Setup, accuracy: Accuracy) -> int:
+def least_substeps(setup: Setup, accuracy: Accuracy) -> int:
     """The least number that is stable."""
     if accuracy.friction != SMOOTH:
         return 1

@@ -8,11 +8,14 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dynid.errors import DynidError, NotTrustworthyError
+from dynid.estimators.essential import Essential
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.identify import identify
 from dynid.estimators.loop_gains import Gains, transient
+from dynid.estimators.output_error import OutputError
 from dynid.estimators.strategy import Strategy
 from dynid.model.robot import Robot
 from dynid.problem.closed_loop import LoopProblem, build_loop_problem
@@ -32,6 +35,8 @@ from dynid.workflow.identity import identity_of, own_logs, refuse_duplicates
 from dynid.workflow.novelty import novelty
 from dynid.workflow.physical import impossible
 from dynid.workflow.screening import screened
+
+State = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 def fit_loop(
@@ -53,7 +58,8 @@ def fit_loop(
     Args:
         robot: the robot.
         logs: experiments, motor or joint side; torques are needed, positions only where the method says so.
-        strategy: DIDIM, IV or OutputError, or Essential around one of them.
+        strategy: DIDIM, IV or OutputError, or Essential around one of them. Output error in open loop starts
+            at the first measured position with the speed of the reference.
         controller: the law the robot ran under.
         references: one per log; the logs' own reference channels when None.
         plan: preparation; suggested from the reference when None.
@@ -82,7 +88,14 @@ def fit_loop(
     motions = _measured(joint_side, chosen)
     progress("simulating and identifying")
     problem = build_loop_problem(
-        robot, joint_side, controller, given, chosen, motions=motions, accuracy=accuracy
+        robot,
+        joint_side,
+        controller,
+        given,
+        chosen,
+        motions=motions,
+        starts=_starts(joint_side, given) if _in_open_loop(strategy) else None,
+        accuracy=accuracy,
     )
     estimate = identify(problem, strategy)
     progress("validating")
@@ -136,6 +149,25 @@ def _measured(logs: Sequence[Log], plan: Preparation) -> list[Motion] | None:
     if not all("position" in log.channels for log in logs):
         return None
     return [prepare(log, plan) for log in logs]
+
+
+def _in_open_loop(strategy: Strategy) -> bool:
+    inner = strategy.strategy if isinstance(strategy, Essential) else strategy
+    return isinstance(inner, OutputError) and inner.open_loop
+
+
+def _starts(logs: Sequence[Log], references: Sequence[Reference]) -> list[State | None]:
+    """Where robots started: the first measured position, at the speed of the reference.
+
+    None where a log does not begin with its reference; the method says what it misses.
+    """
+    found: list[State | None] = []
+    for log, reference in zip(logs, references, strict=True):
+        together = abs(log.time[0] - reference.start) < reference.sample_time / 2
+        known = together and "position" in log.channels
+        assert reference.qd is not None  # a reference fills it in
+        found.append((log.channel("position")[0], reference.qd[0]) if known else None)
+    return found
 
 
 def _followed(log: Log, reference: Reference) -> Log:
