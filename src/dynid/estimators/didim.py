@@ -113,7 +113,9 @@ class DIDIM(LoopStrategy):
             if settled:
                 break
         assert solved is not None
-        return self._finished(problem, loop, solved, model, settled, history, trim)
+        if not settled:
+            run = self._simulated(problem, loop, model, trim)
+        return self._finished(problem, solved, run, settled, history, trim)
 
     def _first(self, problem: LoopProblem, loop: Gains) -> Model:
         if self.start == "regular":
@@ -160,14 +162,13 @@ class DIDIM(LoopStrategy):
     def _finished(
         self,
         problem: LoopProblem,
-        loop: Gains,
         solved: Solved,
-        model: Model,
+        run: Simulated,
         settled: bool,
         history: list[dict[str, Any]],
         trim: float,
     ) -> Solved:
-        run = self._simulated(problem, loop, model, trim)
+        # At rest, the last simulation is that of the solution: the values have not moved since.
         final = run.replayed
         outcome = final.outcome if not final.outcome.trustworthy else run.outcome
         facts: dict[str, Any] = {"history": history, "transient_s": trim}
