@@ -7,16 +7,12 @@ import json
 from dataclasses import fields
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import dynid.cli.fit as fit_command
-import dynid.workflow.stream as stream
 from cli.commands import assert_one_sentence, dynid
 from dynid.cli.fit_options import METHODS
-from dynid.model.load import load_robot
 from dynid.signals.preparation import Preparation
-from support.workflow_logs import write_csv, write_parquet
 
 KEYS = {
     "robot",
@@ -35,44 +31,6 @@ KEYS = {
     "seconds",
 }
 FILES = ["arrays.npz", "parameters.csv", "report.html", "result.json"]
-PLAN = "cutoff_hz = 10\ndrop_samples = 60\ndecimation = 10\nspeed_thresholds = [0.01, 0.01]\n"
-
-
-@pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three good logs of one SCARA, a noisy one, one that stands still, and a plan."""
-    folder = tmp_path_factory.mktemp("logs")
-    robot = load_robot("scara")
-    for seed in (1, 2, 3):
-        write_csv(folder / f"run{seed}.csv", robot, seed, seconds=12.0, rate_hz=250.0)
-    write_csv(folder / "noisy.csv", robot, 4, seconds=12.0, rate_hz=250.0, noise=2.0)
-    write_parquet(folder / "run.parquet", robot, 3000, 250.0)
-    table = np.loadtxt(folder / "run1.csv", delimiter=",", skiprows=1)
-    table[:, 1:3] = 0.5
-    np.savetxt(folder / "still.csv", table, delimiter=",", header="time,q1,q2,tau1,tau2", comments="")
-    (folder / "plan.toml").write_text(PLAN)
-    write_csv(folder / "small.csv", robot, 2, seconds=8.0, rate_hz=250.0)
-    _write_variants(folder)
-    return folder
-
-
-def _write_variants(folder: Path) -> None:
-    """A value that no sensor gives, torques 40 ms late, and the same motion twice with fresh noise."""
-    table = np.loadtxt(folder / "run3.csv", delimiter=",", skiprows=1)
-    wild, late, twice = table.copy(), table[10:].copy(), np.concatenate([table, table])
-    wild[2500, 4] = 1e300
-    late[:, 3:5] = table[:-10, 3:5]
-    twice[:, 0] = np.arange(len(twice)) / 250.0
-    twice[:, 3:5] += 0.01 * np.random.default_rng(0).normal(size=(len(twice), 2))
-    for name, rows in (("wild", wild), ("late", late), ("twice", twice)):
-        np.savetxt(folder / f"{name}.csv", rows, delimiter=",", header="time,q1,q2,tau1,tau2", comments="")
-
-
-@pytest.fixture
-def logs(recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Stand in an empty folder; the logs are elsewhere."""
-    monkeypatch.chdir(tmp_path)
-    return recorded
 
 
 def test_the_main_job_as_one_document(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -223,79 +181,6 @@ def test_a_long_log_is_streamed(
     assert proven.document["validation"]["overall_percent"] < 2.0
     told = assert_one_sentence(dynid(capsys, *command, "--validate", str(logs / "run.parquet"), "--out", "x"))
     assert "has more than 2,500 samples; fit without it, then use dynid validate" in told
-
-
-def test_garbage_is_refused_until_it_is_repaired(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    wild = str(logs / "wild.csv")
-    told = assert_one_sentence(dynid(capsys, "fit", "scara", wild), code=2)
-    assert told.startswith("Log 'wild' holds garbage: 1 of 3000 values of torque on axis 2 are beyond reason")
-    assert told.endswith("Repair it (--repair).")
-    assert not Path("out").exists()
-    mended = dynid(capsys, "fit", "scara", wild, "--repair", "--validate", str(logs / "run2.csv"), "--json")
-    assert mended.code == 0, mended.err
-    assert mended.document["verdict"]["grade"] == "good"
-    assert "Log wild (repaired)" in str(mended.document["verdict"]["reasons"])
-
-
-def test_garbage_late_in_a_long_log_is_refused(
-    logs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(fit_command, "LONG", 100)
-    monkeypatch.setattr(stream, "CHUNK", 500)
-    command = ("fit", "scara", str(logs / "wild.csv"), "--plan", str(logs / "plan.toml"))
-    told = assert_one_sentence(dynid(capsys, *command), code=2)
-    assert told.startswith("Log 'wild' holds garbage: ")
-    assert not Path("out").exists()
-
-
-def test_logs_after_validate_belong_to_it(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    a, b, c = (str(logs / f"run{seed}.csv") for seed in (1, 2, 3))
-    typed = ["fit", "scara", a, "--validate", b, c, "--out", "found", "--json"]
-    assert dynid(capsys, *typed).code == 0
-    made = json.loads(Path("found/result.json").read_text(encoding="utf-8"))["document"]
-    assert made["reproducibility"]["command"] == f"dynid {' '.join(typed)}"
-    assert [(check["log"], check["use"]) for check in made["data"]] == [
-        ("run1", "fit"),
-        ("run2", "validation"),
-        ("run3", "validation"),
-    ]
-    assert [motion["name"] for motion in made["validation"]["motions"]] == ["run2", "run3"]
-    told = assert_one_sentence(dynid(capsys, "fit", "--validate", b, "scara", a))
-    assert told.startswith("Missing argument 'ROBOT'")
-
-
-def test_a_log_counts_once(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    first = str(logs / "run1.csv")
-    told = assert_one_sentence(dynid(capsys, "fit", "scara", first, first))
-    assert told == (
-        "Logs 'run1' and 'run1' hold the same data; a log that counts twice makes standard deviations too "
-        "small. Give each log once."
-    )
-    own = dynid(capsys, "fit", "scara", first, "--validate", first, "--json").document
-    assert own["verdict"]["grade"] == "care"
-    assert own["verdict"]["sentence"].startswith("On the motion of its own fit, ")
-    assert "Validation log run1 is a log of the fit itself" in own["verdict"]["sentence"]
-
-
-def test_half_of_a_periodic_motion_is_no_proof(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    document = dynid(capsys, "fit", "scara", str(logs / "twice.csv"), "--split", "0.6", "--json").document
-    assert document["verdict"]["grade"] == "care"
-    assert document["verdict"]["sentence"].startswith("On motion that repeats the fit's, ")
-    assert "twice (last 40%) repeats that of the fit: 100 % of it" in document["verdict"]["sentence"]
-
-
-def test_unusable_and_doubtful_logs_for_validation(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command = ("fit", "scara", str(logs / "run1.csv"), "--json", "--validate")
-    refused = dynid(capsys, *command, str(logs / "still.csv"))
-    assert refused.code == 2
-    assert refused.document["error"].startswith("Validation log 'still' is not usable: ")
-    doubtful = dynid(capsys, *command, str(logs / "late.csv")).document
-    assert doubtful["verdict"]["grade"] == "care"
-    assert "Validation log late (with warnings): The torques lag" in str(doubtful["verdict"]["reasons"])
-    again = (str(logs / "late.csv"), "--validate", str(logs / "run2.csv"), "--json", "--force")
-    late = dynid(capsys, "fit", "scara", *again)
-    assert late.document["verdict"]["grade"] in ("care", "fail")
-    assert "Log late (with warnings): The torques lag" in str(late.document["verdict"]["reasons"])
 
 
 def test_reasons_say_what_was_overridden(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:

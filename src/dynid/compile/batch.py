@@ -13,6 +13,14 @@ from dynid.errors import unknown_name
 BACKENDS = ("auto", "llvm", "casadi")
 
 
+def chosen_backend(backend: str) -> str:
+    """The backend asked for; the environment variable DYNID_BACKEND replaces "auto"."""
+    chosen = os.environ.get("DYNID_BACKEND", "auto") if backend == "auto" else backend
+    if chosen not in BACKENDS:
+        raise unknown_name("backend", chosen, BACKENDS)
+    return chosen
+
+
 def compile_batch(kernel: Kernel, backend: str = "auto") -> BatchKernel:
     """Make a kernel callable, from the cache when it was compiled before.
 
@@ -21,10 +29,7 @@ def compile_batch(kernel: Kernel, backend: str = "auto") -> BatchKernel:
         backend: "auto" (machine code, else CasADi's evaluator), "llvm" or "casadi". The environment
             variable DYNID_BACKEND overrides "auto".
     """
-    if backend == "auto":
-        backend = os.environ.get("DYNID_BACKEND", "auto")
-    if backend not in BACKENDS:
-        raise unknown_name("backend", backend, BACKENDS)
+    backend = chosen_backend(backend)
     reason = "asked for"
     if backend != "casadi":
         try:

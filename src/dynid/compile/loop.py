@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,14 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.compile import jit
-from dynid.compile.batch import BACKENDS
 from dynid.compile.fingerprint import fingerprint
 from dynid.compile.ir_loop import LoopSizes, loop_ir
 from dynid.compile.ir_scan import STAGES
 from dynid.compile.program import Port
-from dynid.compile.scan import LANES, SCAN_LEVEL
+from dynid.compile.time_loops import check_lanes, check_step, time_module
 from dynid.compile.trace import Kernel, Symbols
-from dynid.errors import ModelError, ShapeError, unknown_name
+from dynid.errors import ModelError, ShapeError
 
 FloatArray = NDArray[np.float64]
 Body = Callable[[Symbols], list[Any]]
@@ -132,13 +130,7 @@ class LoopKernel:
         wanted = 2 if self.shared else 3
         samples = u.shape[-2] if u.ndim == wanted else -1
         self._check("inputs", u, (*(() if self.shared else (self.lanes,)), samples, sizes.inputs))
-        if substeps < 1 or not step > 0:
-            raise ShapeError(
-                f"A step of {step:g} s in {substeps} substeps cannot be taken; give a positive step and "
-                "at least one substep.",
-                name="substeps",
-                value=(step, substeps),
-            )
+        check_step(step, substeps)
         if self._module is None:
             return self._evaluate(state, u, parameters, step / substeps, substeps)
         return self._run(state, u, parameters, step / substeps, substeps)
@@ -217,30 +209,11 @@ def compile_loop(loop: Loop, *, lanes: int = 1, backend: str = "auto", shared: b
         backend: "auto", "llvm" or "casadi"; DYNID_BACKEND overrides "auto".
         shared: whether all simulations of a call have the same inputs.
     """
-    if backend == "auto":
-        backend = os.environ.get("DYNID_BACKEND", "auto")
-    if backend not in BACKENDS:
-        raise unknown_name("backend", backend, BACKENDS)
-    if lanes not in LANES:
-        raise ModelError(
-            f"lanes is {lanes}; allowed are {LANES}.", name="lanes", value=lanes, allowed=str(LANES)
-        )
-    reason = "asked for"
-    if backend != "casadi":
-        try:
-            return LoopKernel(loop, lanes, "llvm", "", shared, _module(loop, lanes, shared))
-        except jit.CompileError as error:
-            if backend == "llvm":
-                raise
-            reason = str(error)
-    return LoopKernel(loop, lanes, "casadi", reason, shared)
+    check_lanes(lanes)
 
+    def text() -> str:
+        jump = None if loop.jump is None else loop.jump.program()
+        return loop_ir(loop.step.program(), loop.rate.program(), jump, loop.sizes, lanes, shared)
 
-def _module(loop: Loop, lanes: int, shared: bool) -> jit.Module:
-    key = f"loop {lanes} {shared} {loop.key}"
-    found = jit.load_cached(key)
-    if found:
-        return found[0]
-    jump = None if loop.jump is None else loop.jump.program()
-    text = loop_ir(loop.step.program(), loop.rate.program(), jump, loop.sizes, lanes, shared)
-    return jit.compile_cached(key, text, {}, SCAN_LEVEL)
+    module, reason = time_module(f"loop {lanes} {shared} {loop.key}", text, backend)
+    return LoopKernel(loop, lanes, "llvm" if module else "casadi", reason, shared, module)

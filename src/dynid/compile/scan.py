@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,17 +12,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dynid.compile import jit
-from dynid.compile.batch import BACKENDS
 from dynid.compile.fingerprint import fingerprint
 from dynid.compile.ir_scan import MAP, RK4, scan_ir
 from dynid.compile.program import Port
+from dynid.compile.time_loops import check_lanes, check_step, time_module
 from dynid.compile.trace import Kernel, Symbols
 from dynid.errors import ModelError, ShapeError, unknown_name
 
 FloatArray = NDArray[np.float64]
-LANES = (1, 4, 8)
-SCAN_LEVEL = 2
-"""A time loop waits on its own results: scheduling is worth the longer compilation."""
 _SIZE, _REAL, _POINTER = ctypes.c_int64, ctypes.c_double, ctypes.c_void_p
 
 
@@ -95,13 +91,7 @@ class ScanKernel:
                 name="inputs",
                 value=np.shape(inputs),
             )
-        if substeps < 1 or not step > 0:
-            raise ShapeError(
-                f"A step of {step:g} s in {substeps} substeps cannot be taken; give a positive step and "
-                "at least one substep.",
-                name="substeps",
-                value=(step, substeps),
-            )
+        check_step(step, substeps)
         if self._module is None:
             return self._evaluate(x, u, p, step / substeps, substeps)
         return self._run(x, u, p, step / substeps, substeps)
@@ -179,33 +169,9 @@ def compile_scan(
         lanes: simulations at once: 1, 4 or 8.
         backend: "auto", "llvm" or "casadi"; DYNID_BACKEND overrides "auto".
     """
-    if backend == "auto":
-        backend = os.environ.get("DYNID_BACKEND", "auto")
-    if backend not in BACKENDS:
-        raise unknown_name("backend", backend, BACKENDS)
     if integrator not in (RK4, MAP):
         raise unknown_name("integrator", integrator, (RK4, MAP))
-    if lanes not in LANES:
-        raise ModelError(
-            f"lanes is {lanes}; allowed are {LANES}.", name="lanes", value=lanes, allowed=str(LANES)
-        )
-    reason = "asked for"
-    if backend != "casadi":
-        try:
-            return _compiled(kernel, integrator, lanes)
-        except jit.CompileError as error:
-            if backend == "llvm":
-                raise
-            reason = str(error)
-    return ScanKernel(kernel, integrator, lanes, "casadi", reason)
-
-
-def _compiled(kernel: Kernel, integrator: str, lanes: int) -> ScanKernel:
+    check_lanes(lanes)
     key = f"scan {integrator} {lanes} {kernel.key}"
-    found = jit.load_cached(key)
-    module = (
-        found[0]
-        if found
-        else jit.compile_cached(key, scan_ir(kernel.program(), lanes, integrator), {}, SCAN_LEVEL)
-    )
-    return ScanKernel(kernel, integrator, lanes, "llvm", "", module)
+    module, reason = time_module(key, lambda: scan_ir(kernel.program(), lanes, integrator), backend)
+    return ScanKernel(kernel, integrator, lanes, "llvm" if module else "casadi", reason, module)

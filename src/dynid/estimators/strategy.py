@@ -53,11 +53,7 @@ class Strategy(ABC):
             DynidError: when it is a closed-loop problem and the strategy works on measured motions.
         """
         if not isinstance(problem, Problem):
-            raise DynidError(
-                f"{type(self).__name__} works on measured motions; build the problem with build_problem, or "
-                "use a strategy that simulates the closed loop, such as DIDIM.",
-                name="strategy",
-            )
+            raise self._needs_motions()
 
     def solution(self, problem: Problem | LoopProblem) -> Solved:
         """Solve a problem of the kind the strategy is for."""
@@ -66,9 +62,15 @@ class Strategy(ABC):
         return Solved(problem, self.fit(problem))
 
     def pruned(self, problem: LoopProblem, essential: Essential) -> Solved:
-        """Solve a closed-loop problem for its essential parameters."""
-        self.accepts(problem)
-        raise NotImplementedError(type(self).__name__)
+        """Solve a closed-loop problem for its essential parameters; only strategies that simulate can."""
+        raise self._needs_motions()
+
+    def _needs_motions(self) -> DynidError:
+        return DynidError(
+            f"{type(self).__name__} works on measured motions; build the problem with build_problem, or use "
+            "a strategy that simulates the closed loop, such as DIDIM.",
+            name="strategy",
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Name and options, ready for JSON."""

@@ -9,13 +9,14 @@ import numpy as np
 
 from dynid.errors import FileError
 from dynid.model.robot import Robot
-from dynid.model.table_values import Table, check_keys
+from dynid.model.table_values import Table
 from dynid.signals.log import SIDES
 from dynid.simulation.controller import MAXIMUM, Controller
 from dynid.simulation.drive_side import DriveSide
 from dynid.simulation.file_values import (
     by_name_or_path,
     choice,
+    kind_of,
     naming,
     numbers,
     one_of,
@@ -23,7 +24,6 @@ from dynid.simulation.file_values import (
     positive,
     shipped,
     shown,
-    text,
     truth,
     whole,
 )
@@ -88,11 +88,7 @@ def controller_from_table(
         folder: where files that it names lie; None forbids them.
         parameters_of: reads parameter files.
     """
-    if "kind" not in content:
-        raise FileError(f"It has no kind; give one of {', '.join(LAW_KEYS)}.", name="kind")
-    kind = choice(content, "kind", tuple(LAW_KEYS), "")
-    check_keys(content, (*KEYS, *LAW_KEYS[kind]), f"{kind} controller")
-    text(content, "title"), text(content, "source")
+    kind = kind_of(content, LAW_KEYS, KEYS, "controller")
     at = _surroundings(content, kind, robot, folder, parameters_of)
     law = law_from_table(content, kind, at)
     sample_time = _clock(content)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from dynid.errors import DynidError, FileError, unknown_name
 from dynid.model.files import read_text
-from dynid.model.table_values import Table, number_of
+from dynid.model.table_values import Table, check_keys, number_of
 
 Made = TypeVar("Made")
 _SHOWN = 60
@@ -156,9 +156,19 @@ def beside(folder: Path | None, named: str, key: str) -> Path:
     return folder / named
 
 
-def table_under(row: Table, key: str) -> Mapping[str, Any]:
-    """A table under a key that is there."""
-    value = row[key]
-    if not isinstance(value, Mapping):
-        raise FileError(f"{key} is {shown(value)}; it must be a table.", name=key, value=value)
-    return value
+def kind_of(content: Table, keys: Mapping[str, Sequence[str]], common: Sequence[str], what: str) -> str:
+    """The kind a file names; keys must be its own or common to all kinds, title and source texts.
+
+    Args:
+        content: the tables and values.
+        keys: keys of each kind.
+        common: keys of every kind.
+        what: what is described, such as "controller".
+    """
+    if "kind" not in content:
+        raise FileError(f"It has no kind; give one of {', '.join(keys)}.", name="kind")
+    kind = choice(content, "kind", tuple(keys), "")
+    check_keys(content, (*common, *keys[kind]), f"{kind} {what}")
+    for name in ("title", "source"):
+        text(content, name)
+    return kind

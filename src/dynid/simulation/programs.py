@@ -24,7 +24,6 @@ from dynid.compile.trace import Symbols
 from dynid.dynamics.algebra import Scalar, add, mul, total
 from dynid.dynamics.direct import direct_dynamics
 from dynid.dynamics.operations import Operations, symbolic
-from dynid.errors import DynidError
 from dynid.model.robot import Robot
 from dynid.simulation.controller import Controller
 from dynid.simulation.law import Signals
@@ -223,13 +222,3 @@ def _source() -> str:
     for file in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(file.name.encode() + file.read_bytes())
     return digest.hexdigest()
-
-
-def check_plan_axes(robot: Robot, values: Sequence[float], name: str) -> None:
-    """Refuse lists that do not have one number per coordinate."""
-    if len(values) != robot.n_coordinates:
-        raise DynidError(
-            f"{name} has {len(values)} values for the {robot.n_coordinates} axes of robot {robot.name!r}.",
-            name=name,
-            value=len(values),
-        )

@@ -10,13 +10,14 @@ import numpy as np
 
 from dynid.errors import FileError
 from dynid.model.robot import Robot
-from dynid.model.table_values import Table, check_keys
+from dynid.model.table_values import Table
 from dynid.signals.read import MappingLike
 from dynid.simulation.file_values import (
     beside,
     by_name_or_path,
     choice,
     finite_number,
+    kind_of,
     naming,
     numbers,
     one_of,
@@ -113,11 +114,7 @@ def reference_from_table(
         folder: where files that it names lie; None forbids them.
         mapping: of a log that it names.
     """
-    if "kind" not in content:
-        raise FileError(f"It has no kind; give one of {', '.join(KIND_KEYS)}.", name="kind")
-    kind = choice(content, "kind", tuple(KIND_KEYS), "")
-    check_keys(content, (*KEYS, *KIND_KEYS[kind]), f"{kind} reference")
-    text(content, "title"), text(content, "source")
+    kind = kind_of(content, KIND_KEYS, KEYS, "reference")
     method = choice(content, "interpolation", METHODS, METHODS[0])
     if kind == "log":
         file = beside(folder, text(content, "file") if "file" in content else _missing("file", kind), "file")
