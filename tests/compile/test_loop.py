@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,7 @@ def arguments(lanes: int, samples: int = 60) -> tuple[np.ndarray, ...]:
 
 
 @pytest.mark.parametrize("jumps", [False, True], ids=["smooth", "jumps"])
-@pytest.mark.parametrize("lanes", [1, 4, 8])
+@pytest.mark.parametrize("lanes", [1, 4])
 def test_machine_code_equals_the_fallback_and_single_runs(lanes: int, jumps: bool) -> None:
     loop = bouncing(jumps)
     state, inputs, p = arguments(lanes)
@@ -109,6 +110,21 @@ def test_records_are_those_of_the_samples_and_the_first_rate() -> None:
     assert dv[0] == pytest.approx(held - p[0, 0] * np.sin(x[0]), rel=1e-14)
     # The integral is advanced once a sample: a rectangle sum of the error.
     assert final[0, 3] == pytest.approx(H * np.sum(inputs[0, :, 0] - x), rel=1e-12)
+
+
+@pytest.mark.parametrize("backend", ["llvm", "casadi"])
+@pytest.mark.parametrize("lanes", [1, 4])
+def test_fewer_rates_can_be_noted(lanes: int, backend: str) -> None:
+    """The last ones stay, and nothing else changes."""
+    state, inputs, p = arguments(lanes)
+    every, final = compile_loop(bouncing(), lanes=lanes, backend=backend)(state, inputs, p, H, 2)
+    for noted in (0, 1):
+        loop = bouncing()
+        fewer = replace(loop, sizes=replace(SIZES, noted=noted))
+        records, end = compile_loop(fewer, lanes=lanes, backend=backend)(state, inputs, p, H, 2)
+        kept = np.concatenate([every[:, :, :2], every[:, :, 4 - noted :]], axis=2)
+        assert np.array_equal(records, kept)
+        assert np.array_equal(end, final)
 
 
 def test_the_plant_between_samples_is_of_fourth_order() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,21 @@ def allocate(rows: int, samples: int) -> FloatArray:
     raw = np.zeros(rows * stride + 8)
     shift = -address(raw) % 64 // 8
     return raw[shift : shift + rows * stride].reshape(rows, stride)[:, :samples]
+
+
+def aligned(shape: tuple[int, ...]) -> FloatArray:
+    """An array of any values that starts on a cache line, so that vectors of lanes never cross one."""
+    size = math.prod(shape)
+    raw = np.empty(size + 8)
+    shift = -address(raw) % 64 // 8
+    return raw[shift : shift + size].reshape(shape)
+
+
+def aligned_copy(array: FloatArray) -> FloatArray:
+    """The values of an array in C order, from a cache line on."""
+    copy = aligned(array.shape)
+    copy[...] = array
+    return copy
 
 
 def is_aligned(array: FloatArray, size: int) -> bool:

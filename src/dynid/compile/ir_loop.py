@@ -22,6 +22,8 @@ class LoopSizes:
         held: values the controller holds over a sample.
         parameters: constants.
         records: values noted at every sample.
+        noted: how many of the first rates of a sample are noted behind the records, the last ones; all when
+            None.
     """
 
     states: int
@@ -31,6 +33,17 @@ class LoopSizes:
     held: int
     parameters: int
     records: int
+    noted: int | None = None
+
+    @property
+    def first_noted(self) -> int:
+        """The first rate that is noted."""
+        return 0 if self.noted is None else self.states - self.noted
+
+    @property
+    def row(self) -> int:
+        """Values that a sample leaves: records, then the noted rates."""
+        return self.records + self.states - self.first_noted
 
     @property
     def plant(self) -> int:
@@ -109,9 +122,11 @@ step:
   %k = phi i64 [ 0, %entry ], [ %k.next, %step.end ]
   %u.shift = mul i64 %k, {sizes.inputs}
   %u = getelementptr {input_kind}, ptr %inputs, i64 %u.shift
-  %y.shift = mul i64 %k, {sizes.records + sizes.states}
+  %y.shift = mul i64 %k, {sizes.row}
   %y = getelementptr {kind}, ptr %records, i64 %y.shift
   %y.rate = getelementptr {kind}, ptr %y, i64 {sizes.records}
+  %rate.noted = getelementptr {kind}, ptr %rate, i64 {sizes.first_noted}
+{_prefetch(kind, sizes.row)}
   call void @step(ptr %state, ptr %u, ptr %parameters, ptr %held, ptr %next, ptr %y)
 {_jump(sizes, "%instant") if jumps else ""}
   br label %substep
@@ -122,7 +137,7 @@ substep:
   %first = icmp eq i64 %s, 0
   br i1 %first, label %note, label %stages
 note:
-  call void @copy(ptr %y.rate, ptr %rate, i64 {sizes.states})
+  call void @copy(ptr %y.rate, ptr %rate.noted, i64 {sizes.row - sizes.records})
   br label %stages
 stages:
 {_stages()}
@@ -142,6 +157,24 @@ done:
 }}"""
 
 
+def _lanes(kind: str) -> int:
+    return 1 if kind == "double" else int(kind.split()[0].removeprefix("<"))
+
+
+def _prefetch(kind: str, row: int) -> str:
+    """Ask for the memory of the records two samples on.
+
+    A store that misses the caches holds up all stores behind it, and the rates store as often as they
+    multiply: with four lanes it cost a tenth of the time.
+    """
+    size = 8 * _lanes(kind) * row
+    lines = ["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"]
+    for byte in range(2 * size, 3 * size, 64):
+        lines.append(f"  %ahead.{byte} = getelementptr i8, ptr %y, i64 {byte}")
+        lines.append(f"  call void @llvm.prefetch.p0(ptr %ahead.{byte}, i32 1, i32 3, i32 1)")
+    return "\n".join(lines)
+
+
 def _stages() -> str:
     """Runge–Kutta from the first rate, already in ``%rate``, to the new states in ``%state``."""
     lines = []
@@ -159,7 +192,7 @@ def _stages() -> str:
 
 def _lengths(kind: str) -> str:
     """Zero and h in all lanes, for the jumps."""
-    lanes = 1 if kind == "double" else int(kind.split()[0].removeprefix("<"))
+    lanes = _lanes(kind)
     zero = "0.0" if lanes == 1 else "zeroinitializer"
     lines = [f"  store {kind} {zero}, ptr %instant, align 8"]
     for lane in range(lanes):

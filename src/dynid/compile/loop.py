@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.compile import jit
+from dynid.compile.arrays import address, aligned, aligned_copy
 from dynid.compile.fingerprint import fingerprint
 from dynid.compile.ir_loop import LoopSizes, loop_ir
 from dynid.compile.ir_scan import STAGES
@@ -118,7 +119,7 @@ class LoopKernel:
             substeps: Runge–Kutta steps between samples.
 
         Returns:
-            Records followed by the first rates, (lanes, samples, records + states), a view of what the loop
+            Records followed by the noted rates, (lanes, samples, sizes.row), a view of what the loop
             wrote, and the final state vectors (lanes, total).
         """
         sizes = self.loop.sizes
@@ -153,11 +154,11 @@ class LoopKernel:
         self, x: FloatArray, u: FloatArray, p: FloatArray, h: float, substeps: int
     ) -> tuple[FloatArray, FloatArray]:
         sizes, samples = self.loop.sizes, u.shape[-2]
-        state = np.array(x.T, order="C", dtype=float)  # a copy: the loop advances it in place
+        state = aligned_copy(x.T)  # the loop advances it in place
         held = np.ascontiguousarray(u if self.shared else np.moveaxis(u, 0, 2))
-        values = np.ascontiguousarray(p.T, dtype=float)
-        records = np.empty((samples, sizes.records + sizes.states, self.lanes))
-        pointers = (a.ctypes.data for a in (state, held, values, records))
+        values = aligned_copy(p.T)
+        records = aligned((samples, sizes.row, self.lanes))
+        pointers = (address(a) for a in (state, held, values, records))
         self._function(samples, substeps, h, *pointers)
         return np.moveaxis(records, 2, 0), np.ascontiguousarray(state.T)
 
@@ -174,7 +175,7 @@ class LoopKernel:
         sizes, (step, rate, jump) = self.loop.sizes, self._evaluators
         plant, values = sizes.plant, p.T
         state, instant = np.array(x.T, dtype=float), np.zeros((1, self.lanes))
-        records = np.empty((u.shape[1], sizes.records + sizes.states, self.lanes))
+        records = np.empty((u.shape[1], sizes.row, self.lanes))
 
         def rates(at: FloatArray, held: Any) -> FloatArray:
             return np.asarray(rate.call([at, held, values])[0].full())
@@ -191,7 +192,7 @@ class LoopKernel:
                     moved[: sizes.states] = start + place * h * slope
                     slope = rates(moved, held)
                     if s == 0 and place == 0:
-                        records[k, sizes.records :] = slope
+                        records[k, sizes.records :] = slope[sizes.first_noted :]
                     total += weight * h * slope
                 state[: sizes.states] = total
                 if jump is not None:
@@ -205,7 +206,7 @@ def compile_loop(loop: Loop, *, lanes: int = 1, backend: str = "auto", shared: b
 
     Args:
         loop: from ``describe_loop``.
-        lanes: simulations at once: 1, 4 or 8.
+        lanes: simulations at once: 1 or 4.
         backend: "auto", "llvm" or "casadi"; DYNID_BACKEND overrides "auto".
         shared: whether all simulations of a call have the same inputs.
     """
@@ -215,5 +216,5 @@ def compile_loop(loop: Loop, *, lanes: int = 1, backend: str = "auto", shared: b
         jump = None if loop.jump is None else loop.jump.program()
         return loop_ir(loop.step.program(), loop.rate.program(), jump, loop.sizes, lanes, shared)
 
-    module, reason = time_module(f"loop {lanes} {shared} {loop.key}", text, backend)
+    module, reason = time_module(f"loop {lanes} {shared} {loop.sizes} {loop.key}", text, backend)
     return LoopKernel(loop, lanes, "llvm" if module else "casadi", reason, shared, module)

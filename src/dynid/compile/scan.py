@@ -166,7 +166,7 @@ def compile_scan(
     Args:
         kernel: the step program, from ``describe_step``.
         integrator: "rk4" or "map".
-        lanes: simulations at once: 1, 4 or 8.
+        lanes: simulations at once: 1 or 4.
         backend: "auto", "llvm" or "casadi"; DYNID_BACKEND overrides "auto".
     """
     if integrator not in (RK4, MAP):

@@ -11,7 +11,10 @@ from dynid.errors import ModelError
 
 
 def tangent_sizes(sizes: LoopSizes) -> LoopSizes:
-    """Sizes of the doubled loop; its inputs are not doubled, because they do not depend on the parameters."""
+    """Sizes of the doubled loop, which notes no rates.
+
+    Its inputs are not doubled, because they do not depend on the parameters.
+    """
     return LoopSizes(
         2 * sizes.states,
         0,
@@ -20,6 +23,7 @@ def tangent_sizes(sizes: LoopSizes) -> LoopSizes:
         2 * sizes.held,
         2 * sizes.parameters,
         2 * sizes.records,
+        noted=0,
     )
 
 

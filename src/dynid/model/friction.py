@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from dynid.errors import ModelError
 
@@ -43,6 +44,7 @@ class FrictionTerm:
         parse_expression(self.expression)
 
 
+@lru_cache(maxsize=256)
 def parse_expression(text: str) -> ast.expr:
     """Parse a friction formula into a checked syntax tree.
 

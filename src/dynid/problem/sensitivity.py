@@ -48,8 +48,8 @@ def position_sensitivities(
     n, sizes = setup.simulator.plan.axes, setup.simulator.plan.sizes
     x, z = np.split(run.state, [sizes.states])
     state = np.concatenate([x, np.zeros_like(x), z, np.zeros_like(z)])
-    # Records of the loop are measured q, torque, q, q̇; their derivatives follow.
-    place = sizes.records + 2 * n
+    # Records of the loop begin with torque and q; their derivatives follow.
+    place = sizes.records + n
     J = np.empty((len(run.inputs), n, len(directions)))
     for first in range(0, len(directions), lanes):
         chosen = [directions[min(i, len(directions) - 1)] for i in range(first, first + lanes)]

@@ -3,7 +3,8 @@
 State vector: q, q̇ (integrated) · directions of sticking joints (modes) · the controller's memory.
 Inputs of a sample: q_r, q̇_r, q̈_r · torque from outside · encoder errors · disturbing torques.
 Parameters: robot parameters of some columns · gains · saturation · encoder steps · ripple.
-Records of a sample: measured q · torque of the controller · q · q̇; the loop adds q̇, q̈ at its start.
+Records of a sample: torque of the controller · q · q̇ · measured q where encoders round; the loop adds q̈ just
+after the torque is set.
 """
 
 from __future__ import annotations
@@ -77,7 +78,8 @@ class LoopPlan:
         """Numbers of scalars."""
         n = self.axes
         modes = n if self.friction == STICK else 0
-        return LoopSizes(2 * n, modes, self.controller.memory, 6 * n, n, sum(self.widths.values()), 4 * n)
+        parameters, records = sum(self.widths.values()), (4 if self.quantised else 3) * n
+        return LoopSizes(2 * n, modes, self.controller.memory, 6 * n, n, parameters, records, noted=n)
 
     @property
     def key(self) -> str:
@@ -118,7 +120,7 @@ class LoopPlan:
         seen = Measured(r, rd, rdd, measured, qd, outside)
         torques, following = control(self.controller, seen, memory, p, ops)
         held = [add(t, d) for t, d in zip(torques, disturbance, strict=True)]
-        return [*held, *following, *measured, *torques, *q, *qd]
+        return [*held, *following, *torques, *q, *qd, *(measured if self.quantised else ())]
 
     def _encoder(self, q: list[Scalar], steps: Sequence[Scalar], ops: Operations) -> list[Scalar]:
         if not self.quantised:

@@ -100,23 +100,28 @@ class Simulator:
         lanes = 1 if count == 1 else MANY
         kernel = self.kernel(lanes, shared=lanes > 1 and inputs.ndim == 2)
 
-        def group(first: int) -> tuple[FloatArray, FloatArray]:
+        records = np.empty((count, inputs.shape[-2], kernel.loop.sizes.row))
+        final = np.empty(starts.shape)
+
+        def group(first: int) -> None:
             # A group that is not full runs its last simulation several times.
             chosen = np.minimum(np.arange(first, first + lanes), count - 1)
             own = inputs if inputs.ndim == 2 else inputs[chosen]
-            return kernel(starts[chosen], own, vectors[chosen], step, substeps)
+            noted, ends = kernel(starts[chosen], own, vectors[chosen], step, substeps)
+            last = min(first + lanes, count)
+            records[first:last], final[first:last] = noted[: last - first], ends[: last - first]
 
         firsts = range(0, count, lanes)
         if threads > 1 and len(firsts) > 1:
             with ThreadPoolExecutor(threads) as pool:
-                results = list(pool.map(group, firsts))
+                list(pool.map(group, firsts))
         else:
-            results = [group(first) for first in firsts]
-        several = len(results) > 1
-        records = (np.concatenate([r for r, _ in results]) if several else results[0][0])[:count]
-        final = (np.concatenate([f for _, f in results]) if several else results[0][1])[:count]
+            for first in firsts:
+                group(first)
         n = self.plan.axes
-        measured, tau, q, qd, _, qdd = (records[:, :, k * n : (k + 1) * n] for k in range(6))
+        tau, q, qd, *rounded, qdd = np.split(records, range(n, records.shape[2], n), axis=2)
+        # What encoders read differs from q by their errors, the fifth group of inputs, unless they round.
+        measured = rounded[0] if rounded else q + inputs[..., 4 * n : 5 * n]
         return Paths(q, qd, qdd, tau, measured, final)
 
 
