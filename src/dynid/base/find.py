@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -59,6 +60,12 @@ def find_base(
     else:
         found, used = closed_form(robot), "closed-form"
     return BaseMap(robot, used, found.columns, found.matrix, found.gap, coordinates, links, found.forms)
+
+
+@lru_cache(maxsize=32)
+def base_of(robot: Robot) -> BaseMap:
+    """The base parameters of a robot by default, found once for all who ask."""
+    return find_base(robot)
 
 
 def joint_bases(robot: Robot, *, rng: np.random.Generator | None = None) -> tuple[BaseMap, ...]:

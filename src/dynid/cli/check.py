@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 
-from dynid.cli.output import console, print_json, table
+from dynid.cli.output import print_json
+from dynid.cli.screen import Screen, TextTable
 from dynid.errors import DynidError, FileError
 from dynid.model.load import load_robot
 from dynid.signals.check import check_log
@@ -57,7 +56,7 @@ def check(
         rows = [_document(log, result) for log, result in zip(shown, checks, strict=True)]
         print_json({"verdict": worst, "logs": rows, "repaired": None if repair is None else str(repair)})
     else:
-        screen = console()
+        screen = Screen()
         for log, result in zip(shown, checks, strict=True):
             _show(screen, log, result)
         if repair is not None and mended is not None:
@@ -84,26 +83,28 @@ def _document(log: Log, result: DataCheck) -> dict[str, Any]:
     }
 
 
-def _show(screen: Console, log: Log, result: DataCheck) -> None:
+def _show(screen: Screen, log: Log, result: DataCheck) -> None:
     rate, seconds = result.facts.get("rate_hz"), result.facts.get("duration_s")
     size = f"{log.samples} samples, {log.axes} axes, {log.side} side"
     clock = f", {rate:.6g} Hz, {seconds:.4g} s" if rate is not None and seconds is not None else ""
-    screen.print(f"[bold]{escape(log.name)}[/bold]: [bold]{result.verdict}[/bold] ({size}{clock})")
+    screen.print(f"{log.name}: {result.verdict} ({size}{clock})", style="bold")
     for step in log.history:
         if step.note:
-            screen.print(f"  {escape(step.note)}")
+            screen.print(f"  {step.note}")
     rows = [
         [f.severity, f.name, f"{f.sentence} {f.remedy}".strip(), f.where, "yes" if f.repairable else "no"]
         for f in result.findings
     ]
     if rows:
-        screen.print(table("", ("severity", "finding", "what and what to do", "where", "repairable"), rows))
+        screen.print(
+            TextTable("", ("severity", "finding", "what and what to do", "where", "repairable"), rows)
+        )
     else:
         screen.print("  Nothing was found that would harm a fit.")
     _show_facts(screen, result)
 
 
-def _show_facts(screen: Console, result: DataCheck) -> None:
+def _show_facts(screen: Screen, result: DataCheck) -> None:
     facts = result.facts
     said = []
     if facts.get("jitter_percent") is not None:
@@ -119,7 +120,7 @@ def _show_facts(screen: Console, result: DataCheck) -> None:
         screen.print(f"  {'; '.join(said)}.")
 
 
-def _show_repairs(screen: Console, log: Log, target: Path) -> None:
+def _show_repairs(screen: Screen, log: Log, target: Path) -> None:
     done = [step.name.removeprefix("repair: ") for step in log.history if step.name.startswith("repair: ")]
     repaired = ", ".join(done) or "nothing"
-    screen.print(f"Repaired: {escape(repaired)}. The log was written to {escape(str(target))}.")
+    screen.print(f"Repaired: {repaired}. The log was written to {target}.")

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from dynid.cli.output import console, print_json, table, write_file
+from dynid.cli.output import print_json, write_file
+from dynid.cli.screen import Screen, TextTable
 from dynid.export.comparison import Comparison, compare_results
 from dynid.export.load import load_result
 
@@ -33,10 +34,12 @@ def compare(
 
 
 def _print(found: Comparison) -> None:
-    screen = console()
-    screen.print(found.sentence, markup=False)
+    screen = Screen()
+    screen.print(found.sentence)
     head = ("result", "method", "kept", "fit", "unseen", "iterations", "time", "outcome")
-    screen.print(table("", head, [_row(*pair) for pair in zip(found.labels, found.summaries, strict=True)]))
+    screen.print(
+        TextTable("", head, [_row(*pair) for pair in zip(found.labels, found.summaries, strict=True)])
+    )
     screen.print()
     gaps = found.gaps
     rows = [
@@ -48,7 +51,7 @@ def _print(found: Comparison) -> None:
         ]
         for i, name in enumerate(found.names)
     ]
-    screen.print(table("", ("parameter", *found.labels, "largest gap [σ]", "unit"), rows))
+    screen.print(TextTable("", ("parameter", *found.labels, "largest gap [σ]", "unit"), rows))
 
 
 def _row(label: str, summary: dict[str, object]) -> list[str]:

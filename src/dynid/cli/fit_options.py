@@ -12,22 +12,12 @@ import typer
 from dynid.cli.loop_options import LOOP_METHODS, LoopOptions
 from dynid.errors import DynidError, FileError, unknown_name
 from dynid.estimators import identify
-from dynid.estimators.essential import Essential
-from dynid.estimators.irls import IRLS
-from dynid.estimators.least_squares import OLS, WLS
-from dynid.estimators.ridge import Ridge
 from dynid.estimators.strategy import Strategy
-from dynid.estimators.tls import TLS
 from dynid.model.files import read_text
 from dynid.signals.preparation import Preparation
 
-METHODS: dict[str, type[Strategy]] = {
-    "ols": OLS,
-    "wls": WLS,
-    "irls": IRLS,
-    "tls": TLS,
-    "ridge": Ridge,
-}
+METHODS = {"ols": "OLS", "wls": "WLS", "irls": "IRLS", "tls": "TLS", "ridge": "Ridge"}
+"""Estimators by name in ``dynid.estimators.identify``."""
 RULES = {"sigma": "every relative deviation below 20 %", "residual": "σ̂ up by 4 %", "f-test": "F-test"}
 
 LogsArgument = Annotated[
@@ -84,12 +74,10 @@ def chosen_strategy(
         raise DynidError(
             "--rule has no meaning without --essential; add --essential.", name="rule", value=rule
         )
-    if method in METHODS:
-        strategy = METHODS[method](uncertainty=uncertainty)
-    else:
-        kind = getattr(identify, LOOP_METHODS[method])
-        strategy = kind(uncertainty=uncertainty, **loop.of_strategy(method))
-    return Essential(strategy, rule=rule or "sigma") if essential else strategy
+    kind = getattr(identify, (METHODS | LOOP_METHODS)[method])
+    own = loop.of_strategy(method) if method in LOOP_METHODS else {}
+    strategy: Strategy = kind(uncertainty=uncertainty, **own)
+    return identify.Essential(strategy, rule=rule or "sigma") if essential else strategy
 
 
 def chosen_plan(

@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rich.markup import escape
-
-from dynid.cli.output import console, table
+from dynid.cli.screen import Screen, TextTable
 from dynid.export.result import REPORT
 from dynid.workflow.fit import FitResult
 
@@ -48,11 +46,10 @@ def summarise(result: FitResult, document: Mapping[str, Any], out: Path, seconds
 
 def print_summary(result: FitResult, summary: Mapping[str, Any]) -> None:
     """The verdict, why the data were prepared so, errors per joint, and where the report lies."""
-    screen = console()
-    # Names of joints and logs are in it, and may look like markup.
-    screen.print(f"[bold]{escape(summary['verdict']['sentence'])}[/bold]")
+    screen = Screen()
+    screen.print(summary["verdict"]["sentence"], style="bold")
     for reason in summary["reasons"]:
-        screen.print(f"  {reason}", style="dim", markup=False)
+        screen.print(f"  {reason}", style="dim")
     joints = result.own.joints
     unseen = result.unseen.judged.relative_percent if result.unseen else None
     rows = [
@@ -63,9 +60,9 @@ def print_summary(result: FitResult, summary: Mapping[str, Any]) -> None:
         ]
         for j, name in enumerate(joints)
     ]
-    screen.print(table("", ("joint", "fit", _kind(result)), rows))
+    screen.print(TextTable("", ("joint", "fit", _kind(result)), rows))
     screen.print(f"{summary['n_kept']} of {summary['n_base']} base parameters in {summary['seconds']:.1f} s")
-    screen.print(f"report: {summary['report']}", markup=False)
+    screen.print(f"report: {summary['report']}")
 
 
 def _kind(result: FitResult) -> str:

@@ -6,11 +6,11 @@ import math
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 
 from dynid.base.find import METHODS, find_base, joint_bases
-from dynid.cli.output import console, print_json, table
+from dynid.cli.output import print_json
 from dynid.cli.robot_options import GravityOption, PayloadOption, RobotArgument, TermsOption, chosen_robot
+from dynid.cli.screen import Screen, TextTable
 from dynid.errors import DynidError, NotTrustworthyError
 from dynid.model.joint import GEOMETRY
 from dynid.model.robot import Robot
@@ -117,10 +117,10 @@ def _by_joint(robot: Robot) -> list[tuple[int, Any]]:
 
 
 def _print(robot: Robot, document: dict[str, Any]) -> None:
-    screen = console()
-    screen.print(f"[bold]{escape(robot.name)}[/bold]  {escape(robot.title)}")
+    screen = Screen()
+    screen.print(f"{robot.name}  {robot.title}", style="bold")
     if robot.source:
-        screen.print(f"source: {escape(robot.source)}", style="dim")
+        screen.print(f"source: {robot.source}", style="dim")
     g = ", ".join(f"{value:g}" for value in robot.gravity)
     screen.print(
         f"{document['n_joints']} joints, {document['n_coordinates']} coordinates, "
@@ -128,12 +128,12 @@ def _print(robot: Robot, document: dict[str, Any]) -> None:
         f"terms {' '.join(robot.terms) or 'none'}"
     )
     rows = [[_cell(joint, name) for name in _COLUMNS] for joint in document["joints"]]
-    screen.print(table("", _COLUMNS, rows))
+    screen.print(TextTable("", _COLUMNS, rows))
     if "base" in document:
         _print_base(document)
     for one in document.get("per_joint", []):
         names = " ".join(entry["name"] for entry in one["base"])
-        screen.print(f"\n[bold]{escape(one['joint'])}[/bold] alone sees {one['n_base']}: {names}")
+        screen.print(f"\n{one['joint']} alone sees {one['n_base']}: {names}")
 
 
 _COLUMNS = ("label", "name", "antecedent", "kind", *GEOMETRY)
@@ -149,14 +149,14 @@ def _cell(joint: dict[str, Any], name: str) -> str:
 
 
 def _print_base(document: dict[str, Any]) -> None:
-    screen = console()
+    screen = Screen()
     gap = "none" if document["rank_gap"] is None else f"{document['rank_gap']:.1e}"
     screen.print(
-        f"\n[bold]{document['n_base']} base parameters[/bold] ({document['method']}; rank gap {gap}; "
+        f"\n{document['n_base']} base parameters ({document['method']}; rank gap {gap}; "
         f"{len(document['unseen'])} parameters without any effect)"
     )
     rows = [[entry["name"], entry["unit"], entry["formula"].split(" = ", 1)[1]] for entry in document["base"]]
-    screen.print(table("", ("base", "unit", "is"), rows))
+    screen.print(TextTable("", ("base", "unit", "is"), rows))
     if document["unseen"]:
         screen.print(f"without effect: {' '.join(document['unseen'])}", style="dim")
     if document["nearly_dependent"]:

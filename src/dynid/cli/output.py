@@ -1,4 +1,4 @@
-"""What commands print and write: one JSON document, tables for people, files written whole."""
+"""What commands write: one JSON document, files written whole."""
 
 from __future__ import annotations
 
@@ -8,13 +8,9 @@ import math
 import os
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
 from dynid.errors import FileError
 
@@ -35,25 +31,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
-
-
-def console() -> Console:
-    """The console for people; wide enough not to break formulas when it is not a terminal."""
-    reconfigure = getattr(sys.stdout, "reconfigure", None)
-    if reconfigure is not None:
-        reconfigure(errors="replace")  # an ASCII terminal shows "?" for what it lacks instead of failing
-    screen = Console(highlight=False)
-    return screen if screen.is_terminal else Console(highlight=False, width=200, soft_wrap=True)
-
-
-def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    """A plain table."""
-    result = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        result.add_column(column, overflow="fold")
-    for row in rows:
-        result.add_row(*(escape(cell) for cell in row))  # a joint may be called [bold]
-    return result
 
 
 def write_file(path: Path, text: str, force: bool) -> None:

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from dynid.casestudies.case import CaseResult, Row, data_folder
 from dynid.casestudies.cases import CASES
-from dynid.cli.output import console, print_json, table, write_file
+from dynid.cli.output import print_json, write_file
 from dynid.cli.progress import progress_line
+from dynid.cli.screen import Screen, TextTable
 from dynid.errors import FileError, unknown_name
 from dynid.report.case_page import render_case
 
@@ -75,20 +75,20 @@ def _page(folder: Path, force: bool) -> Path:
 
 
 def _print(result: CaseResult, page: Path | None) -> None:
-    screen = console()
+    screen = Screen()
     for group, members in groupby(result.rows, key=lambda row: row.group):
         _print_rows(screen, group or result.title, list(members))
     for note in result.notes:
-        screen.print(note, style="dim", markup=False)
+        screen.print(note, style="dim")
     if page is not None:
-        screen.print(f"written: {page}", markup=False)
+        screen.print(f"written: {page}")
     held = sum(row.bound for row in result.rows)
     if held < len(result.rows):
         screen.print(f"{held} figures are held to a rule, {len(result.rows) - held} are only shown")
     screen.print("all accepted" if result.ok else "not all accepted")
 
 
-def _print_rows(screen: Console, title: str, rows: list[Row]) -> None:
+def _print_rows(screen: Screen, title: str, rows: list[Row]) -> None:
     several = any(row.worst is not None for row in rows)
     columns = ("quantity", "published", "ours", *(("worst",) if several else ()), "accept", "")
     lines = [
@@ -102,4 +102,4 @@ def _print_rows(screen: Console, title: str, rows: list[Row]) -> None:
         ]
         for row in rows
     ]
-    screen.print(table(title, columns, lines))
+    screen.print(TextTable(title, columns, lines))

@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from dynid.cli.output import console, print_json, table
+from dynid.cli.output import print_json
+from dynid.cli.screen import Screen, TextTable
 from dynid.model.load import catalog, load_robot
 
 
@@ -17,7 +18,7 @@ def robots(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON 
         print_json({"robots": rows})
         return
     lines = [[r["name"], str(r["n_coordinates"]), str(r["n_standard"]), r["title"]] for r in rows]
-    console().print(table("", ("robot", "axes", "parameters", "what it is"), lines))
+    Screen().print(TextTable("", ("robot", "axes", "parameters", "what it is"), lines))
 
 
 def describe(name: str) -> dict[str, Any]:

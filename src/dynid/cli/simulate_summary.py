@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dynid.cli.output import console, table
+from dynid.cli.screen import Screen, TextTable
 from dynid.model.robot import Robot
 from dynid.signals.log import Log
 from dynid.simulation.controller import Controller
@@ -77,16 +77,15 @@ def _rms(values: Any) -> float:
 
 def print_summary(document: dict[str, Any]) -> None:
     """The document as lines and tables."""
-    screen = console()
+    screen = Screen()
     for run in document["simulations"]:
         seed = "" if run["seed"] is None else f", seed {run['seed']}"
         screen.print(
             f"{document['robot']} under {document['controller']}{seed}: {run['outcome']}",
-            markup=False,
             style="bold",
         )
         if run["cause"]:
-            screen.print(f"  {run['cause']} {run['remedy']}", markup=False)
+            screen.print(f"  {run['cause']} {run['remedy']}")
         if not run["trustworthy"]:
             screen.print("  No log was written.")
             continue
@@ -98,7 +97,7 @@ def print_summary(document: dict[str, Any]) -> None:
         )
         columns = ("joint", "tracking rms", "largest", "torque rms", "largest")
         rows = [[r["name"], *(f"{r[k]:.4g}" for k in list(r)[1:])] for r in run["joints"]]
-        screen.print(table("", columns, rows))
+        screen.print(TextTable("", columns, rows))
         if run["file"] is not None:
-            screen.print(f"log: {run['file']}", markup=False)
+            screen.print(f"log: {run['file']}")
     screen.print(f"{document['seconds']:.2f} s")

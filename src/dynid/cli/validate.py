@@ -6,9 +6,10 @@ from pathlib import Path
 
 from dynid.cli.fit_options import JsonOption, LogsArgument, MapOption, RepairOption
 from dynid.cli.loop_options import LOOP_METHODS
-from dynid.cli.output import console, print_json, table
+from dynid.cli.output import print_json
 from dynid.cli.progress import progress_line
 from dynid.cli.report import ResultArgument
+from dynid.cli.screen import Screen, TextTable
 from dynid.cli.torque_logs import torques_alone
 from dynid.errors import DynidError
 from dynid.export.result import SavedResult, load_result
@@ -83,14 +84,14 @@ def _simulated(saved: SavedResult) -> bool:
 
 def _print(proof: Proof) -> None:
     found = proof.validation
-    screen = console()
-    screen.print(found.verdict.sentence, markup=False)
+    screen = Screen()
+    screen.print(found.verdict.sentence)
     for reason in found.verdict.reasons:
         if reason.level in ("care", "fail"):
-            screen.print(f"  {reason.sentence}", style="dim", markup=False)
+            screen.print(f"  {reason.sentence}", style="dim")
     figures = found.judged
     rows = [
         [name, f"{figures.relative_percent[j]:.2f} %", f"{figures.rms[j]:.4g} {found.units[j]}"]
         for j, name in enumerate(found.joints)
     ]
-    screen.print(table("", ("joint", "relative error", "RMS"), rows))
+    screen.print(TextTable("", ("joint", "relative error", "RMS"), rows))

@@ -7,7 +7,6 @@ import itertools
 import os
 import threading
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -21,7 +20,9 @@ from dynid.compile.ir_batch import LANES, TILE
 from dynid.compile.program import Port
 from dynid.compile.trace import Kernel
 from dynid.errors import ShapeError
+from dynid.later import later
 
+_pool = later("concurrent.futures", "ThreadPoolExecutor")
 _STREAM_BYTES = 8_000_000
 """Results larger than this are written past the caches."""
 _BLOCK_BYTES = 240_000
@@ -89,7 +90,7 @@ class BatchKernel:
         if threads == 1:
             self._span(arrays, result, *spans[0])
         else:
-            with ThreadPoolExecutor(threads) as pool:
+            with _pool(threads) as pool:
                 list(pool.map(lambda span: self._span(arrays, result, *span), spans))
         return result
 

@@ -9,27 +9,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.estimators.bootstrap import Bootstrap
-from dynid.estimators.essential import Essential
 from dynid.estimators.estimate import Estimate, Further, Outcome
 from dynid.estimators.fit import Fit
-from dynid.estimators.hac import HAC
-from dynid.estimators.irls import IRLS
 from dynid.estimators.least_squares import OLS, WLS
 from dynid.estimators.outcomes import judge
-from dynid.estimators.ridge import Ridge
-from dynid.estimators.separable import Separable
 from dynid.estimators.strategy import Strategy
-from dynid.estimators.terms import LOAD, STRIBECK, NonlinearTerm
-from dynid.estimators.tls import TLS
 from dynid.estimators.uncertainties import uncertainty_of
 from dynid.estimators.uncertainty import Classical, Doubt
 from dynid.problem.problem import Problem
 
 if TYPE_CHECKING:
+    from dynid.estimators.bootstrap import Bootstrap
     from dynid.estimators.didim import DIDIM
+    from dynid.estimators.essential import Essential
+    from dynid.estimators.hac import HAC
+    from dynid.estimators.irls import IRLS
     from dynid.estimators.iv import IV
     from dynid.estimators.output_error import OutputError
+    from dynid.estimators.ridge import Ridge
+    from dynid.estimators.separable import Separable
+    from dynid.estimators.terms import LOAD, STRIBECK, NonlinearTerm
+    from dynid.estimators.tls import TLS
     from dynid.problem.closed_loop import LoopProblem
 
 FloatArray = NDArray[np.float64]
@@ -56,13 +56,27 @@ __all__ = [
 ]
 
 
-SIMULATING = {"DIDIM": "didim", "IV": "iv", "OutputError": "output_error"}
-"""Strategies that simulate the closed loop, by module: loaded when first used, with all that they need."""
+_HOME = {
+    "Bootstrap": "bootstrap",
+    "DIDIM": "didim",
+    "Essential": "essential",
+    "HAC": "hac",
+    "IRLS": "irls",
+    "IV": "iv",
+    "LOAD": "terms",
+    "NonlinearTerm": "terms",
+    "OutputError": "output_error",
+    "Ridge": "ridge",
+    "STRIBECK": "terms",
+    "Separable": "separable",
+    "TLS": "tls",
+}
+"""What is loaded when first used, by module, with all that it needs."""
 
 
 def __getattr__(name: str) -> Any:
-    if name in SIMULATING:
-        return getattr(import_module(f"dynid.estimators.{SIMULATING[name]}"), name)
+    if name in _HOME:
+        return getattr(import_module(f"dynid.estimators.{_HOME[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from dynid.errors import unknown_name
-from dynid.estimators.bootstrap import Bootstrap
-from dynid.estimators.hac import HAC
-from dynid.estimators.uncertainty import Classical, Uncertainty
+from collections.abc import Callable
 
-KINDS: dict[str, type[Uncertainty]] = {kind.name: kind for kind in (Classical, HAC, Bootstrap)}
+from dynid.errors import unknown_name
+from dynid.estimators.uncertainty import Classical, Uncertainty
+from dynid.later import later
+
+KINDS: dict[str, Callable[[], Uncertainty]] = {
+    "classical": Classical,
+    "hac": later("dynid.estimators.hac", "HAC"),
+    "bootstrap": later("dynid.estimators.bootstrap", "Bootstrap"),
+}
 
 
 def uncertainty_of(choice: str | Uncertainty) -> Uncertainty:

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.estimators.estimate import Further
-from dynid.estimators.terms import NonlinearTerm
+from dynid.later import later
 
+_term_of = later("dynid.estimators.terms", "NonlinearTerm")
 FURTHER_ARRAYS = ("further_values", "further_covariance")
 
 
@@ -44,8 +45,8 @@ def further_from(table: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], b
     return Further(names, units, values, covariance, terms)
 
 
-def _term(row: Mapping[str, Any]) -> NonlinearTerm:
-    return NonlinearTerm(
+def _term(row: Mapping[str, Any]) -> Any:
+    return _term_of(
         name=str(row["name"]),
         expression=str(row["expression"]),
         start={str(k): float(v) for k, v in row["start"].items()},

@@ -8,14 +8,17 @@ from importlib import resources
 from pathlib import Path
 
 from dynid.errors import FileError, UnknownNameError, unknown_name
+from dynid.later import later
 from dynid.model.from_mdh import from_mdh
-from dynid.model.from_mjcf import from_mjcf
-from dynid.model.from_urdf import from_urdf
 from dynid.model.robot import Robot
-from dynid.model.xml_safe import read_xml
 
-_READERS: dict[str, Callable[[Path], Robot]] = {".toml": from_mdh, ".urdf": from_urdf, ".mjcf": from_mjcf}
-_ROOTS: dict[str, Callable[[Path], Robot]] = {"robot": from_urdf, "mujoco": from_mjcf}
+Reader = Callable[[Path], Robot]
+_ROOTS: dict[str, Reader] = {
+    "robot": later("dynid.model.from_urdf", "from_urdf"),
+    "mujoco": later("dynid.model.from_mjcf", "from_mjcf"),
+}
+_READERS: dict[str, Reader] = {".toml": from_mdh, ".urdf": _ROOTS["robot"], ".mjcf": _ROOTS["mujoco"]}
+_read_xml = later("dynid.model.xml_safe", "read_xml")
 
 
 def catalog() -> tuple[str, ...]:
@@ -69,9 +72,9 @@ def _expanded(text: str) -> Path:
         return Path(text)
 
 
-def _reader_of_xml(path: Path) -> Callable[[Path], Robot]:
+def _reader_of_xml(path: Path) -> Reader:
     """URDF or MJCF by the root element; a URDF may hold a <mujoco> element for MuJoCo's compiler."""
-    tag = read_xml(path, "robot file").tag
+    tag = _read_xml(path, "robot file").tag
     if tag not in _ROOTS:
         raise FileError(
             f"The root element of {path.name} is <{tag}>; a robot file has <robot> (URDF) or <mujoco> "

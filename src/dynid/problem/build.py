@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from dynid.base.base_map import BaseMap
-from dynid.base.find import find_base
+from dynid.base.find import base_of
 from dynid.compile.kernels import kernels
 from dynid.errors import DynidError, ShapeError
 from dynid.model.robot import Robot
@@ -43,7 +43,7 @@ def build_problem(
         block_samples: regression samples folded at once; chosen for the caches when None.
         threads: how many share the samples of a regressor call.
     """
-    found = find_base(robot) if base is None else base
+    found = base_of(robot) if base is None else base
     compiled = kernels(robot, found.columns, threads=threads)
     _check_thresholds(robot, plan)
     folded = Accumulator(structure(compiled), budget_bytes)

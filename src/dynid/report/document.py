@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from dynid.base.base_map import BaseMap
@@ -16,6 +14,7 @@ from dynid.report.checks import normalised
 from dynid.report.curves import motion_curves
 from dynid.report.headline import headline
 from dynid.report.parameters import correlation, parameter_rows
+from dynid.report.versions import versions
 from dynid.signals.check import DataCheck
 from dynid.signals.motion import Motion
 from dynid.signals.preparation import Preparation
@@ -26,7 +25,6 @@ from dynid.validation.validation import Validation
 from dynid.validation.verdict import Reason
 
 SCHEMA = "dynid.report/1"
-_PACKAGES = ("dynid", "numpy", "scipy", "casadi", "llvmlite")
 
 
 def build_document(
@@ -146,14 +144,3 @@ def reproducibility(motions: Sequence[Motion], plan: Preparation, run: Mapping[s
     ]
     own = {"versions": versions(), "inputs": list(inputs.values()), "preparation": plain(plan.to_dict())}
     return own | {"steps": steps} | {str(key): plain(value) for key, value in run.items()}
-
-
-def versions() -> dict[str, str]:
-    """Versions of what computed, the interpreter and the machine's kind."""
-    found = {"python": platform.python_version(), "machine": f"{platform.system()} {platform.machine()}"}
-    for name in _PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:  # run from a source tree that is not installed
-            found[name] = "unknown"
-    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ _HARDLY, _NOT_AT_ALL = 0.5, 0.9
 """Share of the torques left by a plain fit, as a median over the axes: worth a warning, and an error."""
 
 
-def check_log(log: Log, robot: Robot | None = None) -> DataCheck:
+def check_log(log: Log, robot: Robot | None = None, base: Sequence[int] | None = None) -> DataCheck:
     """Judge a log: stamps, values, levels, units, signs, delay, and with a robot gravity and excitation.
 
     The log is not changed; what is repairable is named, and ``repair_log`` mends it on request.
@@ -42,6 +43,7 @@ def check_log(log: Log, robot: Robot | None = None) -> DataCheck:
     Args:
         log: raw, motor or joint side.
         robot: what was moved; its drives bring a motor-side log to the joints.
+        base: its base parameters (indices of standard ones), where they are known; found when None.
 
     Raises:
         ShapeError: when the log's axes are not the robot's.
@@ -56,13 +58,13 @@ def check_log(log: Log, robot: Robot | None = None) -> DataCheck:
     light = light_motion(joint)
     parts = [*raw, check_scales(joint, light, robot)]
     if light is not None:
-        parts += [_looked_at(joint, light), *_against_model(joint, light, robot)]
+        parts += [_looked_at(joint, light), *_against_model(joint, light, robot, base)]
     return judged(log.name, tuple(parts))
 
 
-def _against_model(log: Log, light: Light, robot: Robot | None) -> list[Checked]:
+def _against_model(log: Log, light: Light, robot: Robot | None, base: Sequence[int] | None) -> list[Checked]:
     """Checks that ask whether the motion explains the torques."""
-    columns = plain_columns(light) if robot is None else robot_columns(robot, light)
+    columns, W = (plain_columns(light), None) if robot is None else robot_columns(robot, light)
     still = _still(light)
     shares = [float(share) for share in unexplained(light, columns)]
     facts: dict[str, Any] = {
@@ -72,11 +74,11 @@ def _against_model(log: Log, light: Light, robot: Robot | None) -> list[Checked]
     explained = EXPLAINED_PLAINLY if robot is None else EXPLAINED
     parts = [Checked((), facts), check_delay(light, columns, explained), check_signs(light, columns)]
     moving = [axis for axis in range(log.axes) if axis not in still and np.isfinite(shares[axis])]
-    if robot is None:
+    if robot is None or W is None:
         parts.append(_without_motion(log, shares, moving))
     else:
         parts.append(_hardly_explained(shares, moving, robot))
-        parts += [check_gravity(light, robot), check_excitation(light, robot, still)]
+        parts += [check_gravity(light, robot, W), check_excitation(light, robot, still, W, base)]
     return parts
 
 

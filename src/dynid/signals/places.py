@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dynid.errors import FileError
 from dynid.signals.mapping import LogMapping
-from dynid.signals.readers.bag import bag_files
+from dynid.signals.readers.bag_folder import bag_files
 from dynid.signals.readers.files import parsing
 
 ENDINGS = {

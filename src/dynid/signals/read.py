@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from dynid.errors import FileError
+from dynid.later import later
 from dynid.signals.assemble import build_log
 from dynid.signals.complete import clock_steps, complete_mapping
 from dynid.signals.dialects import guess_mapping, guess_parts
@@ -16,18 +17,17 @@ from dynid.signals.file_options import BagOptions
 from dynid.signals.log import Log, Step
 from dynid.signals.mapping import ChannelMap, LogMapping, TimeMap, load_mapping
 from dynid.signals.places import bag_of, format_of, inside, logs_in, placed
-from dynid.signals.readers.bag import read_bag
 from dynid.signals.readers.csv_text import read_csv
 from dynid.signals.readers.files import source_of
-from dynid.signals.readers.hdf5 import read_hdf5
-from dynid.signals.readers.mat import read_mat
-from dynid.signals.readers.npz import read_npz
-from dynid.signals.readers.parquet import read_parquet
 from dynid.signals.readers.table import Table
 from dynid.signals.save import is_saved_log, restored
 
 Paths = str | Path | Sequence[str | Path]
 MappingLike = LogMapping | str | Path | None
+_READERS: dict[str, Callable[[Path], Table]] = {
+    kind: later(f"dynid.signals.readers.{kind}", f"read_{kind}") for kind in ("npz", "mat", "hdf5", "parquet")
+}
+_read_bag: Callable[[Sequence[Path], BagOptions], Table] = later("dynid.signals.readers.bag", "read_bag")
 FIT_CHANNELS = ("position", "torque")
 """Channels that a fit needs."""
 
@@ -111,14 +111,13 @@ def open_table(path: Path, mapping: LogMapping | None) -> Table:
     bag = bag_of(path)
     options = BagOptions() if mapping is None else mapping.bag
     if bag:
-        return read_bag(bag, options)
+        return _read_bag(bag, options)
     kind = format_of(path, mapping)
     if kind == "bag":
-        return read_bag((path,), options)
+        return _read_bag((path,), options)
     if kind == "csv":
         return read_csv(path, (mapping or LogMapping()).csv)
-    readers = {"npz": read_npz, "mat": read_mat, "hdf5": read_hdf5, "parquet": read_parquet}
-    return readers[kind](path)
+    return _READERS[kind](path)
 
 
 def meaning_of(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dynid.base.base_map import BaseMap
-from dynid.base.find import find_base
+from dynid.base.find import base_of
 from dynid.compile.kernels import kernels
 from dynid.errors import DynidError, ShapeError
 from dynid.model.joint import JointKind
@@ -81,7 +81,7 @@ def prepare_loop(
     n = robot.n_coordinates
     smooth = accuracy.robot(robot)
     standard = _standard(robot, parameters)
-    found = find_base(robot) if base is None else base
+    found = base_of(robot) if base is None else base
     resolution = np.array(per_axis(sensors.resolution, n, "resolution"))
     ripple = np.array(per_axis(disturbances.ripple, n, "ripple"))
     if sensors.side == "motor" and np.any(resolution > 0) and robot.drives is None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dynid.base.base_map import BaseMap
-from dynid.base.find import find_base
+from dynid.base.find import base_of
 from dynid.errors import DynidError
 from dynid.model.robot import Robot
 from dynid.outcome import FINE, Outcome
@@ -129,7 +129,7 @@ def simulate_many(
             name="controller",
             value=len(controllers),
         )
-    found = find_base(robot) if base is None else base
+    found = base_of(robot) if base is None else base
     robot = accuracy.robot(robot)
     generators: list[Generator | None] = [None] * len(parameters)
     if rng is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from dynid.base.find import base_of
 from dynid.errors import NotTrustworthyError
 from dynid.model.robot import Robot
 from dynid.signals.check import DataCheck, check_log
@@ -40,12 +41,13 @@ def screened(log: Log, robot: Robot, *, repair: bool = False, use: str = "fit") 
     Raises:
         NotTrustworthyError: when the log is not usable, or holds garbage that was not repaired.
     """
-    found = check_log(log, robot)
+    base = base_of(robot).columns
+    found = check_log(log, robot, base)
     if not repair or not found.defects:
         refuse_unusable(log, found, use)
         return Screened(log, found)
     mended = repair_log(log)
-    left = check_log(mended, robot)
+    left = check_log(mended, robot, base)
     refuse_unusable(mended, left, use)
     known = {_key(finding) for finding in left.findings}
     gone = [f for f in found.findings if f.repairable and _key(f) not in known]

@@ -43,11 +43,25 @@ class AxisColumns:
 
 
 def robot_regressor(
-    robot: Robot, q: FloatArray, qd: FloatArray, qdd: FloatArray, wanted: Sequence[int] | None = None
+    robot: Robot,
+    q: FloatArray,
+    qd: FloatArray | None,
+    qdd: FloatArray | None,
+    wanted: Sequence[int] | None = None,
 ) -> FloatArray:
-    """W over all or some standard parameters, (coordinates, samples, parameters), without compiling."""
+    """W over all or some standard parameters, (coordinates, samples, parameters), without compiling.
+
+    Args:
+        robot: the robot.
+        q: positions.
+        qd: speeds; None at rest, where most of the work falls away.
+        qdd: accelerations; likewise.
+        wanted: standard parameters; all when None.
+    """
+    rest = [0.0] * q.shape[1]
+    speeds, accelerations = (rest if x is None else list(x.T) for x in (qd, qdd))
     with np.errstate(all="ignore"):
-        columns = regressor(robot, list(q.T), list(qd.T), list(qdd.T), NUMERIC, wanted)
+        columns = regressor(robot, list(q.T), speeds, accelerations, NUMERIC, wanted)
     W = np.empty((robot.n_coordinates, len(q), len(columns)))
     for k, column in enumerate(columns):
         for j in range(robot.n_coordinates):
@@ -81,8 +95,11 @@ def earliest_independent(W: FloatArray) -> tuple[int, ...]:
     return tuple(kept)
 
 
-def robot_columns(robot: Robot, light: Light) -> tuple[AxisColumns, ...]:
-    """Columns of each coordinate's torque; friction is added where the robot file names none."""
+def robot_columns(robot: Robot, light: Light) -> tuple[tuple[AxisColumns, ...], FloatArray]:
+    """Columns of each coordinate's torque, and the robot's regressor at ``light.rows``.
+
+    Friction is added to the columns where the robot file names none.
+    """
     q, qd, qdd = light.q[light.rows], light.qd[light.rows], light.qdd[light.rows]
     few = q[:: max(1, len(q) // _POSES)]
     n, count, poses = robot.n_coordinates, len(q), len(few)
@@ -107,7 +124,7 @@ def robot_columns(robot: Robot, light: Light) -> tuple[AxisColumns, ...]:
         ]
         inertia = np.mean(at_poses[j, j + 1] - at_poses[j, 0], axis=0)
         made.append(_with_friction(W[j], np.array(own), inertia, qd[:, j]))
-    return tuple(made)
+    return tuple(made), W
 
 
 def plain_columns(light: Light) -> tuple[AxisColumns, ...]:
@@ -141,10 +158,25 @@ def _with_friction(
 
 def orthonormal(values: FloatArray) -> FloatArray:
     """An orthonormal basis of the columns, those below rounding left out."""
-    sizes = np.linalg.norm(values, axis=0)
-    seen = sizes > 1e-10 * max(float(sizes.max(initial=0.0)), 1e-300)
-    if not np.any(seen):
-        return np.empty((len(values), 0))
-    U, s, _ = np.linalg.svd(values[:, seen] / sizes[seen], full_matrices=False)
+    seen = _visible(values)
+    if not seen.shape[1]:
+        return seen
+    U, s, _ = np.linalg.svd(seen, full_matrices=False)
     basis: FloatArray = U[:, s > _DEPENDENT * s[0]]
     return basis
+
+
+def left_by(values: FloatArray, y: FloatArray) -> float:
+    """Norm of what the columns do not explain of a signal."""
+    seen = _visible(values)
+    R = np.asarray(np.linalg.qr(np.column_stack([seen, y]), mode="r"))
+    Q = orthonormal(R[:, :-1])
+    return float(np.linalg.norm(R[:, -1] - Q @ (Q.T @ R[:, -1])))
+
+
+def _visible(values: FloatArray) -> FloatArray:
+    """Columns above rounding, of length one each."""
+    sizes = np.linalg.norm(values, axis=0)
+    seen = sizes > 1e-10 * max(float(sizes.max(initial=0.0)), 1e-300)
+    made: FloatArray = values[:, seen] / sizes[seen]
+    return made

@@ -49,18 +49,18 @@ def unexplained(light: Light, columns: Sequence[AxisColumns], shift: int = 0) ->
         columns: what may explain them.
         shift: samples by which torques are taken later than positions.
     """
-    return _shares(light, [part.basis for part in columns], shift)
+    return np.asarray(np.sqrt(_squares(light, [part.basis for part in columns], np.array([shift]))[0]))
 
 
-def _shares(light: Light, bases: Sequence[FloatArray], shift: int) -> FloatArray:
-    tau = light.tau[light.rows + shift]
-    shares = np.full(tau.shape[1], np.nan)
+def _squares(light: Light, bases: Sequence[FloatArray], shifts: NDArray[np.intp]) -> FloatArray:
+    """Squares of these shares, (shifts, axes); NaN for a torque that does not change."""
+    squares = np.full((len(shifts), len(bases)), np.nan)
     for j, Q in enumerate(bases):
-        y = tau[:, j] - tau[:, j].mean()
-        size = float(y @ y)
-        left = tau[:, j] - Q @ (Q.T @ tau[:, j])
-        shares[j] = np.sqrt(float(left @ left) / size) if size > 0 else np.nan
-    return shares
+        tau = light.tau[light.rows[:, None] + shifts, j]
+        size = np.sum((tau - tau.mean(axis=0)) ** 2, axis=0)
+        left = np.sum((tau - Q @ (Q.T @ tau)) ** 2, axis=0)
+        np.divide(left, size, out=squares[:, j], where=size > 0)
+    return squares
 
 
 def check_delay(light: Light, columns: Sequence[AxisColumns], explained: float = EXPLAINED) -> Checked:
@@ -79,7 +79,7 @@ def check_delay(light: Light, columns: Sequence[AxisColumns], explained: float =
         return Checked()
     step = max(1, widest // _SHIFTS)
     shifts = np.arange(-(widest // step), widest // step + 1) * step
-    squares = np.array([_shares(light, bases, int(shift)) ** 2 for shift in shifts])
+    squares = _squares(light, bases, shifts)
     # Axes that no shift explains say nothing; the others count by how well they are explained.
     least = np.min(squares, axis=0)
     counts = np.flatnonzero(least < explained**2)

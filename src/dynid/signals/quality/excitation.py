@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+from numpy.typing import NDArray
 
 from dynid.model.robot import Robot
 from dynid.signals.quality.columns import independent_columns, robot_regressor
 from dynid.signals.quality.finding import Checked, Finding
 from dynid.signals.quality.light import Light
 
+FloatArray = NDArray[np.float64]
 _POOR, _BAD = 300.0, 3000.0
 _APART = 0.01
 """What is left of a unit column beside all others, below which its parameter is not told from them."""
@@ -17,19 +21,29 @@ _FAINT, _MOST_FAINT = 0.01, 0.4
 _SHOWN = 12
 
 
-def check_excitation(light: Light, robot: Robot, still: tuple[int, ...]) -> Checked:
+def check_excitation(
+    light: Light,
+    robot: Robot,
+    still: tuple[int, ...],
+    W: FloatArray,
+    columns: Sequence[int] | None = None,
+) -> Checked:
     """Condition number of the column-scaled regressor over independent columns, and what is not excited.
 
     Args:
         light: the signals, joint side.
         robot: the robot.
         still: axes (from 0) that do not move; noise must not count as motion.
+        W: the robot's regressor at ``light.rows``.
+        columns: base parameters (indices of standard ones), found from random states when None.
     """
-    columns = independent_columns(robot)
-    q, qd, qdd = (x[light.rows].copy() for x in (light.q, light.qd, light.qdd))
-    for axis in still:
-        q[:, axis], qd[:, axis], qdd[:, axis] = q[:, axis].mean(), 0.0, 0.0
-    W = robot_regressor(robot, q, qd, qdd)[:, :, list(columns)].reshape(-1, len(columns))
+    columns = independent_columns(robot) if columns is None else columns
+    if still:
+        q, qd, qdd = (x[light.rows].copy() for x in (light.q, light.qd, light.qdd))
+        for axis in still:
+            q[:, axis], qd[:, axis], qdd[:, axis] = q[:, axis].mean(), 0.0, 0.0
+        W = robot_regressor(robot, q, qd, qdd)
+    W = W[:, :, list(columns)].reshape(-1, len(columns))
     names = [robot.table.names[c] for c in columns]
     sizes = np.linalg.norm(W, axis=0)
     seen = sizes > 1e-9 * max(float(sizes.max(initial=0.0)), 1e-300)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.model.robot import Robot
-from dynid.signals.quality.columns import orthonormal, robot_regressor
+from dynid.signals.quality.columns import left_by, robot_regressor
 from dynid.signals.quality.finding import Checked, Finding
 from dynid.signals.quality.light import Light
 
@@ -22,14 +22,15 @@ _LEAST = 0.01
 _ROUNDS = 8
 
 
-def check_gravity(light: Light, robot: Robot) -> Checked:
+def check_gravity(light: Light, robot: Robot, W: FloatArray) -> Checked:
     """Fit with the file's gravity, with gravity along each axis of the base, and with a free direction.
 
     Args:
         light: the signals, joint side.
         robot: its gravity is put to the test.
+        W: its regressor at ``light.rows``.
     """
-    fit = _Fit(light, robot)
+    fit = _Fit(light, robot, W)
     own = np.array(robot.gravity)
     size = float(np.linalg.norm(own)) or _EARTH
     ways = [sign * size * np.eye(3)[k] for k in range(3) for sign in (1, -1)] + [np.zeros(3)]
@@ -63,24 +64,23 @@ def check_gravity(light: Light, robot: Robot) -> Checked:
 class _Fit:
     """Torques of all axes over the standard parameters, for any gravity: W(g) = W0 + Σ g_k W_k."""
 
-    def __init__(self, light: Light, robot: Robot) -> None:
-        rows = light.rows[:: max(1, len(light.rows) // _SAMPLES)]
-        q, qd, qdd, tau = light.q[rows], light.qd[rows], light.qdd[rows], light.tau[rows]
-        zero = robot_regressor(robot.with_gravity(0.0, 0.0, 0.0), q, qd, qdd)
+    def __init__(self, light: Light, robot: Robot, W: FloatArray) -> None:
+        some = slice(None, None, max(1, len(light.rows) // _SAMPLES))
+        q, tau = light.q[light.rows[some]], light.tau[light.rows[some]]
         heavy = [i for i, entry in enumerate(robot.table) if entry.unit in ("kg", "kg m")]
-        parts = [zero]
-        for axis in np.eye(3).tolist():
-            pulled = np.zeros_like(zero)
-            pulled[:, :, heavy] = robot_regressor(robot.with_gravity(*axis), q, qd, qdd, heavy)
-            pulled[:, :, heavy] -= zero[:, :, heavy]
+        parts = [W[:, some].copy()]
+        for axis, own in zip(np.eye(3).tolist(), robot.gravity, strict=True):
+            pulled = np.zeros_like(parts[0])
+            pulled[:, :, heavy] = robot_regressor(robot.with_gravity(*axis), q, None, None, heavy)
+            parts[0] -= own * pulled
             parts.append(pulled)
         # An axis counts by what is left when it alone may choose its parameters and its gravity.
         spread = np.std(tau, axis=0)
         weights = np.zeros(len(spread))
         shares = []
         for j in np.flatnonzero(spread > 0):
-            Q = orthonormal(np.concatenate([part[j] for part in parts], axis=1))
-            noise = float(np.sqrt(np.mean((tau[:, j] - Q @ (Q.T @ tau[:, j])) ** 2)))
+            explaining = np.concatenate([part[j] for part in parts], axis=1)
+            noise = left_by(explaining, tau[:, j]) / np.sqrt(len(tau))
             shares.append(noise / float(spread[j]))
             weights[j] = 1.0 / max(noise, _LEAST * float(spread[j]))
         self.explained = float(np.median(shares)) if shares else 1.0
@@ -99,9 +99,7 @@ class _Fit:
     def misfit(self, g: FloatArray) -> float:
         """RMS of what no parameters explain, over what is left when each axis is fitted alone."""
         if g.tobytes() not in self._known:
-            Q = orthonormal(self.columns(g))
-            left = self.torques - Q @ (Q.T @ self.torques)
-            self._known[g.tobytes()] = float(np.sqrt(left @ left / self.rows))
+            self._known[g.tobytes()] = left_by(self.columns(g), self.torques) / float(np.sqrt(self.rows))
         return self._known[g.tobytes()]
 
     def free(self, start: FloatArray) -> FloatArray:

@@ -41,23 +41,21 @@ def quantisation_step(x: FloatArray) -> float | None:
     differences = differences[differences > 100 * rounding][:_DIFFERENCES]
     if len(differences) < 2:
         return None
-    for part in range(1, _PARTS):
-        step = _grid(differences, float(differences[0]) / part, rounding)
-        if step is not None:
-            return step
-    return None
+    return _grid(differences, rounding)
 
 
-def _grid(differences: FloatArray, guess: float, rounding: float) -> float | None:
-    """The step near a guess of which all differences are multiples, or None."""
+def _grid(differences: FloatArray, rounding: float) -> float | None:
+    """The largest step of which all differences are multiples, or None."""
+    guess = differences[0] / np.arange(1, _PARTS)[:, None]
     for count in (5, 20, 60, len(differences)):  # a longer difference makes the step sharper
         some = differences[:count]
         multiples = np.maximum(np.round(some / guess), 1.0)
-        guess = float(multiples @ some / (multiples @ multiples))
+        guess = (multiples @ some / np.sum(multiples**2, axis=1))[:, None]
     off = np.abs(differences - np.maximum(np.round(differences / guess), 1.0) * guess)
     # Values on no grid would be off by a quarter of the step on average.
-    met = off < max(0.06 * guess, 4 * rounding)
-    return guess if guess > 50 * rounding and np.mean(met) >= _MET else None
+    met = np.mean(off < np.maximum(0.06 * guess, 4 * rounding), axis=1) >= _MET
+    found = np.flatnonzero(met & (guess[:, 0] > 50 * rounding))
+    return float(guess[found[0], 0]) if len(found) else None
 
 
 def check_levels(log: Log) -> Checked:
@@ -73,43 +71,49 @@ def check_levels(log: Log) -> Checked:
             levels[channel].append(
                 Levels(len(x), *ends, step, step is not None and np.ptp(ends) < _COARSE * step)
             )
-            findings += _coarse(x, step, channel, axis)
+            findings += _coarse(ends[1] - ends[0], step, channel, axis)
             if channel in ("position", "torque"):
-                findings += _saturated(x, step, channel, axis)
+                findings += _saturated(x, ends, step, channel, axis)
     findings += stuck(log, levels)
     steps = {channel: [axis.step for axis in axes] for channel, axes in levels.items()}
     return Checked(tuple(findings), {"quantisation": steps})
 
 
-def _coarse(x: FloatArray, step: float | None, channel: str, axis: int) -> list[Finding]:
-    if step is None or np.ptp(x) >= _COARSE * step or np.ptp(x) == 0:
+def _coarse(span: float, step: float | None, channel: str, axis: int) -> list[Finding]:
+    if step is None or span >= _COARSE * step or span == 0:
         return []
     sentence = (
-        f"{channel} of axis {axis + 1} moves over {np.ptp(x) / step:.0f} steps of {step:.3g} only; "
+        f"{channel} of axis {axis + 1} moves over {span / step:.0f} steps of {step:.3g} only; "
         "quantisation will be seen in the fit."
     )
     remedy = "Move the axis further, or log with more digits."
     return [Finding("coarse quantisation", "note", sentence, remedy, channel, axis + 1)]
 
 
-def _saturated(x: FloatArray, step: float | None, channel: str, axis: int) -> list[Finding]:
+def _saturated(
+    x: FloatArray, ends: tuple[float, float], step: float | None, channel: str, axis: int
+) -> list[Finding]:
     """Flat tops: far more samples exactly at an extreme than just below it, in runs.
 
     "Just below" is at least three levels of a quantised signal: the top of a smooth wave has as many samples
     on its last level as on the three below it, and 2.4 times as many as on the next one alone.
     """
-    if len(x) < 50 or np.ptp(x) == 0:
+    span = ends[1] - ends[0]
+    if len(x) < 50 or span == 0:
         return []
     found = []
-    span = float(np.ptp(x))
     few = step is not None and span < 12 * step
     band, ratio = max(_CLIPPED * span, (1.5 if few else 3.5) * (step or 0.0)), 4.8 if few else 2.0
-    for name, end in (("largest", float(np.max(x))), ("smallest", float(np.min(x)))):
-        at_end = np.abs(x - end) <= 1e-9 * max(np.ptp(x), abs(end))
+    fewest = max(_TOUCHES, 0.0005 * len(x))
+    for name, end in (("largest", ends[1]), ("smallest", ends[0])):
+        reach = 1e-9 * max(span, abs(end))
+        at_end = x >= end - reach if name == "largest" else x <= end + reach
+        if np.count_nonzero(at_end) < fewest:
+            continue
         flat = [run for run in runs(at_end) if run[1] >= 3 and (channel == "torque" or _abrupt(x, run))]
         count = sum(length for _, length in flat)
         near = int(np.sum(np.abs(x - end) < band)) - int(at_end.sum())
-        if count < max(_TOUCHES, 0.0005 * len(x)) or count < ratio * near:
+        if count < fewest or count < ratio * near:
             continue
         share = count / len(x)
         sentence = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -20,23 +19,7 @@ from dynid.signals.readers.files import parsing, require_file
 from dynid.signals.readers.table import Column, RawArray, Table
 from dynid.signals.readers.topics import chosen_topic
 
-ENDINGS = (".db3", ".mcap")
 _CHANNELS = ("position", "velocity", "effort")
-
-
-def bag_files(folder: Path) -> tuple[Path, ...]:
-    """Files of a bag's folder, in the order in which they were recorded; none when it is no bag."""
-    files = [file for file in folder.iterdir() if file.suffix.lower() in ENDINGS]
-    if not (folder / "metadata.yaml").is_file() and len(files) != 1:
-        return ()
-    if len({file.suffix.lower() for file in files}) > 1:
-        raise FileError(f"{folder} holds sqlite and MCAP files; give one of them.", name="path")
-
-    def number(file: Path) -> tuple[int, str]:
-        digits = re.search(r"(\d+)$", file.stem)  # bag_10 comes after bag_9
-        return (int(digits[1]) if digits else -1, file.name)
-
-    return tuple(sorted(files, key=number))
 
 
 def read_bag(files: Sequence[Path], options: BagOptions) -> Table:
