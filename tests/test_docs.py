@@ -26,6 +26,7 @@ from dynid.compile.kernels import RobotKernels
 from dynid.compile.trace import KERNELS
 from dynid.estimators.uncertainties import KINDS
 from dynid.model import from_mdh
+from dynid.model.drives_file import drives_from_table
 from dynid.model.friction import BUILT_IN, FUNCTIONS
 from dynid.model.load import load_robot
 
@@ -155,6 +156,9 @@ def test_commands_work_as_written(name: str) -> None:
 
 def test_robot_files_of_the_documents_load() -> None:
     texts = [block.text for block in blocks(DOCS / "robot-files.md") if block.language == "toml"]
+    (gears,) = [text for text in texts if text.startswith("# drives.toml")]
+    assert drives_from_table(tomllib.loads(gears)["drives"]).coupled() == (1,)
+    texts.remove(gears)
     robots = [from_mdh.robot_from_table(tomllib.loads(text)) for text in texts]
     assert len(robots) == 4
     example, friction, wrist, coupled = robots

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from dynid.compile.kernels import RobotKernels as RobotKernels
     from dynid.compile.kernels import kernels as kernels
     from dynid.errors import DynidError as DynidError
+    from dynid.model.drives import Drives as Drives
+    from dynid.model.drives_file import load_drives as load_drives
     from dynid.model.from_mdh import from_mdh as from_mdh
     from dynid.model.from_mjcf import from_mjcf as from_mjcf
     from dynid.model.from_urdf import from_urdf as from_urdf
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from dynid.model.parameters import ParameterTable as ParameterTable
     from dynid.model.payload import attach_payload as attach_payload
     from dynid.model.robot import Robot as Robot
+    from dynid.model.to_toml import robot_to_toml as robot_to_toml
 
 __version__ = "0.1.0"
 
@@ -36,6 +39,8 @@ _HOME = {
     "RobotKernels": "compile.kernels",
     "kernels": "compile.kernels",
     "DynidError": "errors",
+    "Drives": "model.drives",
+    "load_drives": "model.drives_file",
     "from_mdh": "model.from_mdh",
     "from_mjcf": "model.from_mjcf",
     "from_urdf": "model.from_urdf",
@@ -47,6 +52,7 @@ _HOME = {
     "ParameterTable": "model.parameters",
     "attach_payload": "model.payload",
     "Robot": "model.robot",
+    "robot_to_toml": "model.to_toml",
 }
 __all__ = ["__version__", *_HOME]  # noqa: PLE0604
 

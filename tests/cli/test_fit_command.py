@@ -24,6 +24,7 @@ KEYS = {
     "plan",
     "reasons",
     "parameters",
+    "further",
     "fit",
     "validation",
     "result",

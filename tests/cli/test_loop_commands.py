@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -181,17 +182,6 @@ def test_one_pass_is_told_to_be_too_few(folder: Path, capsys: Capsys) -> None:
     assert said.document["outcome"] == "not converged"
 
 
-def test_validation_of_torques_alone_is_sent_to_fit(folder: Path, capsys: Capsys) -> None:
-    torques = str(folder / "torques.csv")
-    fit(capsys, folder / "a.csv", "didim", "--essential", "--decimation", "20", "--out", "didim")
-    told = assert_one_sentence(dynid(capsys, "validate", "didim", torques))
-    assert f"dynid fit --validate {torques}" in told
-    assert dynid(capsys, "fit", "scara", str(folder / "a.csv"), "--out", "wls", "--json").code == 0
-    told = assert_one_sentence(dynid(capsys, "validate", "wls", torques))
-    assert "No position was recognised" in told
-    assert "dynid fit" not in told
-
-
 def moved(result: SavedResult, label: str, name: str, factor: float) -> SavedResult:
     """The same result with another value of one parameter."""
     values = result.values.copy()
@@ -204,12 +194,19 @@ def test_results_that_disagree_are_told(folder: Path, capsys: Capsys) -> None:
     assert dynid(capsys, "fit", "scara", log, "--out", "one", "--json").code == 0
     one = load_result(Path("one"))
     # 1.5 % of ZZ1R are many σ, but do not matter; 2.5 % do.
-    assert compare_results([one, moved(one, "two", "ZZ1R", 1.015)]).agree
+    small = compare_results([one, moved(one, "two", "ZZ1R", 1.015)])
+    assert small.agree
+    assert "differs by more than 2 % of its value where it is more than 4 combined σ apart" in small.sentence
+    assert re.search(r"largest gap: ZZ1R, \d\d+\.\d σ, but only 1\.5 % of the value\)\.$", small.sentence)
+    assert compare_results([one, replace(one, folder=Path("same"))]).sentence == (
+        "The results agree: no parameter is more than 4 combined σ apart."
+    )
     found = compare_results([one, moved(one, "two", "ZZ1R", 1.025), moved(one, "three", "MX2", 1.5)])
     assert not found.agree
     assert [gap.name for gap in found.conflicts] == ["MX2", "ZZ1R"]
     assert "MX2 is" in found.sentence
     assert "in three" in found.sentence
+    assert "disagree by both more than 4 combined σ and more than 2 % of the value" in found.sentence
     # A fifth of a friction that is hardly seen is within its doubt.
     assert compare_results([one, moved(one, "two", "Fv1", 1.2)]).agree
     covariance = one.covariance.copy()

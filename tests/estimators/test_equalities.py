@@ -184,7 +184,7 @@ def test_options_that_mean_nothing_get_a_sentence() -> None:
         (lambda: WLS(iterations=0), "WLS was asked for 0 iterations"),
         (lambda: IRLS(tuning=-1), "tuning of IRLS is -1"),
         (lambda: Ridge(strength=-1), "strength of the prior is -1"),
-        (lambda: Ridge(relative_sigma=0), "relative_sigma of the prior is 0"),
+        (lambda: Ridge(relative_sigma=0), "relative sigma of the prior is 0"),
         (lambda: Bootstrap(replicates=3), "replicates of the bootstrap is 3; give at least 20"),
         (lambda: HAC(lags=-1), "HAC was given -1 lags"),
     ):

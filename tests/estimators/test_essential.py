@@ -9,7 +9,7 @@ import pytest
 
 from dynid.base.find import find_base
 from dynid.errors import DynidError, UnknownNameError
-from dynid.estimators.identify import IRLS, OLS, WLS, Essential, identify
+from dynid.estimators.identify import IRLS, OLS, WLS, Essential, Separable, identify
 from dynid.model.load import load_robot
 from dynid.problem.build import build_problem
 from dynid.problem.problem import Problem
@@ -102,3 +102,13 @@ def test_rules_and_thresholds_that_mean_nothing_get_a_sentence() -> None:
         Essential(WLS(), rule="residual", threshold=0.9)
     with pytest.raises(DynidError, match="not another Essential"):
         Essential(Essential(WLS()))
+
+
+@pytest.mark.parametrize("rule", ["residual", "f-test"])
+def test_the_residual_beside_nonlinear_friction_is_that_of_the_whole_model(rule: str) -> None:
+    """Without the term most of what is left would be the term, and true parameters would seem to be noise."""
+    problem = scara_problem(CASES["separable"], noise=0.02)
+    estimate = identify(problem, Essential(Separable(), rule=rule))
+    assert estimate.facts["removed"] == []
+    stopped = estimate.facts["essential"]["stopped_by"]
+    assert (stopped["name"], stopped["residual_ratio"]) == ("Fv1", pytest.approx(1.061, abs=0.001))

@@ -15,6 +15,7 @@ from dynid.estimators.identify import identify
 from dynid.estimators.least_squares import WLS
 from dynid.estimators.separable import Separable
 from dynid.export.result import ARRAYS, PARAMETERS, REPORT, RESULT, check_free, load_result, save_result
+from dynid.export.trail import Trail
 from dynid.model.load import load_robot
 from dynid.problem.build import build_problem
 from dynid.signals.preparation import Preparation
@@ -50,6 +51,21 @@ def test_a_result_comes_back_as_it_was(tmp_path: Path, estimate: Estimate) -> No
     assert len(lines) == 1 + len(estimate.values)
     assert lines[1].startswith("ZZ1R,")
     assert [p.name for p in folder.parent.iterdir()] == ["result"]
+
+
+def test_the_fit_s_motion_is_kept_and_may_be_missing(tmp_path: Path, estimate: Estimate) -> None:
+    """Folders of earlier versions have no trails; damaged ones are told."""
+    trails = (Trail(10.0, np.arange(8.0).reshape(4, 2)), Trail(5.0, np.ones((2, 2))))
+    folder = save_result(tmp_path / "result", estimate, {}, "", trails=trails)
+    again = load_result(folder).trails
+    assert [trail.rate_hz for trail in again] == [10.0, 5.0]
+    assert all(np.array_equal(a.q, b.q) for a, b in zip(again, trails, strict=True))
+    assert load_result(save(tmp_path / "earlier", estimate)).trails == ()
+    with np.load(folder / ARRAYS) as stored:
+        arrays = dict(stored)
+    np.savez(folder / ARRAYS, **arrays | {"trail_samples": np.array([4, 3])})
+    with pytest.raises(FileError, match=r"is damaged \(the fit's motion has arrays that do not belong"):
+        load_result(folder)
 
 
 def test_nothing_is_overwritten_without_force(tmp_path: Path, estimate: Estimate) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tracemalloc
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -288,3 +289,46 @@ def test_exact_torques_of_the_helpers_are_the_kernels(arm: tuple[BaseMap, Array]
     motion = recording(arm, 1, noise=0.0)
     expected = kernels(base.robot).inverse(base.expand(truth), motion.q, motion.qd, motion.qdd)
     np.testing.assert_allclose(exact_torques(base, truth, motion), expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("decimation", [1, 7])
+def test_pieces_of_a_motion_give_the_rows_of_the_whole(arm: tuple[BaseMap, Array], decimation: int) -> None:
+    base, _ = arm
+    motion = recording(arm, 5, seconds=8.012)
+    plan = Preparation(decimation=decimation, speed_thresholds=(0.1,) * 6)
+    cuts = [0, 1, 700, 701, 1999, motion.samples]
+    parts = [_part(motion, a, b) for a, b in pairwise(cuts)]
+    whole = build_problem(base.robot, [motion], plan, base)
+    pieces = build_problem(base.robot, parts, plan, base, pieces=True)
+    assert pieces.experiments == whole.experiments
+    assert pieces.motions is None
+    for j in range(6):
+        own, other = pieces.rows(j), whole.rows(j)
+        assert np.array_equal(own.sample, other.sample)
+        np.testing.assert_allclose(own.W, other.W, atol=1e-11 * np.abs(other.W).max())
+        np.testing.assert_allclose(own.y, other.y, atol=1e-11 * np.abs(other.y).max())
+    apart = build_problem(base.robot, parts, plan, base)
+    assert len(apart.experiments) == len(parts)
+
+
+def test_pieces_cannot_be_decimated_as_matlab_does(arm: tuple[BaseMap, Array]) -> None:
+    base, _ = arm
+    motion = recording(arm, 5, seconds=2.0)
+    parts = [_part(motion, 0, 200), _part(motion, 200, motion.samples)]
+    plan = Preparation(decimation=2, convention="matlab")
+    with pytest.raises(DynidError, match="counts from the end of the motion and cannot run on pieces"):
+        build_problem(base.robot, parts, plan, base, pieces=True)
+    with pytest.raises(DynidError, match="No motion was given"):
+        build_problem(base.robot, [], plan, base, pieces=True)
+
+
+def _part(motion: Motion, start: int, stop: int) -> Motion:
+    rows = slice(start, stop)
+    return replace(
+        motion,
+        time=motion.time[rows],
+        q=motion.q[rows],
+        qd=motion.qd[rows],
+        qdd=motion.qdd[rows],
+        tau=motion.tau[rows],
+    )

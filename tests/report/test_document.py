@@ -8,18 +8,24 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dynid.base.find import find_base
 from dynid.errors import DynidError
 from dynid.estimators.estimate import Further, Outcome
 from dynid.estimators.terms import STRIBECK
+from dynid.model.from_urdf import from_urdf_text
+from dynid.model.load import load_robot
 from dynid.report.checks import normalised, reasons_of
 from dynid.report.curves import envelope, motion_curves
 from dynid.report.document import build_document
 from dynid.report.page import render_report
+from dynid.report.parameters import parameter_rows, unknown_parts
 from dynid.signals.check import DataCheck, Finding
 from dynid.validation.model import as_model
 from dynid.validation.validate import validate
 from dynid.validation.verdict import Reason
 from support.study import PLAN, checks, document, study
+from support.urdf_text import joint, link
+from support.urdf_text import robot as urdf
 
 
 def test_the_document_is_json_and_back() -> None:
@@ -181,8 +187,49 @@ def test_checks_are_translated_to_the_page_s_levels() -> None:
     assert (left["level"], left["summary"]) == ("care", "Late.")
     assert left["findings"][0] == {"name": "jitter", "level": "note", "sentence": "Uneven. Repaired."}
     fine = normalised({"log": "a", "verdict": "good"})
-    assert reasons_of([fine])[0].level == "good"
+    assert reasons_of([fine])[0] == Reason(
+        "good", "The data check found nothing that would harm a fit in the log."
+    )
     assert reasons_of([]) == []
+
+
+def test_notes_of_a_data_check_are_told() -> None:
+    findings = [{"name": "excitation", "severity": "note", "sentence": "Badly told apart."}]
+    noted = normalised({"log": "a", "verdict": "good", "findings": [*findings, *findings]})
+    assert reasons_of([noted]) == [
+        Reason("note", "The data check has no warning about the log, but notes: Badly told apart. (1 more)")
+    ]
+    held = normalised({"log": "b", "verdict": "good", "findings": findings}, use="validation")
+    assert reasons_of([held])[0].level == "good"  # a log to validate with need not excite
+
+
+def test_a_prior_with_an_unknown_part_is_none() -> None:
+    chain = joint("j1", "base", "a") + joint("j2", "a", "b", xyz="0.3 0 0", rpy="1.5707963267948966 0 0")
+    robot = from_urdf_text(urdf(link("base", ""), link("a"), link("b", "rod"), chain))
+    parts = unknown_parts(find_base(robot.with_terms("Ia", "Fv", "Fc")), robot.parameters)
+    assert parts["ZZ1R"] == ("Ia1",)
+    assert parts["Fc1"] is None
+    assert parts["MX2"] == ()
+    assert unknown_parts(find_base(robot.with_terms("Fv")), robot.parameters)["ZZ1R"] == ()
+    # One link alone: its own ZZ is not the sum with the drive's inertia either.
+    alone = from_urdf_text(urdf(link("base", ""), link("a"), joint("j1", "base", "a")))
+    assert unknown_parts(find_base(alone.with_terms("Ia")), alone.parameters)["ZZ1R"] == ("Ia1",)
+    # Papers publish the sum under the name of its leading parameter.
+    published = unknown_parts(find_base(load_robot("tx40")), load_robot("tx40").parameters)
+    assert published["ZZ1R"] == ()
+
+
+def test_rows_of_parameters_without_a_full_prior_have_no_gap() -> None:
+    s = study()
+    names = [n for n in s.base.robot.table.names if n not in ("Ia1", "M3")]
+    rows = {row["name"]: row for row in parameter_rows(s.estimate, dict.fromkeys(names, 1.0))}
+    lacking = rows["ZZ1R"]
+    assert (lacking["prior"], lacking["prior_gap"]) == (None, None)
+    assert lacking["prior_lacks"] == ["Ia1", "M3"]
+    assert rows["Fv1"]["prior"] == 1.0
+    assert rows["Fv1"]["prior_lacks"] == []
+    page = render_report(build_document(s.estimate, s.motions, PLAN, s.fit, prior=dict.fromkeys(names, 1.0)))
+    assert 'title="no a-priori value of ' in page
 
 
 def test_a_log_to_validate_with_need_not_excite() -> None:

@@ -25,7 +25,7 @@ def page(name: str) -> str:
 
 def test_mappings_of_the_page_are_mappings() -> None:
     texts = re.findall(r"```toml\n(.*?)```", page("logs.md"), re.DOTALL)
-    tx40, emps, german, bag, partial = (mapping_from_table(tomllib.loads(text)) for text in texts)
+    tx40, emps, german, bag, partial, late = (mapping_from_table(tomllib.loads(text)) for text in texts)
     assert tx40.files == ("pos_read_data.csv", "curr_data.csv")
     assert emps.channels["torque"].unit == ("V",)
     assert german.csv.decimal == ","
@@ -33,6 +33,7 @@ def test_mappings_of_the_page_are_mappings() -> None:
     assert isinstance(bag, LogMapping)
     assert (partial.channels["position"].columns, partial.channels["position"].unit) == (None, ("deg",))
     assert partial.channels["torque"].gain == (5.0,)
+    assert (late.channels["torque"].delay_s, late.channels["torque"].thin) == ((0.012,), 10)
 
 
 def test_every_key_unit_and_ending_is_described() -> None:

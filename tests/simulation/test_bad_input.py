@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from dynid.simulation.log_reference import reference_of_log
 from dynid.simulation.model_laws import ComputedTorque, Replay, UserLaw
 from dynid.simulation.reference import Reference, Sines, from_samples
 from dynid.simulation.sensors import Disturbances, Sensors
-from dynid.simulation.simulate import Accuracy, simulate
+from dynid.simulation.simulate import Accuracy, simulate, simulate_many
 from dynid.simulation.velocity import Velocity
 from support.loops import scara, scara_controller, scara_reference
 
@@ -34,6 +36,10 @@ def run(controller: Controller | None = None, reference: Reference = R, **option
 
 def user(torques: int, rates: int) -> UserLaw:
     return UserLaw(lambda s, m, g, ops: ([0.0] * torques, [0.0] * rates), 2, name="mine")
+
+
+def own(function: Any) -> UserLaw:
+    return UserLaw(function, 2, name="mine")
 
 
 CASES: dict[str, tuple[Callable[[], object], str]] = {
@@ -141,6 +147,44 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
         ),
         r"calls a function of numpy on a signal; use those of ops instead, such as ops\.functions\['tanh'\]",
     ),
+    "own law's if": (
+        lambda: run(
+            Controller(own(lambda s, m, g, ops: ([1.0 if s.position[0] > 0 else 2.0] * 2, [])), 5e-3)
+        ),
+        r"The law 'mine' fails on symbols .*decide with ops instead of if",
+    ),
+    "own law's None": (
+        lambda: run(Controller(own(lambda s, m, g, ops: None), 5e-3)),
+        r"The law 'mine' fails on symbols \(it answers None\); return torques and memory rates as two lists",
+    ),
+    "own law's text": (
+        lambda: run(Controller(own(lambda s, m, g, ops: (["a"] * 2, [])), 5e-3)),
+        r"The law 'mine' fails on symbols \(it answers 'a' where a number belongs\)",
+    ),
+    "own law's error": (
+        lambda: run(Controller(own(lambda s, m, g, ops: 1 / 0), 5e-3)),
+        r"The law 'mine' fails on symbols \(ZeroDivisionError: division by zero\)",
+    ),
+    "own law's exit": (
+        lambda: run(Controller(own(lambda s, m, g, ops: sys.exit(3)), 5e-3)),
+        r"The law 'mine' fails on symbols \(SystemExit: 3\)",
+    ),
+    "computed torque without a model": (
+        lambda: ComputedTorque(replace(ROBOT, parameters={}), 1.0, 1.0),
+        r"Robot 'scara' has no parameters, so that computed torque has no model .*with_parameters",
+    ),
+    "no threads": (
+        lambda: simulate_many(ROBOT, [None, None], scara_controller(), R, threads=0),
+        "threads is 0; give a whole number of at least 1",
+    ),
+    "fewer threads": (
+        lambda: simulate_many(ROBOT, [None, None], scara_controller(), R, threads=-1),
+        "threads is -1; give a whole number of at least 1",
+    ),
+    "half substeps": (
+        lambda: Accuracy(substeps=2.5),  # type: ignore[arg-type]
+        "substeps is 2.5; allowed are 1 to 256, whole numbers",
+    ),
     "law without rule": (
         lambda: Controller(Replay(2), 5e-3).scaled((1.0, 2.0)),
         "The law Replay has no rule to follow the robot's inertia",
@@ -193,3 +237,11 @@ def test_bad_input_is_told_in_a_sentence(case: str) -> None:
     action, sentence = CASES[case]
     with pytest.raises(DynidError, match=sentence):
         action()
+
+
+def test_whole_numbers_of_numpy_are_whole() -> None:
+    delayed = Controller(PAIR, 5e-3, delay=np.int64(2))  # type: ignore[arg-type]
+    assert delayed == Controller(PAIR, 5e-3, delay=2)
+    assert type(delayed.delay) is int
+    assert type(Sensors(torque_delay=np.int64(1)).torque_delay) is int  # type: ignore[arg-type]
+    assert type(Accuracy(substeps=np.int32(4)).substeps) is int  # type: ignore[arg-type]

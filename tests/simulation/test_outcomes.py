@@ -32,6 +32,16 @@ def test_unstable_gains_diverge(friction: str) -> None:
 
 
 @pytest.mark.parametrize("sample_time", [5e-3, None])
+def test_a_start_far_away_is_told_from_gains(sample_time: float | None) -> None:
+    own = Controller(PID((150.0, 20.0), (30.0, 2.0)), sample_time)
+    found = simulate(scara(), None, own, scara_reference(), start=((0.0, 180.0), (0.0, 0.0)))
+    assert (found.outcome.name, found.outcome.trustworthy) == ("diverged", False)
+    assert "The start of joint 'joint2' lies far from its reference: 180 instead of" in found.outcome.cause
+    assert "gains" not in found.outcome.cause
+    assert "angles are in radians" in found.outcome.remedy
+
+
+@pytest.mark.parametrize("sample_time", [5e-3, None])
 def test_a_law_that_gives_nan_is_told_from_gains(sample_time: float | None) -> None:
     """√(0.0525 − t) as a torque, where the reference of the first joint is the time."""
     reference = Reference(5e-3, np.tile(5e-3 * np.arange(40)[:, None], (1, 2)))

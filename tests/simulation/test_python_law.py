@@ -82,6 +82,8 @@ def test_a_python_law_runs_as_the_same_pid(tmp_path: Path) -> None:
         ("lost", "saturation = 5\n", LAW, "law.lost gives NaN for all signals that were tried"),
         ("spring", "", "1/0", "law.py cannot be run (ZeroDivisionError: division by zero)"),
         ("spring", "", "import sys; sys.exit(3)", "law.py cannot be run (SystemExit: 3)"),
+        ("spring", "", "def spring(*a): raise SystemExit(3)", "fails on symbols (SystemExit: 3)"),
+        ("spring", "", "def spring(*a): return None", "fails on symbols (it answers None)"),
         ("spring", "", "def spring(:", "law.py cannot be run (SyntaxError"),
     ],
 )

@@ -14,8 +14,8 @@ from dynid.signals.motion import Motion
 from dynid.signals.preparation import Preparation
 from dynid.validation.figures import ErrorFigures
 from dynid.validation.judge import judge
-from dynid.validation.model import Model
-from dynid.validation.residual_tests import residual_tests
+from dynid.validation.model import Model, as_model
+from dynid.validation.residual_tests import ResidualTests, residual_tests
 from dynid.validation.validate import validate, validate_values
 from dynid.validation.verdict import Reason, Thresholds, grade_of
 from support.study import PLAN, study, weighted_fit
@@ -141,6 +141,30 @@ def test_the_fit_s_own_error_is_compared() -> None:
     assert not any("elbow" in reason.sentence for reason in bad.reasons)
     fine = judge(figures(12.0, 4.0, 10.0), QUIET, JOINTS, fit=figures(7.0, 1.0, 4.0, rms=(0.4, 0.1)))
     assert fine.grade == "good"
+
+
+def test_friction_that_the_model_lacks_is_named_where_something_speaks_for_it() -> None:
+    fit, worse = figures(5.0, 1.0, 4.0, rms=(0.4, 0.1)), figures(12.0, 4.0, 10.0)
+    excite, friction = "excite it more", "Friction that the model lacks, or another effect"
+    rng = np.random.default_rng(3)
+    spiky = residual_tests([rng.standard_t(2, size=2000)])
+
+    def said(tests: tuple[ResidualTests, ...], lacking: bool = False) -> str:
+        reasons = judge(worse, tests, JOINTS, fit=fit, lacking=lacking).reasons
+        return next(r.sentence for r in reasons if "times worse than" in r.sentence)
+
+    assert excite in said(QUIET)
+    assert friction in said(QUIET, lacking=True)
+    assert friction in said((spiky, QUIET[1]))
+    assert excite in said((QUIET[0], spiky))  # of a joint that is not worse
+    assert excite not in said(QUIET, lacking=True)
+
+
+def test_a_model_without_dry_friction_lacks_it() -> None:
+    model = as_model(study().estimate)
+    assert model.dry_friction
+    for terms, known in ((("Fv", "off"), False), ((), False), (("Fc",), True)):
+        assert replace(model, robot=model.robot.with_terms(*terms)).dry_friction is known
 
 
 def test_a_joint_that_is_hardly_loaded_is_not_blamed_but_not_proven() -> None:

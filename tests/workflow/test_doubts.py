@@ -9,7 +9,8 @@ import pytest
 
 from dynid.base.find import find_base
 from dynid.errors import DynidError, NotTrustworthyError
-from dynid.estimators.identify import identify
+from dynid.estimators.estimate import Further
+from dynid.estimators.identify import STRIBECK, identify
 from dynid.estimators.least_squares import WLS
 from dynid.model.load import load_robot
 from dynid.problem.build import build_problem
@@ -93,6 +94,14 @@ def test_values_that_no_robot_has() -> None:
     (told,) = impossible(replace(estimate, values=light), motions)
     assert told.sentence.startswith("The inertia matrix is not positive definite in 100 % of the motion")
     assert "mostly joint1" in told.sentence
+    # Beside a term that is not linear only the sum is friction; the other joint's stays what it is.
+    sticking = replace(STRIBECK, joints=(0,))
+    further = Further(("Fs1", "vs1"), ("N m", "rad/s"), np.array([9.0, 5.0]), np.eye(10), (sticking,))
+    assert impossible(replace(estimate, values=driven, further=further), motions) == ()
+    driven[names.index("Fc2")] *= -1
+    (told,) = impossible(replace(estimate, values=driven, further=further), motions)
+    assert told.sentence.startswith("Values that no robot has: Fc2 = -")
+    assert "Fc1" not in told.sentence
     # Within their doubt, such values prove nothing.
     vague = replace(estimate, values=light, covariance=estimate.covariance * 1e8)
     assert impossible(vague, motions) == ()

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from dynid.cli.output import print_json
+from dynid.cli.robot_options import DrivesOption, chosen_robot
 from dynid.cli.screen import Screen, TextTable
 from dynid.errors import DynidError, FileError
-from dynid.model.load import load_robot
+from dynid.later import later
+from dynid.model.robot import Robot
 from dynid.signals.check import check_log
-from dynid.signals.log import Log
+from dynid.signals.log import Log, Source, Step
 from dynid.signals.quality.finding import VERDICTS, DataCheck
 from dynid.signals.read import read_logs
 from dynid.signals.repair import repair_log
 from dynid.signals.save import save_log
+from dynid.workflow.logs import LONG, check_long, is_long
 
 NOT_USABLE = 2
+_progress_line = later("dynid.cli.progress", "progress_line")
 
 
 def check(
@@ -30,6 +35,7 @@ def check(
     mapping: Annotated[
         Path | None, typer.Option("--map", metavar="MAP", help="TOML file that says what the columns mean.")
     ] = None,
+    drives: DrivesOption = None,
     repair: Annotated[
         Path | None, typer.Option(metavar="OUT.npz", help="Repair what can be and write the log there.")
     ] = None,
@@ -40,28 +46,66 @@ def check(
 
     Exit code 0: good, or repairable defects only; 2: a log is not usable.
     """
-    arm = None if robot is None else load_robot(robot)
-    read = read_logs(logs, mapping)
-    if repair is not None:
-        _require_target(repair, read, force)
-    checks = [check_log(log, arm) for log in read]
+    if robot is None and drives is not None:
+        raise DynidError("--drives belongs to a robot; add --robot.", name="drives", value=str(drives))
+    arm = None if robot is None else chosen_robot(robot, drives=drives)
     mended: Log | None = None
-    if repair is not None:
-        mended = repair_log(read[0])
-        checks = [check_log(mended, arm)]
+    if repair is None:
+        shown = _checked(logs, mapping, arm, quiet=as_json)
+    else:
+        mended = _mended(logs, mapping, repair, force)
+        shown = [_whole(mended, arm)]
         save_log(mended, repair, force=force)
-    shown = [mended] if mended is not None else list(read)
-    worst = max((c.verdict for c in checks), key=VERDICTS.index)
+    worst = max((log.result.verdict for log in shown), key=VERDICTS.index)
     if as_json:
-        rows = [_document(log, result) for log, result in zip(shown, checks, strict=True)]
+        rows = [_document(log) for log in shown]
         print_json({"verdict": worst, "logs": rows, "repaired": None if repair is None else str(repair)})
     else:
         screen = Screen()
-        for log, result in zip(shown, checks, strict=True):
-            _show(screen, log, result)
+        for log in shown:
+            _show(screen, log)
         if repair is not None and mended is not None:
             _show_repairs(screen, mended, repair)
     return NOT_USABLE if worst == VERDICTS[2] else 0
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """What is shown of a log, and its check."""
+
+    name: str
+    samples: int
+    axes: int
+    side: str
+    history: tuple[Step, ...]
+    sources: tuple[Source, ...]
+    result: DataCheck
+
+
+def _checked(logs: Sequence[Path], mapping: Path | None, robot: Robot | None, quiet: bool) -> list[_Shown]:
+    """Checks of all logs, long ones chunk by chunk and after the others."""
+    long = [log for log in logs if is_long(log, mapping, LONG)]
+    rest = [log for log in logs if log not in long]
+    shown = [_whole(log, robot) for log in (read_logs(rest, mapping) if rest else ())]
+    for path in long:
+        with _progress_line(quiet) as progress:
+            found = check_long(path, mapping, robot, progress=progress)
+        shown.append(_shown(found.rows, found.samples, found.check))
+    return shown
+
+
+def _whole(log: Log, robot: Robot | None) -> _Shown:
+    return _shown(log, log.samples, check_log(log, robot))
+
+
+def _shown(log: Log, samples: int, result: DataCheck) -> _Shown:
+    return _Shown(log.name, samples, log.axes, log.side, log.history, log.sources, result)
+
+
+def _mended(logs: Sequence[Path], mapping: Path | None, target: Path, force: bool) -> Log:
+    read = read_logs(logs, mapping)
+    _require_target(target, read, force)
+    return repair_log(read[0])
 
 
 def _require_target(target: Path, read: tuple[Log, ...], force: bool) -> None:
@@ -76,14 +120,15 @@ def _require_target(target: Path, read: tuple[Log, ...], force: bool) -> None:
         raise FileError(f"{target} exists already; add --force to overwrite it.", name="repair")
 
 
-def _document(log: Log, result: DataCheck) -> dict[str, Any]:
-    return result.to_dict() | {
+def _document(log: _Shown) -> dict[str, Any]:
+    return log.result.to_dict() | {
         "history": [asdict(step) for step in log.history],
         "sources": [asdict(source) for source in log.sources],
     }
 
 
-def _show(screen: Screen, log: Log, result: DataCheck) -> None:
+def _show(screen: Screen, log: _Shown) -> None:
+    result = log.result
     rate, seconds = result.facts.get("rate_hz"), result.facts.get("duration_s")
     size = f"{log.samples} samples, {log.axes} axes, {log.side} side"
     clock = f", {rate:.6g} Hz, {seconds:.4g} s" if rate is not None and seconds is not None else ""

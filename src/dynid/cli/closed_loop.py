@@ -37,10 +37,7 @@ def fit_closed_loop(
     assert isinstance(inner, LoopStrategy)
     if files.controller is None:
         raise _no_controller(inner)
-    if options.get("repair"):
-        raise DynidError(
-            "--repair is for measured motions; repair the log with dynid check --repair first.", name="repair"
-        )
+    refuse_repair(bool(options.get("repair")))
     if isinstance(inner, OutputError) and files.options.friction == STICK:
         raise DynidError(
             "--friction is stick, but oe needs derivatives of the simulation, which set-valued friction has "
@@ -54,7 +51,8 @@ def fit_closed_loop(
     given, unseen = (
         [_read(path, files.mapping, inner) for path in paths] for paths in (files.logs, files.kept)
     )
-    found = _references(robot, law, files.references, len(given), len(unseen))
+    told = f"{len(given)} logs to fit and {len(unseen)} to validate"
+    found = references_for(robot, law, files.references, len(given) + len(unseen), told)
     own = None if found is None else found[: len(given)]
     other = None if found is None else found[len(given) :]
     if files.split is not None:
@@ -93,19 +91,34 @@ def _read(path: Path, mapping: Path | None, inner: LoopStrategy) -> Log:
         ) from None
 
 
-def _references(
-    robot: Robot, law: Controller, given: Sequence[str], fitted: int, kept: int
+def refuse_repair(repair: bool) -> None:
+    """A simulated motion has nothing to repair."""
+    if repair:
+        raise DynidError(
+            "--repair is for measured motions; repair the log with dynid check --repair first.", name="repair"
+        )
+
+
+def references_for(
+    robot: Robot, law: Controller, given: Sequence[str], logs: int, told: str
 ) -> list[Reference] | None:
+    """References that a command line names: one for all logs, or one each; None leaves them to the logs.
+
+    Args:
+        robot: the robot.
+        law: its sample time is used.
+        given: names or files.
+        logs: how many there are.
+        told: the same in words, for the sentence.
+    """
     if not given:
         return None
-    if len(given) == 1 and fitted + kept > 1:
-        given = list(given) * (fitted + kept)
-    if len(given) != fitted + kept:
+    if len(given) not in (1, logs):
         raise DynidError(
-            f"{len(given)} references were given for {fitted} logs to fit and {kept} to validate; give one "
-            "for all, or one each in that order.",
+            f"{len(given)} references were given for {told}; give one for all, or one each in that order.",
             name="reference",
             value=len(given),
-            allowed=str(fitted + kept),
+            allowed=str(logs),
         )
-    return [load_reference(text, robot, law.sample_time) for text in given]
+    found = [load_reference(text, robot, law.sample_time) for text in given]
+    return found * logs if len(found) == 1 else found

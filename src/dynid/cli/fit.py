@@ -10,6 +10,15 @@ from typing import Any
 
 import typer
 
+from dynid.cli.estimator_options import (
+    EstimatorOptions,
+    LossOption,
+    NonlinearOption,
+    PriorOption,
+    PriorSigmaOption,
+    StrengthOption,
+    TuningOption,
+)
 from dynid.cli.fit_options import (
     ConventionOption,
     CutoffOption,
@@ -48,7 +57,14 @@ from dynid.cli.loop_options import (
 )
 from dynid.cli.output import print_json
 from dynid.cli.progress import progress_line
-from dynid.cli.robot_options import GravityOption, PayloadOption, RobotArgument, TermsOption, chosen_robot
+from dynid.cli.robot_options import (
+    DrivesOption,
+    GravityOption,
+    PayloadOption,
+    RobotArgument,
+    TermsOption,
+    chosen_robot,
+)
 from dynid.cli.run_facts import run_facts
 from dynid.errors import DynidError
 from dynid.estimators.strategy import Strategy
@@ -71,6 +87,12 @@ def fit(
     essential: EssentialOption = False,
     rule: RuleOption = None,
     uncertainty: UncertaintyOption = "classical",
+    loss: LossOption = None,
+    tuning: TuningOption = None,
+    prior: PriorOption = None,
+    prior_sigma: PriorSigmaOption = None,
+    strength: StrengthOption = None,
+    nonlinear: NonlinearOption = None,
     controller: ControllerOption = None,
     reference: ReferenceOption = None,
     friction: FrictionOption = None,
@@ -92,13 +114,15 @@ def fit(
     terms: TermsOption = None,
     gravity: GravityOption = None,
     payload: PayloadOption = False,
+    drives: DrivesOption = None,
     as_json: JsonOption = False,
 ) -> int:
     """Identify a robot's parameters from logs, with uncertainties, a verdict and a report."""
     check_free(out, force)
-    found = chosen_robot(robot, terms, gravity, payload)
+    found = chosen_robot(robot, terms, gravity, payload, drives)
     how = LoopOptions(friction, width, instruments, open_loop, start, max_iterations)
-    strategy = chosen_strategy(method, essential, rule, uncertainty, how)
+    own = EstimatorOptions(loss, tuning, prior, prior_sigma, strength, tuple(nonlinear or ()))
+    strategy = chosen_strategy(found, method, essential, rule, uncertainty, own, how)
     steps, keys = chosen_plan(plan, cutoff_hz, decimation, mask, convention, found.n_coordinates)
     facts = run_facts(context, robot, mapping)
     started = time.perf_counter()
@@ -113,7 +137,8 @@ def fit(
             result = import_module("dynid.cli.closed_loop").fit_closed_loop(found, strategy, loop, options)
         tell("writing the report")
         document = document_of(result, {**facts, "seconds": time.perf_counter() - started})
-        save_result(out, result.estimate, document, render_report(document), force=force)
+        page = render_report(document)
+        save_result(out, result.estimate, document, page, trails=result.trails, force=force)
     summary = summarise(result, document, out, time.perf_counter() - started)
     if as_json:
         print_json(summary)

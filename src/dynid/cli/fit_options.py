@@ -9,15 +9,16 @@ from typing import Annotated, Any
 
 import typer
 
+from dynid.cli.estimator_options import METHODS as METHODS
+from dynid.cli.estimator_options import EstimatorOptions
 from dynid.cli.loop_options import LOOP_METHODS, LoopOptions
 from dynid.errors import DynidError, FileError, unknown_name
 from dynid.estimators import identify
 from dynid.estimators.strategy import Strategy
 from dynid.model.files import read_text
+from dynid.model.robot import Robot
 from dynid.signals.preparation import Preparation
 
-METHODS = {"ols": "OLS", "wls": "WLS", "irls": "IRLS", "tls": "TLS", "ridge": "Ridge"}
-"""Estimators by name in ``dynid.estimators.identify``."""
 RULES = {"sigma": "every relative deviation below 20 %", "residual": "σ̂ up by 4 %", "f-test": "F-test"}
 
 LogsArgument = Annotated[
@@ -63,9 +64,25 @@ ConventionOption = Annotated[
 
 
 def chosen_strategy(
-    method: str, essential: bool, rule: str | None, uncertainty: str, loop: LoopOptions
+    robot: Robot,
+    method: str,
+    essential: bool,
+    rule: str | None,
+    uncertainty: str,
+    linear: EstimatorOptions,
+    loop: LoopOptions,
 ) -> Strategy:
-    """The estimator of a command line; ``loop`` serves those that simulate the closed loop."""
+    """The estimator of a command line.
+
+    Args:
+        robot: the robot, whose parameters a prior names.
+        method: one of ``METHODS`` or ``LOOP_METHODS``.
+        essential: whether only essential parameters are kept.
+        rule: of that; sigma when None.
+        uncertainty: how standard deviations are found.
+        linear: options of ``METHODS``.
+        loop: options of ``LOOP_METHODS``.
+    """
     if method not in METHODS and method not in LOOP_METHODS:
         raise unknown_name("method", method, (*METHODS, *LOOP_METHODS))
     if rule is not None and rule not in RULES:
@@ -75,7 +92,8 @@ def chosen_strategy(
             "--rule has no meaning without --essential; add --essential.", name="rule", value=rule
         )
     kind = getattr(identify, (METHODS | LOOP_METHODS)[method])
-    own = loop.of_strategy(method) if method in LOOP_METHODS else {}
+    own = linear.of_strategy(method, robot)
+    own |= loop.of_strategy(method) if method in LOOP_METHODS else {}
     strategy: Strategy = kind(uncertainty=uncertainty, **own)
     return identify.Essential(strategy, rule=rule or "sigma") if essential else strategy
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dynid.cli.screen import Screen, TextTable
+from dynid.estimators.estimate import Estimate
 from dynid.export.result import REPORT
 from dynid.workflow.fit import FitResult
 
@@ -36,12 +37,22 @@ def summarise(result: FitResult, document: Mapping[str, Any], out: Path, seconds
             }
             for n, v, s, r, k in rows
         ],
+        "further": _further(estimate),
         "fit": result.own.judged.to_dict(),
         "validation": None if result.unseen is None else result.unseen.judged.to_dict(),
         "result": str(out),
         "report": str(out / REPORT),
         "seconds": seconds,
     }
+
+
+def _further(estimate: Estimate) -> list[dict[str, Any]]:
+    """Parameters beside the base ones, of friction that is not linear."""
+    further = estimate.further
+    if further is None:
+        return []
+    rows = zip(further.names, further.values, further.sigma, further.units, strict=True)
+    return [{"name": n, "value": float(v), "sigma": float(s), "unit": u} for n, v, s, u in rows]
 
 
 def print_summary(result: FitResult, summary: Mapping[str, Any]) -> None:
@@ -61,8 +72,16 @@ def print_summary(result: FitResult, summary: Mapping[str, Any]) -> None:
         for j, name in enumerate(joints)
     ]
     screen.print(TextTable("", ("joint", "fit", _kind(result)), rows))
+    if summary["further"]:
+        more = [[row["name"], _with_doubt(row)] for row in summary["further"]]
+        screen.print(TextTable("", ("nonlinear friction", "value"), more))
     screen.print(f"{summary['n_kept']} of {summary['n_base']} base parameters in {summary['seconds']:.1f} s")
     screen.print(f"report: {summary['report']}")
+
+
+def _with_doubt(row: Mapping[str, Any]) -> str:
+    unit = "" if row["unit"] == "1" else f" {row['unit']}"
+    return f"{row['value']:.4g} ± {row['sigma']:.2g}{unit}"
 
 
 def _kind(result: FitResult) -> str:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from dynid.cli.estimator_options import spelt, wrong_method
 from dynid.errors import DynidError
 from dynid.estimators import identify
 
@@ -97,12 +98,7 @@ class LoopOptions:
         for name, value in given.items():
             owners = [other for other in LOOP_METHODS if name in _fields_of(other)]
             if method not in owners:
-                raise DynidError(
-                    f"{_spelt(name)} is for --method {' or '.join(owners)}, and --method is {method}.",
-                    name=name,
-                    value=value,
-                    allowed=", ".join(owners),
-                )
+                raise wrong_method(name, value, owners, method)
         if self.start is not None:
             given["start"] = self.start.replace("-", " ")
         return given
@@ -115,10 +111,6 @@ def _fields_of(method: str) -> set[str]:
     return {field.name for field in fields(getattr(identify, LOOP_METHODS[method]))}
 
 
-def _spelt(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
-
-
 def refuse_loop_options(
     method: str, controller: str | None, references: Sequence[str], options: LoopOptions
 ) -> None:
@@ -126,7 +118,7 @@ def refuse_loop_options(
     for name, given in {"controller": controller, "reference": references, **options.said}.items():
         if given or name in options.said:
             raise DynidError(
-                f"{_spelt(name)} is for methods that simulate the closed loop ({', '.join(LOOP_METHODS)}), "
+                f"{spelt(name)} is for methods that simulate the closed loop ({', '.join(LOOP_METHODS)}), "
                 f"and --method is {method}.",
                 name=name,
                 value=given,

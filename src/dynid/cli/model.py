@@ -3,26 +3,43 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from dynid.base.find import METHODS, find_base, joint_bases
-from dynid.cli.output import print_json
-from dynid.cli.robot_options import GravityOption, PayloadOption, RobotArgument, TermsOption, chosen_robot
+from dynid.cli.output import print_json, write_file
+from dynid.cli.robot_options import (
+    DrivesOption,
+    GravityOption,
+    PayloadOption,
+    RobotArgument,
+    TermsOption,
+    chosen_robot,
+)
 from dynid.cli.screen import Screen, TextTable
-from dynid.errors import DynidError, NotTrustworthyError
+from dynid.errors import DynidError, FileError, NotTrustworthyError
+from dynid.model.drives import Drives
 from dynid.model.joint import GEOMETRY
 from dynid.model.robot import Robot
+from dynid.model.to_table import robot_to_table
+from dynid.model.to_toml import robot_to_toml
 
 
 def model(
     robot: RobotArgument,
     base: Annotated[bool, typer.Option("--base", help="Find the base parameters.")] = False,
+    toml: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the robot as a TOML robot file, to keep or to edit."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite that file.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
     terms: TermsOption = None,
     gravity: GravityOption = None,
     payload: PayloadOption = False,
+    drives: DrivesOption = None,
     method: Annotated[
         str | None,
         typer.Option(
@@ -36,8 +53,13 @@ def model(
     """Describe a robot: joints, parameters and, with --base, the combinations its torques can reveal."""
     if method is not None and not (base or per_joint):
         raise DynidError(f"--method {method} has no meaning without --base; add --base.", name="method")
-    found = chosen_robot(robot, terms, gravity, payload)
+    if force and toml is None:
+        raise DynidError("--force has no meaning without --toml; add --toml FILE.", name="force")
+    found = chosen_robot(robot, terms, gravity, payload, drives)
     document = describe_robot(found)
+    if toml is not None:
+        _write(found, toml, force)
+        document["file"] = str(toml)
     if base or per_joint:
         document |= describe_base(found, method or "auto")
     if per_joint:
@@ -48,6 +70,17 @@ def model(
         print_json(document)
     else:
         _print(found, document)
+
+
+def _write(robot: Robot, path: Path, force: bool) -> None:
+    if path.suffix.lower() != ".toml":
+        raise FileError(
+            f"--toml is {str(path)!r}; it must end in .toml, so that it is read again as what it is.",
+            name="toml",
+            value=str(path),
+            allowed=".toml",
+        )
+    write_file(path, robot_to_toml(robot), force)
 
 
 def describe_robot(robot: Robot) -> dict[str, Any]:
@@ -82,6 +115,8 @@ def describe_robot(robot: Robot) -> dict[str, Any]:
         "terms": list(robot.terms),
         "lengths": dict(robot.lengths),
         "joints": joints,
+        "drives": robot_to_table(robot).get("drives"),
+        "drives_note": robot.drives_note,
         "coordinates": [robot.joints[j].name for j in robot.coordinates],
         "parameters": [
             {"name": e.name, "unit": e.unit, "prior": robot.parameters.get(e.name)} for e in robot.table
@@ -127,6 +162,10 @@ def _print(robot: Robot, document: dict[str, Any]) -> None:
         f"{document['n_standard']} standard parameters, gravity ({g}) m/s², "
         f"terms {' '.join(robot.terms) or 'none'}"
     )
+    if robot.drives is not None:
+        screen.print(f"drives: {_gears(robot.drives)}")
+    if robot.drives_note:
+        screen.print(robot.drives_note, style="yellow")
     rows = [[_cell(joint, name) for name in _COLUMNS] for joint in document["joints"]]
     screen.print(TextTable("", _COLUMNS, rows))
     if "base" in document:
@@ -134,6 +173,16 @@ def _print(robot: Robot, document: dict[str, Any]) -> None:
     for one in document.get("per_joint", []):
         names = " ".join(entry["name"] for entry in one["base"])
         screen.print(f"\n{one['joint']} alone sees {one['n_base']}: {names}")
+    if "file" in document:
+        screen.print(f"wrote {document['file']}")
+
+
+def _gears(drives: Drives) -> str:
+    """Gear ratios of the motors, and which of them turn with several joints."""
+    ratios = ", ".join(f"{row[m]:g}" for m, row in enumerate(drives.ratio))
+    coupled = drives.coupled()
+    motors = f"motor{'s' if len(coupled) > 1 else ''} {', '.join(str(m + 1) for m in coupled)}"
+    return f"ratio {ratios}" + (f"; {motors} also with other joints" if coupled else "")
 
 
 _COLUMNS = ("label", "name", "antecedent", "kind", *GEOMETRY)

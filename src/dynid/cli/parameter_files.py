@@ -29,4 +29,11 @@ def parameters_from(path: Path, robot: Robot) -> dict[str, float]:
             name="parameters",
             value=str(path),
         )
+    if saved.further is not None:
+        raise DynidError(
+            f"The result in {path} has friction that is not linear ({', '.join(saved.further.names)}), which "
+            "standard parameters cannot hold; use a result of another method than separable.",
+            name="parameters",
+            value=str(path),
+        )
     return robot.table.mapping(saved.base.expand(saved.values))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from dynid.errors import DynidError
+from dynid.model.drives_file import DRIVES_FILE, load_drives
+from dynid.model.files import naming_file
 from dynid.model.load import load_robot
+from dynid.model.parameters import MOTOR_TERMS
 from dynid.model.payload import attach_payload
 from dynid.model.robot import Robot
 
@@ -27,16 +31,41 @@ GravityOption = Annotated[
 PayloadOption = Annotated[
     bool, typer.Option("--payload", help="Add an unknown payload to the last link (parameters XXL … ML).")
 ]
+DrivesOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="TOML file with [drives]: gears between motors and joints, in place of the robot's.",
+    ),
+]
 
 
-def chosen_robot(name: str, terms: str | None, gravity: str | None, payload: bool) -> Robot:
+def chosen_robot(
+    name: str,
+    terms: str | None = None,
+    gravity: str | None = None,
+    payload: bool = False,
+    drives: Path | None = None,
+) -> Robot:
     """The robot of a command line."""
     robot = load_robot(name)
-    if terms is not None:
-        robot = robot.with_terms(*(term.strip() for term in terms.split(",") if term.strip()))
+    wanted = None if terms is None else [term.strip() for term in terms.split(",") if term.strip()]
+    if drives is not None:
+        robot = _driven(robot, drives, wanted)
+    if wanted is not None:
+        robot = robot.with_terms(*wanted)
     if gravity is not None:
         robot = robot.with_gravity(*_three_numbers(gravity))
     return attach_payload(robot) if payload else robot
+
+
+def _driven(robot: Robot, path: Path, wanted: list[str] | None) -> Robot:
+    """The robot behind the drives of a file; motor terms that are not wanted need not fit them."""
+    drives = load_drives(path)
+    if wanted is not None:
+        robot = robot.with_terms(*(t for t in robot.terms if t in wanted or t not in MOTOR_TERMS))
+    with naming_file(path, DRIVES_FILE):
+        return robot.with_drives(drives)
 
 
 def _three_numbers(text: str) -> tuple[float, float, float]:

@@ -16,7 +16,14 @@ from dynid.cli import simulate_options as options
 from dynid.cli.output import print_json
 from dynid.cli.parameter_files import parameters_from
 from dynid.cli.progress import progress_line
-from dynid.cli.robot_options import GravityOption, PayloadOption, RobotArgument, TermsOption, chosen_robot
+from dynid.cli.robot_options import (
+    DrivesOption,
+    GravityOption,
+    PayloadOption,
+    RobotArgument,
+    TermsOption,
+    chosen_robot,
+)
 from dynid.cli.simulate_summary import Run, print_summary, summarise
 from dynid.errors import DynidError
 from dynid.signals.log import Step
@@ -61,6 +68,7 @@ def simulate(
     terms: TermsOption = None,
     gravity: GravityOption = None,
     payload: PayloadOption = False,
+    drives: DrivesOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> int:
     """Simulate a robot under a controller along a reference, and write the log it would record.
@@ -68,7 +76,7 @@ def simulate(
     Exit code 0: fine; 2: the simulation cannot be trusted (it diverges, say), and nothing is written.
     """
     files = _targets(out, count, force)
-    found = chosen_robot(robot, terms, gravity, payload)
+    found = chosen_robot(robot, terms, gravity, payload, drives)
     n = found.n_coordinates
     each = options.per_joint(
         {

@@ -11,7 +11,14 @@ import typer
 from dynid import __version__
 from dynid.base.find import find_base
 from dynid.cli.output import print_json, write_file
-from dynid.cli.robot_options import GravityOption, PayloadOption, RobotArgument, TermsOption, chosen_robot
+from dynid.cli.robot_options import (
+    DrivesOption,
+    GravityOption,
+    PayloadOption,
+    RobotArgument,
+    TermsOption,
+    chosen_robot,
+)
 from dynid.compile.kernels import RobotKernels, kernels
 from dynid.compile.trace import KERNELS, describe
 from dynid.errors import DynidError, unknown_name
@@ -27,11 +34,12 @@ def source(
     terms: TermsOption = None,
     gravity: GravityOption = None,
     payload: PayloadOption = False,
+    drives: DrivesOption = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Write a kernel of a robot as one C99 function that needs nothing but math.h."""
-    found = chosen_robot(robot, terms, gravity, payload)
+    found = chosen_robot(robot, terms, gravity, payload, drives)
     made = kernels(found, _columns(found, kernel, base))
     text = _heading(made, kernel) + made.c_source(kernel, name)
     if out is not None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from dynid.cli.fit_options import JsonOption, LogsArgument, MapOption, RepairOption
 from dynid.cli.loop_options import LOOP_METHODS
@@ -10,27 +13,48 @@ from dynid.cli.output import print_json
 from dynid.cli.progress import progress_line
 from dynid.cli.report import ResultArgument
 from dynid.cli.screen import Screen, TextTable
-from dynid.cli.torque_logs import torques_alone
 from dynid.errors import DynidError
 from dynid.export.result import SavedResult, load_result
-from dynid.signals.log import Log
+from dynid.later import later
 from dynid.workflow.fit import Progress
 from dynid.workflow.logs import is_long
-from dynid.workflow.saved import Proof, read_as_fitted, stored_mapping, validate_long, validate_saved
+from dynid.workflow.saved import (
+    Proof,
+    along_measured,
+    read_as_fitted,
+    stored_mapping,
+    validate_long,
+    validate_saved,
+)
 from dynid.workflow.stream import LONG
+
+# Only results of closed-loop methods need the simulator: the others should not wait for it.
+_prove_loop = later("dynid.cli.validate_loop", "prove_loop")
 
 
 def validate(
     result: ResultArgument,
     logs: LogsArgument,
     mapping: MapOption = None,
+    controller: Annotated[
+        str | None,
+        typer.Option(
+            "--controller", help="Control law to simulate didim, iv, oe with; the fit's when absent."
+        ),
+    ] = None,
+    reference: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--reference", help="What it followed: one for all logs or one each; else the logs' own."
+        ),
+    ] = None,
     repair: RepairOption = False,
     as_json: JsonOption = False,
 ) -> int:
     """Predict the torques of logs with a saved model and say what the prediction is worth."""
     saved = load_result(result)
     with progress_line(quiet=as_json) as tell:
-        proof = _proven(saved, logs, mapping, repair, tell)
+        proof = _proven(saved, logs, mapping, controller, reference or [], repair, tell)
     found = proof.validation
     if as_json:
         print_json({"result": str(result), **found.to_dict(), "data": list(proof.data)})
@@ -40,13 +64,26 @@ def validate(
 
 
 def _proven(
-    saved: SavedResult, logs: list[Path], mapping: Path | None, repair: bool, tell: Progress
+    saved: SavedResult,
+    logs: list[Path],
+    mapping: Path | None,
+    controller: str | None,
+    references: list[str],
+    repair: bool,
+    tell: Progress,
 ) -> Proof:
     tell("reading")
+    asked = controller is not None or bool(references)
+    simulates = _simulates(saved)
+    if asked and not simulates:
+        raise _needless(saved, "controller" if controller is not None else "reference")
     used = stored_mapping(saved) if mapping is None else mapping
-    long = [log for log in logs if is_long(log, used, LONG)]
+    long = [] if asked else [log for log in logs if is_long(log, used, LONG)]
+    if simulates and not long:
+        simulated: Proof = _prove_loop(saved, logs, mapping, controller, references, repair, tell)
+        return simulated
     if not long:
-        given = _read(saved, logs, mapping)
+        given = read_as_fitted(saved, logs, mapping)
         tell("predicting")
         return validate_saved(saved, given, repair=repair)
     if repair:
@@ -55,31 +92,30 @@ def _proven(
             name="repair",
             value=str(long[0]),
         )
-    return validate_long(saved, logs, mapping, tell)
+    proof = validate_long(saved, logs, mapping, tell)
+    if simulates:
+        why = f"{long[0]} has more than {LONG:,} samples, and --controller or --reference reads it whole"
+        proof = along_measured(proof, why)
+    return proof
 
 
-def _read(saved: SavedResult, logs: list[Path], mapping: Path | None) -> tuple[Log, ...]:
-    """Logs with positions; where there are none, say what else can be done with such a result."""
-    try:
-        return read_as_fitted(saved, logs, mapping)[0]
-    except DynidError as error:
-        used = stored_mapping(saved) if mapping is None else mapping
-        alone = [log for log in logs if torques_alone(log, used)]
-        if not alone or not _simulated(saved):
-            raise
-        raise DynidError(
-            f"{error} This result came from a simulated closed loop: logs of torques alone are validated "
-            f"by that simulation, with dynid fit --validate {alone[0]} and the same --controller.",
-            name="logs",
-            value=str(alone[0]),
-        ) from None
-
-
-def _simulated(saved: SavedResult) -> bool:
+def _simulates(saved: SavedResult) -> bool:
     """Whether a closed-loop method made the result, alone or inside ``Essential``."""
+    return _method(saved) in LOOP_METHODS.values()
+
+
+def _method(saved: SavedResult) -> str:
     strategy = (saved.document.get("estimate") or {}).get("strategy") or {}
     inner = strategy.get("strategy") or strategy
-    return inner.get("name") in LOOP_METHODS.values()
+    return str(inner.get("name"))
+
+
+def _needless(saved: SavedResult, option: str) -> DynidError:
+    return DynidError(
+        f"--{option} is for results of methods that simulate the closed loop ({', '.join(LOOP_METHODS)}), "
+        f"and the result in {saved.folder} was found by {_method(saved)}; leave it out.",
+        name=option,
+    )
 
 
 def _print(proof: Proof) -> None:
@@ -87,7 +123,7 @@ def _print(proof: Proof) -> None:
     screen = Screen()
     screen.print(found.verdict.sentence)
     for reason in found.verdict.reasons:
-        if reason.level in ("care", "fail"):
+        if reason.level in ("care", "fail") or reason in proof.remarks:
             screen.print(f"  {reason.sentence}", style="dim")
     figures = found.judged
     rows = [

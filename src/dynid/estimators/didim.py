@@ -13,6 +13,7 @@ from dynid.errors import DynidError, NotTrustworthyError, unknown_name
 from dynid.estimators.fit import Fit
 from dynid.estimators.loop_checks import check_loop
 from dynid.estimators.loop_gains import Gains, transient
+from dynid.estimators.loop_start import check_simulated
 from dynid.estimators.loop_strategy import LoopStrategy
 from dynid.estimators.solved import Solved
 from dynid.outcome import Outcome
@@ -117,6 +118,18 @@ class DIDIM(LoopStrategy):
             run = self._simulated(problem, loop, model, trim)
         return self._finished(problem, solved, run, settled, history, trim)
 
+    def first_pass(self, problem: LoopProblem) -> Solved:
+        """Simulate the start and solve once."""
+        loop = Gains(problem.controller, self.follow_inertia)
+        trim = transient(self.transient_s, loop, problem)
+        run = self._simulated(problem, loop, self._first(problem, loop), trim)
+        check_simulated(run.replayed.outcome)
+        robot = problem.accuracy.robot(problem.robot)
+        linear = build_problem(robot, run.replayed.motions, problem.plan, problem.base)
+        fit = self.step.fit(linear)
+        facts = {"history": [_entry(problem, run, linear, fit)], "transient_s": trim}
+        return Solved(linear, replace(fit, converged=False, facts={**fit.facts, **facts}))
+
     def _first(self, problem: LoopProblem, loop: Gains) -> Model:
         if self.start == "regular":
             return regular_start(problem, loop.regular_inertias)
@@ -177,7 +190,7 @@ class DIDIM(LoopStrategy):
         if outcome is None:
             found = check_loop(problem, final)
             facts |= found.facts
-            outcome = found.outcome
+            outcome, notes = found.outcome, (*notes, *found.notes)
         return Solved(
             solved.problem,
             replace(

@@ -79,6 +79,11 @@ class Essential(Strategy):
         """The same rule around the linear part of the strategy inside."""
         return Essential(self.strategy.linear, rule=self.rule, threshold=self.threshold)
 
+    @property
+    def streams(self) -> bool:
+        """Whether the strategy inside can."""
+        return self.strategy.streams
+
     def accepts(self, problem: Problem | LoopProblem) -> None:
         """What the strategy inside accepts."""
         self.strategy.accepts(problem)
@@ -94,7 +99,7 @@ class Essential(Strategy):
         """Remove and solve until the rule stops."""
         assert self.threshold is not None
         first = current = self.strategy.fit(problem, all_kept(problem, kept))
-        if first.spectrum.rank < int(first.kept.sum()) or first.degrees <= 0:
+        if first.spectrum.rank < len(first.root) or first.degrees <= 0:
             return first  # no %σ means anything then; the outcome will say so
         kind = uncertainty_of(self.uncertainty)
         removals: list[Removal] = []
@@ -180,8 +185,8 @@ def _relative_sigma(problem: Problem, fit: Fit, kind: Uncertainty) -> FloatArray
 
 
 def _squares(problem: Problem, fit: Fit, weights: FloatArray) -> float:
-    """‖Λ(Y − W χ)‖² with given weights, so that steps are compared on the same scale."""
-    return float(np.sum((weights * problem.residual_norms(fit.values)) ** 2))
+    """‖Λ(Y − Ŷ)‖² with given weights, so that steps are compared on the same scale."""
+    return float(np.sum((weights * fit.residual_norms(problem)) ** 2))
 
 
 def _ratio(first: Fit, now: Fit, problem: Problem) -> float:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dynid.estimators.estimate import Further, Outcome
 from dynid.problem.spectrum import Spectrum
+
+if TYPE_CHECKING:
+    from dynid.problem.problem import Problem
 
 FloatArray = NDArray[np.float64]
 
@@ -62,6 +65,12 @@ class Fit:
     further: FurtherColumns | None = None
     exact: float = 1e-8
     instruments: tuple[FloatArray, ...] | None = None
+
+    def residual_norms(self, problem: Problem) -> FloatArray:
+        """‖y_j − ŷ_j‖ per joint, with parameters beside the base ones where there are some."""
+        if self.further is None:
+            return problem.residual_norms(self.values)
+        return np.array([np.linalg.norm(rows) for rows in self.further.residual])
 
     @property
     def undetermined(self) -> NDArray[np.bool_]:

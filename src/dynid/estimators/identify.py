@@ -96,7 +96,7 @@ def identify(problem: Problem | LoopProblem, strategy: Strategy) -> Estimate:
     rows, fit, scored = solved.problem, solved.fit, solved.scored
     outcome, notes = judge(scored, fit)
     solvable = fit.degrees > 0 and fit.root.shape[1] > 0
-    kind = uncertainty_of(strategy.uncertainty) if solvable else Classical()
+    kind = solved.uncertainty or uncertainty_of(strategy.uncertainty) if solvable else Classical()
     doubt = kind.doubt(scored, fit)
     symmetric = (doubt.covariance + doubt.covariance.T) / 2
     return Estimate(
@@ -134,10 +134,7 @@ def _further(fit: Fit, covariance: FloatArray) -> Further | None:
 
 def _facts(problem: Problem, fit: Fit, doubt: Doubt, notes: tuple[str, ...]) -> dict[str, Any]:
     conditions = problem.conditions(fit.weights, fit.kept)
-    if fit.further is None:
-        norms = problem.residual_norms(fit.values)
-    else:
-        norms = np.array([np.linalg.norm(r) for r in fit.further.residual])
+    norms = fit.residual_norms(problem)
     torque = problem.torque_norms()
     lost = [name for name, out in zip(problem.names, fit.undetermined, strict=True) if out]
     return {

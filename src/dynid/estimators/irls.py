@@ -46,9 +46,11 @@ class IRLS(Strategy):
         super().__post_init__()
         if self.loss not in TUNINGS:
             raise unknown_name("loss", self.loss, TUNINGS)
-        if self.tuning is not None and not self.tuning > 0:
+        if self.tuning is not None and not 0 < self.tuning < np.inf:
             raise DynidError(
-                f"The tuning of IRLS is {self.tuning}; it must be positive.", name="tuning", value=self.tuning
+                f"The tuning of IRLS is {self.tuning}; it must be positive and finite.",
+                name="tuning",
+                value=self.tuning,
             )
 
     def fit(self, problem: Problem, kept: NDArray[np.bool_] | None = None) -> Fit:

@@ -59,6 +59,8 @@ class IV(LoopStrategy):
     """
 
     needs = "the measured motion, the torques, the reference and the control law"
+    law_tolerance = float("inf")
+    """Instruments need only be like the motion: a law that is off by a tenth costs no bias."""
     instruments: str = "model"
     start: str | Mapping[str, float] = LEAST_SQUARES
     value_tolerance: float = 0.005
@@ -77,6 +79,10 @@ class IV(LoopStrategy):
     def simulates_law(self) -> bool:
         """The reference alone makes instruments without a law; gains may follow the inertia."""
         return self.instruments != "reference" and self.follow_inertia != "always"
+
+    def first_pass(self, problem: LoopProblem) -> Solved:
+        """One pass with the first simulation's instruments."""
+        return replace(self, max_iterations=1).solve(problem)
 
     def fit(self, problem: Problem, kept: NDArray[np.bool_] | None = None) -> Fit:
         """Least squares, where nothing is known of instruments."""

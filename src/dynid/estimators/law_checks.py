@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.estimators.law_errors import LawErrors, has_offset, law_errors
 from dynid.model.robot import Robot
 from dynid.outcome import Outcome
-from dynid.problem.closed_loop import LoopExperiment, LoopProblem
-from dynid.problem.law_torques import law_torques
+from dynid.problem.closed_loop import LoopExperiment, LoopProblem, Memory
+from dynid.problem.law_torques import law_torques, why_not_told
 from dynid.problem.replay import Replayed
 from dynid.simulation.model_laws import ComputedTorque, UserLaw
 
@@ -19,8 +20,10 @@ FloatArray = NDArray[np.float64]
 MISMATCH = "control law mismatch"
 LAW = 0.1
 """Share of the torque by which the law may miss it; right laws stay below 2 %, the noise apart."""
-CHECKED = 5000
-"""Samples of an experiment that the law is run on."""
+SYSTEMATIC, DOUBTFUL = 0.08, 0.025
+"""Shares of the torque that a law may miss in step with the motion: beyond, it is refused, or doubted."""
+CHECKED = 40000
+"""Samples of an experiment that the law is run on, from where it begins to move."""
 NOISES = 3.0
 """Deviations of what noise leaves of the low-passed torque that an error must exceed."""
 MOTION = 0.08
@@ -29,78 +32,105 @@ _BEYOND = 1.2
 """Disturbances move the robot by about their share of the torque; a wrong law by more."""
 ENCODER = 5.0
 """Deviations of the encoder's noise that a missed position must exceed."""
-_SETTLING = 0.02
-"""Share of a log left out at its start, where the law's memory is not known."""
+_REMEDY = (
+    "Check gains, inertia, damping, velocity estimate, delay and feed-forward of the controller, scale and "
+    "stamps of the reference, and signs and units of the torques."
+)
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found: figures, and an outcome where the law is not the robot's."""
+    """What was found: figures, an outcome where the law is not the robot's, and notes on what may be off.
+
+    Args:
+        facts: figures by name.
+        outcome: why nothing can be trusted, or None.
+        notes: sentences on what deserves attention.
+        memories: what the law remembers at the first sample of each experiment, where the log tells it.
+    """
 
     facts: dict[str, Any] = field(default_factory=dict)
     outcome: Outcome | None = None
+    notes: tuple[str, ...] = ()
+    memories: tuple[Memory | None, ...] = ()
 
 
-def _beginning(experiment: LoopExperiment) -> LoopExperiment:
-    """The first samples of an experiment: a wrong law shows at once, and long logs should not wait for it."""
-    if len(experiment.samples) <= CHECKED or experiment.position is None:
+def _checked(experiment: LoopExperiment) -> LoopExperiment:
+    """The samples of an experiment that are looked at: long logs should not wait for a wrong law."""
+    q = experiment.position
+    if q is None or len(experiment.samples) <= CHECKED:
         return experiment
+    moved = np.flatnonzero(np.any(np.abs(q - q[0]) > 0.01 * np.ptp(q, axis=0), axis=1))
+    last = CHECKED + (int(moved[0]) if len(moved) else 0)
     return replace(
         experiment,
-        time=experiment.time[:CHECKED],
-        tau=experiment.tau[:CHECKED],
-        samples=experiment.samples[:CHECKED],
-        position=experiment.position[:CHECKED],
+        time=experiment.time[:last],
+        tau=experiment.tau[:last],
+        samples=experiment.samples[:last],
+        position=q[:last],
     )
 
 
-def check_law(problem: LoopProblem) -> Finding:
+def check_law(problem: LoopProblem, tolerance: float = SYSTEMATIC) -> Finding:
     """Compare the logged torques with those of the law on the logged positions, low-passed.
 
     e_j = ‖L(τ − law(q_r, q))‖ / ‖L τ‖ with a running mean L needs no model of the robot. The law is refused
-    where e_j exceeds a tenth and three times what white noise leaves after L.
+    where e_j exceeds a tenth and three times what white noise leaves after L, or where more than the
+    tolerance goes with the motion; from 2.5 % on it is doubted (see ``law_errors``).
+
+    Args:
+        problem: logs without positions at every sample of the controller are passed over, and noted.
+        tolerance: share of the torque that the law may miss in step with the motion.
     """
-    parts = [
-        (e, told)
-        for e in map(_beginning, problem.experiments)
-        if (told := law_torques(problem.robot, problem.controller, e)) is not None
-    ]
+    told = [law_torques(problem.robot, problem.controller, _checked(e)) for e in problem.experiments]
+    parts = [(_checked(e), t) for e, t in zip(problem.experiments, told, strict=True) if t is not None]
+    memories = tuple(None if t is None else t.memory for t in told)
+    unchecked = _unchecked(problem)
     if not parts:
-        return Finding()
-    sums = np.sum([_squares(problem, experiment, told) for experiment, told in parts], axis=0)
-    off, size, noise = np.sqrt(sums / np.maximum(sums[1], 1e-300))
-    facts = {"law_error": off.tolist()}
-    bad = np.flatnonzero((size > 0) & (off > np.hypot(LAW, NOISES * noise)))
-    if not len(bad):
-        return Finding(facts)
-    worst = int(bad[np.argmax(off[bad])])
-    return Finding(
-        facts,
-        Outcome(
-            MISMATCH,
-            False,
-            f"The control law, fed with the logged positions and reference, misses the logged torques of "
-            f"{_names(problem.robot, bad)} by {100 * off[worst]:.3g} % at the worst: the robot did not run "
-            "under this law, this reference or these torque units.",
-            "Check gains, inertia, damping, velocity estimate, delay and feed-forward of the controller, "
-            "scale and stamps of the reference, and signs and units of the torques.",
-        ),
+        return Finding(notes=unchecked, memories=memories)
+    found = law_errors(problem, parts)
+    facts = {"law_error": found.error.tolist(), "law_error_systematic": found.systematic.tolist()}
+    wrong = (found.error > np.hypot(LAW, NOISES * found.noise)) | (found.systematic > tolerance)
+    if np.any(wrong):
+        return Finding(facts, _refused(problem, found, np.flatnonzero(wrong)), memories=memories)
+    return Finding(facts, None, (*unchecked, *_doubted(problem, found)), memories)
+
+
+def _refused(problem: LoopProblem, found: LawErrors, bad: NDArray[np.int64]) -> Outcome:
+    missed = float(np.max(np.maximum(found.error, found.systematic)[bad]))
+    return Outcome(
+        MISMATCH,
+        False,
+        f"The control law, fed with the logged positions and reference, misses the logged torques of "
+        f"{_names(problem.robot, bad)} by {100 * missed:.3g} % at the worst: the robot did not "
+        "run under this law, this reference or these torque units.",
+        _REMEDY,
     )
 
 
-def _squares(problem: LoopProblem, experiment: LoopExperiment, told: FloatArray) -> FloatArray:
-    """Squared error, torque, and noise left in the error, each summed over the low-passed samples (3, n)."""
-    first = min(max(int(_SETTLING * len(told)), 5), len(told) // 2)
-    measured = experiment.tau[first:]
-    off = measured - told[first:]
-    if problem.controller.law.memory:
-        off = off - off.mean(axis=0)  # integrals at the first sample of the log are not known
-    rate = 1.0 / float(np.median(np.diff(experiment.time)))
-    width = averaged(problem, rate)
-    smooth = np.column_stack([running_mean(column, width) for column in off.T])
-    size = np.column_stack([running_mean(column, width) for column in measured.T])
-    white = np.mean(np.diff(off, axis=0) ** 2, axis=0) / (2 * width)
-    return np.stack([np.sum(smooth**2, axis=0), np.sum(size**2, axis=0), len(smooth) * white])
+def _doubted(problem: LoopProblem, found: LawErrors) -> tuple[str, ...]:
+    """Care where a law is off by little: it is a bias, and no σ shows it."""
+    off = np.flatnonzero(found.systematic > DOUBTFUL)
+    if not len(off):
+        return ()
+    each = ", ".join(f"{100 * found.systematic[j]:.2g} %" for j in off)
+    return (
+        f"Take care: the control law, fed with the logged positions, misses {each} of the torque of "
+        f"{_names(problem.robot, off)} in step with the motion, which noise does not; a law or torque that "
+        f"is off by so much biases inertias by about as much. {_REMEDY}",
+    )
+
+
+def _unchecked(problem: LoopProblem) -> tuple[str, ...]:
+    """Which logs the law could not be compared with, and why."""
+    reasons = [(e.name, why_not_told(problem.controller, e)) for e in problem.experiments]
+    said = dict.fromkeys(f"log {name!r} could not bear it out: {why}" for name, why in reasons if why)
+    if not said:
+        return ()
+    return (
+        f"The control law could not be checked, because {'; '.join(said)}. A wrong gain, sample time or "
+        "velocity estimate would then not show.",
+    )
 
 
 def check_motion(problem: LoopProblem, final: Replayed, torque_errors: FloatArray) -> Finding:
@@ -116,13 +146,16 @@ def check_motion(problem: LoopProblem, final: Replayed, torque_errors: FloatArra
     """
     n = problem.robot.n_coordinates
     off, lag, noise = np.zeros((3, n))
+    offsets = np.array([has_offset(problem, j) for j in range(n)])
     rows = 0
     for experiment, motion in zip(problem.experiments, final.motions, strict=True):
         if experiment.position is None or not np.all(np.isfinite(experiment.position)):
             continue
         keep = experiment.time >= motion.time[0]
         q = experiment.position[keep]
-        off += np.sum((q - motion.q) ** 2, axis=0)
+        # An offset of the torque sensor goes into the model's offsets and shifts the simulated positions.
+        shift = np.where(offsets, (q - motion.q).mean(axis=0), 0.0)
+        off += np.sum((q - motion.q - shift) ** 2, axis=0)
         lag += np.sum((q - experiment.reference.q[experiment.samples[keep]]) ** 2, axis=0)
         noise += np.sum(np.diff(q, 3, axis=0) ** 2, axis=0) / 20
         rows += len(q)
@@ -147,18 +180,6 @@ def check_motion(problem: LoopProblem, final: Replayed, torque_errors: FloatArra
             "Check the control law, the reference, the start, and signs and units of the torques.",
         ),
     )
-
-
-def averaged(problem: LoopProblem, rate_hz: float) -> int:
-    """Samples that are averaged: at least a fiftieth of a second, so that noise hides nothing."""
-    return max(problem.plan.decimation, int(rate_hz / 50), 1)
-
-
-def running_mean(values: FloatArray, width: int) -> FloatArray:
-    """Running mean over ``width`` samples."""
-    if width == 1 or len(values) < 2 * width:
-        return values
-    return np.convolve(values, np.full(width, 1.0 / width), mode="valid")
 
 
 def _names(robot: Robot, joints: NDArray[np.int64]) -> str:

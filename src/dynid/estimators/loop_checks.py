@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dynid.estimators.law_checks import MISMATCH, Finding, averaged, check_motion, running_mean
+from dynid.estimators.law_checks import MISMATCH, Finding, check_motion
+from dynid.estimators.law_errors import averaged, running_mean
 from dynid.outcome import Outcome
 from dynid.problem.closed_loop import LoopProblem
 from dynid.problem.replay import Replayed
@@ -15,6 +16,8 @@ EXPLAINED = 0.25
 """Share of the torque error that a mere shift in time explains, from which on the law is in doubt."""
 LARGE = 0.08
 """Relative torque error below which a loop is right enough."""
+LAGS = 3.0
+"""Deviations by which a lag must exceed half a sample of the controller."""
 HOPELESS = 0.6
 """Relative torque error from which on nothing of the loop is explained."""
 
@@ -55,20 +58,36 @@ def check_loop(problem: LoopProblem, final: Replayed) -> Finding:
             f"{100 * joints[worst].error:.0f} % of the torque: the simulated loop is not that of the log.",
             "Check the reference, the control law, signs and units of the torques, and the robot.",
         )
-    return Finding(facts, outcome or moved.outcome)
+    return Finding(facts, outcome or moved.outcome, _beside(problem, joints, names))
+
+
+def _beside(problem: LoopProblem, joints: list[_Joint], names: list[str]) -> tuple[str, ...]:
+    """Care where torques run beside each other by more than a held torque may: half a sample."""
+    T = problem.controller.sample_time
+    assert T is not None
+    late = [j for j, x in enumerate(joints) if abs(x.lag) > T / 2 + LAGS * x.doubt]
+    if not late:
+        return ()
+    each = ", ".join(f"{names[j]} by {1000 * joints[j].lag:+.2g} ms" for j in late)
+    return (
+        f"Take care: the simulated torques run beside the measured ones in time ({each}; half a sample of "
+        f"the controller is {500 * T:.2g} ms): sample time, delay or velocity estimate of the controller may "
+        "be wrong, or the log's torques late; viscous friction and small inertias suffer first.",
+    )
 
 
 @dataclass(frozen=True)
 class _Joint:
-    """One joint's simulated torque beside the measured one: lag [s], its share of the error, error."""
+    """A joint's simulated torque beside the measured one: lag [s], its share of the error, error, lag's σ."""
 
     lag: float
     share: float
     error: float
+    doubt: float = 0.0
 
 
 def _compare(problem: LoopProblem, final: Replayed, j: int) -> _Joint:
-    top = bottom = whole = size = 0.0
+    top = bottom = whole = size = rows = 0.0
     for motion, simulated in zip(final.motions, final.torques, strict=True):
         width = averaged(problem, motion.rate_hz)
         measured, model = running_mean(motion.tau[:, j], width), running_mean(simulated[:, j], width)
@@ -78,6 +97,9 @@ def _compare(problem: LoopProblem, final: Replayed, j: int) -> _Joint:
         bottom += float(rate @ rate)
         whole += float(off @ off)
         size += float(measured @ measured)
+        rows += len(off) / width
     lag = top / bottom if bottom > 0 else 0.0
     share = lag * top / whole if whole > 0 else 0.0
-    return _Joint(-lag, share, float(np.sqrt(whole / size)) if size > 0 else 0.0)
+    # Running means leave one independent error per width.
+    doubt = np.sqrt(max(whole - lag * top, 0.0) / max(bottom * rows, 1e-300)) if rows else 0.0
+    return _Joint(-lag, share, float(np.sqrt(whole / size)) if size > 0 else 0.0, float(doubt))

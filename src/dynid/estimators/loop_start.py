@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dynid.errors import DynidError, NotTrustworthyError, unknown_name
 from dynid.estimators.fit import Fit
 from dynid.outcome import Outcome
-from dynid.problem.closed_loop import LoopExperiment, LoopProblem
+from dynid.problem.closed_loop import LoopExperiment, LoopProblem, Memory
 
 FloatArray = NDArray[np.float64]
 PRIOR = "prior"
@@ -49,6 +49,25 @@ def measured_starts(problem: LoopProblem) -> LoopProblem:
     on the reference would first have to build up. q(0) and q̇(0) are those of a parabola through 11 samples.
     """
     return replace(problem, experiments=tuple(_with_start(e) for e in problem.experiments))
+
+
+def remembering(problem: LoopProblem, memories: Sequence[Memory | None]) -> LoopProblem:
+    """The problem with what the law remembers (integrals) at the start, as the first torques show it.
+
+    A log cut out of a longer run starts with integrals of that run, which a simulation from zero would first
+    have to build up.
+
+    Args:
+        problem: the problem; memories that were given stay.
+        memories: at the first sample of each log, None where it is not known.
+    """
+    if not any(m is not None and len(m.values) for m in memories):
+        return problem
+    known = [
+        replace(e, memory=m) if m is not None and e.memory is None and e.samples[0] == 0 else e
+        for e, m in zip(problem.experiments, memories, strict=True)
+    ]
+    return replace(problem, experiments=tuple(known))
 
 
 def _with_start(experiment: LoopExperiment) -> LoopExperiment:

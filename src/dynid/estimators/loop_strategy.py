@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from dynid.errors import DynidError, NotTrustworthyError
 from dynid.estimators.essential import Essential
-from dynid.estimators.law_checks import check_law
+from dynid.estimators.law_checks import SYSTEMATIC, check_law
 from dynid.estimators.least_squares import WLS
+from dynid.estimators.loop_start import remembering
 from dynid.estimators.solved import Solved
 from dynid.estimators.strategy import Strategy
 from dynid.problem.closed_loop import LoopProblem
@@ -37,6 +38,8 @@ class LoopStrategy(Strategy):
     step: Strategy = field(default_factory=WLS)
     needs: ClassVar[str] = "the torques, the reference and the control law"
     """What it must be given, in words."""
+    law_tolerance: ClassVar[float] = SYSTEMATIC
+    """Share of the torque that the law may miss in step with the motion before it is refused."""
 
     @abstractmethod
     def solve(
@@ -70,35 +73,47 @@ class LoopStrategy(Strategy):
         """Solve by simulating the closed loop."""
         self.accepts(problem)
         assert isinstance(problem, LoopProblem)
-        return self._judged(problem, lambda: self.solve(problem))
+        return self._judged(problem, self.solve)
 
     @property
     def simulates_law(self) -> bool:
         """Whether the estimate hangs on the problem's control law as it is."""
         return True
 
-    def _judged(self, problem: LoopProblem, solve: Callable[[], Solved]) -> Solved:
-        """A solution, with what the log's own positions say about the law: a wrong law explains the rest."""
+    @abstractmethod
+    def first_pass(self, problem: LoopProblem) -> Solved:
+        """One linear step from the start, for laws that are not worth more."""
+
+    def _judged(self, problem: LoopProblem, solve: Callable[[LoopProblem], Solved]) -> Solved:
+        """A solution, after what the log's own positions say about the law: a wrong law explains the rest.
+
+        The check needs no model and takes no time beside the iteration, so a law that fails it ends in one
+        pass, and what the law remembers at the start of each log comes from it.
+        """
         if not self.simulates_law:
-            return solve()
-        law = check_law(problem)
+            return solve(problem)
+        law = check_law(problem, self.law_tolerance)
+        known = remembering(problem, law.memories)
         try:
-            solved = solve()
+            solved = solve(known) if law.outcome is None else self.first_pass(known)
         except NotTrustworthyError as error:
-            if law.outcome is None:
+            if law.outcome is None and not law.notes:
                 raise
-            text = f"{error} {law.outcome.cause} {law.outcome.remedy}"
+            if law.outcome is None:
+                raise NotTrustworthyError(f"{error} {' '.join(law.notes)}", name=error.name) from error
+            text = f"{law.outcome.cause} {law.outcome.remedy} (The simulation with it ended so: {error})"
             raise NotTrustworthyError(text, name=law.outcome.name) from error
         fit = replace(
             solved.fit,
             problem_outcome=law.outcome or solved.fit.problem_outcome,
-            facts={**solved.fit.facts, **law.facts},
+            notes=(*law.notes, *_forgotten(known), *solved.fit.notes),
+            facts={**law.facts, **_remembered(known), **solved.fit.facts},
         )
         return replace(solved, fit=fit)
 
     def pruned(self, problem: LoopProblem, essential: Essential) -> Solved:
         """Prune the linear problem at the fixed point, find the fixed point of the rest, and so on."""
-        return self._judged(problem, lambda: self._pruned(problem, essential))
+        return self._judged(problem, lambda known: self._pruned(known, essential))
 
     def _pruned(self, problem: LoopProblem, essential: Essential) -> Solved:
         solved = self.solve(problem)
@@ -120,6 +135,25 @@ class LoopStrategy(Strategy):
             if _hopeless(solved):
                 break
         return replace(solved, fit=replace(solved.fit, facts={**facts, **solved.fit.facts}))
+
+
+def _remembered(problem: LoopProblem) -> dict[str, object]:
+    """What the law was taken to remember at the start, where it remembers anything."""
+    if not problem.controller.law.memory:
+        return {}
+    memories = [None if e.memory is None else e.memory.values.tolist() for e in problem.experiments]
+    return {"law_memory": memories}
+
+
+def _forgotten(problem: LoopProblem) -> tuple[str, ...]:
+    """Which logs may start with integrals that nobody knows."""
+    names = [repr(e.name) for e in problem.experiments if e.memory is None]
+    if not problem.controller.law.memory or not names:
+        return ()
+    return (
+        f"What the law remembers (integrals) at the start of log {', '.join(names)} could not be found from "
+        "its torques and is taken as zero: if the log was cut out of a longer run, offsets are wrong.",
+    )
 
 
 def _pruner(essential: Essential, solved: Solved) -> Essential:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.estimators.coloured import colour_of
 from dynid.estimators.didim import DIDIM
 from dynid.estimators.fit import Fit
 from dynid.estimators.instruments import check_weighting
@@ -24,8 +25,9 @@ from dynid.estimators.loop_start import (
     unsettled,
 )
 from dynid.estimators.loop_strategy import LoopStrategy
-from dynid.estimators.positions import Positions, Trial
+from dynid.estimators.positions import Positions, Tangent, Trial
 from dynid.estimators.solved import Origin, Solved
+from dynid.estimators.uncertainty import Classical
 from dynid.estimators.weights import weights_of
 from dynid.outcome import Outcome
 from dynid.problem.build import build_problem
@@ -42,6 +44,8 @@ _NOTHING = 1e-6
 """Share of the criterion that is not worth a step."""
 _DAMPINGS = (0.0, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 1e3)
 """Levenberg–Marquardt λ, in units of the squared lengths of the columns; the first that helps is taken."""
+_CREEPING = 1.0
+"""λ from which on a step is hardly one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,6 +106,10 @@ class OutputError(LoopStrategy):
         check_simulated(trial.outcome)
         return self._descended(problem, positions, trial)
 
+    def first_pass(self, problem: LoopProblem) -> Solved:
+        """DIDIM's: a law that is not the robot's is not worth derivatives."""
+        return DIDIM(step=self.step, transient_s=self.transient_s).first_pass(problem)
+
     def _first(self, problem: LoopProblem, kept: NDArray[np.bool_], trim: float) -> FloatArray:
         if self.start not in (DIDIM_START, REGULAR):
             return given_start(problem, self.start)
@@ -112,33 +120,38 @@ class OutputError(LoopStrategy):
 
     def _descended(self, problem: LoopProblem, positions: Positions, trial: Trial) -> Solved:
         history: list[dict[str, Any]] = []
-        settled = False
+        settled, weights = False, None
         while True:
-            linear = positions.linear(trial)
+            tangent = positions.tangent(trial, weights)
+            linear = tangent.problem
             fit = self.step.fit(linear, positions.kept)
-            fit = replace(fit, values=_stepped(positions, trial, linear, fit, 0.0))
+            fit, weights = replace(fit, values=_stepped(positions, trial, linear, fit, 0.0)), fit.weights
             step = movement(trial.values, fit, self.value_tolerance, _SIGMAS)
             settled = bool(np.all(step <= 1)) or positions.at_floor(trial)
             if settled or len(history) >= self.max_iterations:
                 break
-            better, damping = _search(positions, trial, linear, fit)
+            better, damping = _search(positions, trial, tangent, fit)
             history.append(_entry(trial, better, damping))
+            if (better is None or damping >= _CREEPING) and _flat(trial, tangent, fit):
+                # The simulation cannot tell the step from its own errors: it is not taken.
+                fit, settled = replace(fit, values=trial.values), True
+                break
             if better is None:
-                settled = _flat(trial, fit)
                 break
             trial = better
-        return self._finished(problem, positions, trial, linear, fit, settled, history)
+        return self._finished(problem, positions, trial, tangent, fit, settled, history)
 
     def _finished(
         self,
         problem: LoopProblem,
         positions: Positions,
         trial: Trial,
-        linear: Problem,
+        tangent: Tangent,
         fit: Fit,
         settled: bool,
         history: list[dict[str, Any]],
     ) -> Solved:
+        linear = tangent.problem
         outcome = None if settled else _unsettled(problem, trial, fit, history, self.max_iterations)
         if not settled:  # the step that was found not to help is not taken
             fit = replace(fit, values=trial.values)
@@ -157,10 +170,17 @@ class OutputError(LoopStrategy):
             "position_sigma": fit.joint_sigma.tolist(),
             "sigma": float(np.linalg.norm(norms) / np.sqrt(rows.sum())),
         }
+        colour = colour_of(
+            linear, fit, None if self.open_loop else problem.controller.law.slowest_frequency()
+        )
+        facts["position_colour"] = colour.ratio
+        if self.uncertainty == Classical.name:
+            fit = replace(fit, notes=(*fit.notes, *colour.notes))
         if not self.open_loop:
             found = check_loop(problem, final)
             facts |= found.facts
             outcome = outcome or found.outcome
+            fit = replace(fit, notes=(*fit.notes, *found.notes))
         full = replace(
             fit,
             iterations=max(1, len(history)),
@@ -171,15 +191,19 @@ class OutputError(LoopStrategy):
             exact=positions.exact(linear),
             facts={**fit.facts, **facts},
         )
-        return Solved(torques, full, Origin(linear, replace(self.step, uncertainty=self.uncertainty)))
+        # A name is a wish for the usual; errors that are not white need more than that.
+        kind = None if self.uncertainty != Classical.name else colour.kind
+        return Solved(
+            torques, full, Origin(linear, replace(self.step, uncertainty=kind or self.uncertainty)), kind
+        )
 
 
-def _search(positions: Positions, trial: Trial, linear: Problem, fit: Fit) -> tuple[Trial | None, float]:
+def _search(positions: Positions, trial: Trial, tangent: Tangent, fit: Fit) -> tuple[Trial | None, float]:
     """The first damping whose step lowers the criterion; None when none does."""
-    before = trial.criterion(fit.weights)
+    before = tangent.criterion(trial, fit.weights)
     for damping in _DAMPINGS:
-        found = positions.trial(_stepped(positions, trial, linear, fit, damping))
-        if found.outcome.trustworthy and found.criterion(fit.weights) < before:
+        found = positions.trial(_stepped(positions, trial, tangent.problem, fit, damping))
+        if found.outcome.trustworthy and tangent.criterion(found, fit.weights) < before:
             return found, damping
     return None, _DAMPINGS[-1]
 
@@ -196,10 +220,10 @@ def _stepped(positions: Positions, trial: Trial, linear: Problem, fit: Fit, damp
     return values
 
 
-def _flat(trial: Trial, fit: Fit) -> bool:
-    """Whether even the linear problem promises nothing more."""
-    before = trial.criterion(fit.weights)
-    return before - fit.spectrum.residual_norm**2 <= _NOTHING * before
+def _flat(trial: Trial, tangent: Tangent, fit: Fit) -> bool:
+    """Whether even the linear problem promises nothing more: a step within one standard deviation."""
+    before = tangent.criterion(trial, fit.weights)
+    return before - fit.spectrum.residual_norm**2 <= max(_NOTHING * before, fit.sigma**2)
 
 
 def _entry(trial: Trial, better: Trial | None, damping: float) -> dict[str, Any]:

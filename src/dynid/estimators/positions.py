@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dynid.errors import DynidError
 from dynid.outcome import FINE, Outcome
-from dynid.problem.closed_loop import LoopExperiment, LoopProblem
+from dynid.problem.closed_loop import LoopExperiment, LoopProblem, Memory
 from dynid.problem.problem import Problem
 from dynid.problem.replay import Model, Run, run_experiment
 from dynid.problem.sensitivity import PositionRows, position_problem, position_sensitivities
@@ -54,9 +54,61 @@ class Trial:
         """Integration steps per sample, at most."""
         return max(run.substeps for run in self.runs)
 
-    def criterion(self, weights: FloatArray) -> float:
-        """Σ w_j² ‖q_j − q_s,j‖²."""
-        return float(np.sum((weights * self.norms) ** 2))
+
+@dataclass(frozen=True, eq=False)
+class Doubted:
+    """Errors of positions that a doubtful memory of the law makes, of covariance N Σ Nᵀ beside white ones.
+
+    Whitened rows are S e with S = (1 + N Σ Nᵀ)^(−1/2), rows by their joints' weights: what the memory may
+    have caused hardly counts. Under an integral the offset of a joint cannot be told from where the integral
+    started but by the torques.
+
+    Args:
+        U: directions of N Σ^(1/2), (samples · coordinates, memory).
+        shares: of each direction that is taken out, (memory,).
+        weights: of the joints.
+    """
+
+    U: FloatArray
+    shares: FloatArray
+    weights: FloatArray
+
+    @classmethod
+    def of(cls, N: FloatArray, memory: Memory | None, weights: FloatArray) -> Doubted:
+        """From ∂q/∂m (samples, coordinates, memory) and how sure the memory is."""
+        if memory is None or not N.shape[2]:
+            return cls(np.zeros((N.shape[0] * N.shape[1], 0)), np.zeros(0), weights)
+        values, axes = np.linalg.eigh(memory.covariance)
+        root = axes * np.sqrt(np.maximum(values, 0.0))
+        U, s, _ = np.linalg.svd((N * weights[:, None]).reshape(-1, N.shape[2]) @ root, full_matrices=False)
+        return cls(U, 1.0 - 1.0 / np.sqrt(1.0 + s**2), weights)
+
+    def whitened(self, rows: FloatArray) -> FloatArray:
+        """S times rows (samples, coordinates, …)."""
+        if not len(self.shares):
+            return rows
+        wide = (*self.weights.shape, *(1,) * (rows.ndim - 2))
+        flat = (rows * self.weights.reshape(wide)).reshape(len(self.U), -1)
+        flat = flat - self.U @ (self.shares[:, None] * (self.U.T @ flat))
+        return np.asarray(flat.reshape(rows.shape) / self.weights.reshape(wide), dtype=float)
+
+
+@dataclass(frozen=True, eq=False)
+class Tangent:
+    """One Gauss–Newton step's linear problem.
+
+    Args:
+        problem: its rows, whitened.
+        doubted: what whitens errors, per experiment.
+    """
+
+    problem: Problem
+    doubted: tuple[Doubted, ...]
+
+    def criterion(self, trial: Trial, weights: FloatArray) -> float:
+        """Σ w_j² ‖S (q − q_s)‖² over the joints."""
+        white = [d.whitened(e) for d, e in zip(self.doubted, trial.errors, strict=True)]
+        return float(sum(np.sum((weights * e) ** 2) for e in white))
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,19 +165,35 @@ class Positions:
     def _counting(self, experiment: LoopExperiment) -> NDArray[np.bool_]:
         return np.asarray(experiment.time >= experiment.time[0] + self.trim_s)
 
-    def linear(self, trial: Trial) -> Problem:
-        """The linear problem of one Gauss–Newton step."""
+    def tangent(self, trial: Trial, weights: FloatArray | None = None) -> Tangent:
+        """The linear problem of one Gauss–Newton step.
+
+        Args:
+            trial: where it is linearised.
+            weights: 1/σ of the joints' positions; that of the errors when None.
+        """
         directions = [int(i) for i in np.flatnonzero(self.kept)]
-        parts = []
+        joint = 1.0 / np.maximum(trial.rms, self.floor) if weights is None else weights
+        parts, doubted = [], []
         for experiment, run, error in zip(self.problem.experiments, trial.runs, trial.errors, strict=True):
             keep = self._counting(experiment)
-            J = position_sensitivities(run, directions)[experiment.samples[keep]]
-            parts.append(PositionRows(experiment.time[keep], error, J))
-        return position_problem(self.problem, parts, trial.values, self.kept)
+            memories = self.controller.law.memory if experiment.memory is not None else 0
+            both = position_sensitivities(run, directions, memories)[experiment.samples[keep]]
+            white = Doubted.of(both[:, :, len(directions) :], experiment.memory, joint)
+            J = white.whitened(both[:, :, : len(directions)])
+            parts.append(PositionRows(experiment.time[keep], white.whitened(error), J))
+            doubted.append(white)
+        problem = position_problem(self.problem, parts, trial.values, self.kept)
+        return Tangent(problem, tuple(doubted))
+
+    @property
+    def floor(self) -> float:
+        """Errors of positions that are the integrator's own [rad or m]."""
+        return _FLOOR * self.problem.accuracy.tolerance
 
     def at_floor(self, trial: Trial) -> bool:
         """Whether what is left is the integrator's own error."""
-        return bool(np.all(trial.rms <= _FLOOR * self.problem.accuracy.tolerance))
+        return bool(np.all(trial.rms <= self.floor))
 
     def exact(self, linear: Problem) -> float:
         """Share of the linear problem's right side below which residuals are the integrator's own."""

@@ -45,7 +45,7 @@ class Ridge(Strategy):
     def __post_init__(self) -> None:
         """Refuse strengths and deviations that mean nothing."""
         super().__post_init__()
-        number = isinstance(self.strength, int | float) and self.strength >= 0
+        number = isinstance(self.strength, int | float) and 0 <= self.strength < np.inf
         if not number and self.strength != "auto":
             raise DynidError(
                 f"The strength of the prior is {self.strength!r}; give a number from 0 on, or 'auto'.",
@@ -53,9 +53,9 @@ class Ridge(Strategy):
                 value=self.strength,
                 allowed=">= 0 or 'auto'",
             )
-        if not self.relative_sigma > 0:
+        if not 0 < self.relative_sigma < np.inf:
             raise DynidError(
-                f"relative_sigma of the prior is {self.relative_sigma}; it must be positive.",
+                f"The relative sigma of the prior is {self.relative_sigma}; it must be positive and finite.",
                 name="relative_sigma",
                 value=self.relative_sigma,
             )
@@ -80,7 +80,9 @@ class Ridge(Strategy):
         share = np.clip(np.diag(posterior) / variance, 0.0, 1.0)
         names = [name for name, k in zip(problem.names, chosen, strict=True) if k]
         held = [name for name, s in zip(names, share, strict=True) if s > _MOSTLY_PRIOR]
-        notes = (f"The prior says more than the log about {', '.join(held)}.",) if held else ()
+        notes = [f"The prior says more than the log about {', '.join(held)}."] if held else []
+        if self.prior is None and not problem.robot.parameters:
+            notes.append("The robot has no a-priori values, so the prior is zero for every parameter.")
         return replace(
             start,
             values=values,
@@ -88,7 +90,7 @@ class Ridge(Strategy):
             covariance=posterior,
             spectrum=joint,
             row_weights=weights**2,
-            notes=notes,
+            notes=tuple(notes),
             facts={"prior_strength": strength, "prior_share": _by_name(names, share), "held_by_prior": held},
         )
 

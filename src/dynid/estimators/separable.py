@@ -49,6 +49,11 @@ class Separable(Strategy):
     weighted: bool = True
     iterations: int = 200
 
+    @property
+    def streams(self) -> bool:
+        """No: its columns are evaluated along the motions anew for every guess of the constants."""
+        return False
+
     def fit(self, problem: Problem, kept: NDArray[np.bool_] | None = None) -> Fit:
         """Descend over the constants and solve the rest."""
         system = Augmented.of(problem, self.terms, all_kept(problem, kept))
@@ -177,8 +182,7 @@ def _finished(problem: Problem, found: _Found, used: int) -> Fit:
     slots = system.slots
     further = Further(
         tuple(s.coefficient for s in slots) + tuple(n for s in slots for n in s.constants),
-        tuple(s.term.unit for s in slots)
-        + tuple(s.term.constant_units.get(name, "") for s in slots for name in s.term.constants),
+        tuple(s.unit for s in slots) + tuple(u for s in slots for u in s.constant_units),
         np.concatenate([coefficients, theta]),
         np.zeros((0, 0)),
         system.terms,

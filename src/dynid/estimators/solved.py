@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dynid.estimators.fit import Fit
+from dynid.estimators.uncertainty import Uncertainty
 from dynid.problem.problem import Problem
 
 if TYPE_CHECKING:
@@ -20,11 +21,13 @@ class Solved:
         problem: the linear problem at the solution, for residuals, conditions and reports.
         fit: values and what any uncertainty is made from.
         origin: what the fit was made from, where that is not the strategy's own fit of ``problem``.
+        uncertainty: that suits the errors, in place of the strategy's.
     """
 
     problem: Problem
     fit: Fit
     origin: Origin | None = None
+    uncertainty: Uncertainty | None = None
 
     @property
     def scored(self) -> Problem:

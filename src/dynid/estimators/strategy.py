@@ -46,6 +46,11 @@ class Strategy(ABC):
         """How it solves linear problems: itself, unless it simulates the closed loop."""
         return self
 
+    @property
+    def streams(self) -> bool:
+        """Whether it can solve a problem whose motions are not held in memory."""
+        return True
+
     def accepts(self, problem: Problem | LoopProblem) -> None:
         """Refuse a problem the strategy cannot solve.
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from dynid.dynamics.operations import NUMERIC
 from dynid.errors import DynidError, ModelError, unknown_name
 from dynid.model.friction import FUNCTIONS, parse_expression
+from dynid.model.joint import JointKind
 from dynid.model.robot import Robot
 from dynid.signals.motion import Motion
 
@@ -34,8 +35,8 @@ class NonlinearTerm:
         start: a first guess of each constant.
         bounds: lowest and highest value of a constant; a factor of 1000 around the guess where not given.
         joints: coordinates that have the term; all when None.
-        unit: unit of the coefficient.
-        constant_units: units of the constants.
+        unit: unit of the coefficient on a revolute joint; on a prismatic one N m becomes N, rad becomes m.
+        constant_units: units of the constants, likewise.
     """
 
     name: str
@@ -92,6 +93,7 @@ class Slot:
     term: NonlinearTerm
     joint: int
     label: str
+    prismatic: bool = False
 
     @property
     def coefficient(self) -> str:
@@ -102,6 +104,19 @@ class Slot:
     def constants(self) -> tuple[str, ...]:
         """Names of the constants on this joint."""
         return tuple(name + self.label for name in self.term.constants)
+
+    @property
+    def unit(self) -> str:
+        """Unit of the coefficient on this joint."""
+        return self._own_unit(self.term.unit)
+
+    @property
+    def constant_units(self) -> tuple[str, ...]:
+        """Units of the constants on this joint; empty where a unit is not known."""
+        return tuple(self._own_unit(self.term.constant_units.get(name, "")) for name in self.term.constants)
+
+    def _own_unit(self, unit: str) -> str:
+        return unit.replace("N m", "N").replace("rad", "m") if self.prismatic else unit
 
     def values(self, motion: Motion, constants: FloatArray, load: FloatArray | None = None) -> FloatArray:
         """The column at full rate, (samples,).
@@ -138,7 +153,8 @@ def slots_of(robot: Robot, terms: tuple[NonlinearTerm, ...]) -> tuple[Slot, ...]
                     name="joints",
                     value=j,
                 )
-            slots.append(Slot(term, j, robot.joints[robot.coordinates[j]].label))
+            joint = robot.joints[robot.coordinates[j]]
+            slots.append(Slot(term, j, joint.label, joint.kind is JointKind.PRISMATIC))
     names = [*robot.table.names] + [n for slot in slots for n in (slot.coefficient, *slot.constants)]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:

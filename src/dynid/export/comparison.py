@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from dynid.errors import DynidError
 from dynid.export.result import SavedResult
+from dynid.export.same_robot import refuse_different_robots
 
 FloatArray = NDArray[np.float64]
 SIGMAS = 4.0
@@ -52,11 +53,13 @@ class Comparison:
 
     Args:
         labels: one per result.
-        names: base parameters of any of them.
+        names: base parameters of any of them, then parameters of nonlinear friction.
         units: their units.
         values: (results, names); not a number where a result has no such parameter.
         sigma: (results, names); zero where a parameter was removed as not essential.
         summaries: per result, method, residual, time, outcome and verdict.
+        incomparable: friction parameters, where results differ in friction that is not linear: what one puts
+            into a term of its own, another spreads over the others.
     """
 
     labels: tuple[str, ...]
@@ -65,6 +68,7 @@ class Comparison:
     values: FloatArray
     sigma: FloatArray
     summaries: tuple[dict[str, Any], ...]
+    incomparable: tuple[str, ...] = ()
 
     @property
     def gaps(self) -> FloatArray:
@@ -81,7 +85,8 @@ class Comparison:
     def conflicts(self) -> tuple[Gap, ...]:
         """Per parameter the worst gap that matters, worst first."""
         worst: dict[str, Gap] = {}
-        for gap in sorted((g for g in self._pairs() if g.matters), key=lambda g: -g.sigmas):
+        found = (g for g in self._pairs() if g.matters and g.name not in self.incomparable)
+        for gap in sorted(found, key=lambda g: -g.sigmas):
             worst.setdefault(gap.name, gap)
         return tuple(worst.values())
 
@@ -93,17 +98,32 @@ class Comparison:
     @property
     def sentence(self) -> str:
         """Whether the results agree, and what differs most where they do not."""
-        bound = f"more than {SIGMAS:g} combined σ and {100 * SHARE:g} %"
         conflicts = self.conflicts
         if not conflicts:
-            return f"The results agree: no parameter differs by {bound}."
+            return f"The results agree{self._excused()}."
         named = "; ".join(
             f"{g.name} is {g.values[0]:.4g} in {g.labels[0]} and {g.values[1]:.4g} in {g.labels[1]} "
             f"({g.sigmas:.1f} σ, {100 * g.share:.0f} %)"
             for g in conflicts[:_NAMED]
         )
         more = f"; and {len(conflicts) - _NAMED} more" if len(conflicts) > _NAMED else ""
+        bound = f"both more than {SIGMAS:g} combined σ and more than {100 * SHARE:g} % of the value"
         return f"The results disagree by {bound}: {named}{more}."
+
+    def _excused(self) -> str:
+        """Why results agree: all within their doubt, or the largest gaps in σ are too small to matter."""
+        among = " but of friction, whose models differ," if self.incomparable else ""
+        pairs = [gap for gap in self._pairs() if gap.name not in self.incomparable]
+        worst = max(pairs, key=lambda gap: gap.sigmas, default=None)
+        if worst is None:
+            return ", as far as they estimate the same parameters: there are none"
+        if worst.sigmas <= SIGMAS:
+            return f": no parameter{among} is more than {SIGMAS:g} combined σ apart"
+        return (
+            f": no parameter{among} differs by more than {100 * SHARE:g} % of its value where it is more "
+            f"than {SIGMAS:g} combined σ apart (largest gap: {worst.name}, {worst.sigmas:.1f} σ, but only "
+            f"{100 * worst.share:.2g} % of the value)"
+        )
 
     def _pairs(self) -> Iterator[Gap]:
         """Every parameter in every two results that both estimate it."""
@@ -141,7 +161,7 @@ def compare_results(results: Sequence[SavedResult]) -> Comparison:
     """Put results of one robot side by side.
 
     Args:
-        results: at least two, of robots with the same axes.
+        results: at least two, of one robot; its friction and drive terms may differ.
     """
     if len(results) < 2:
         raise DynidError(
@@ -149,13 +169,10 @@ def compare_results(results: Sequence[SavedResult]) -> Comparison:
             name="results",
             value=len(results),
         )
-    axes = {r.robot.n_coordinates for r in results}
-    if len(axes) > 1:
-        named = ", ".join(f"{r.folder} ({r.robot.name}, {r.robot.n_coordinates} axes)" for r in results)
-        raise DynidError(
-            f"The results belong to different robots: {named}; compare results of one robot.", name="results"
-        )
+    refuse_different_robots(results)
     units = {name: unit for r in results for name, unit in zip(r.base.names, r.base.units, strict=True)}
+    for further in (r.further for r in results if r.further is not None):
+        units |= dict(zip(further.names, further.units, strict=True))
     names = tuple(units)
     values = np.full((len(results), len(names)), np.nan)
     sigma = np.full((len(results), len(names)), np.nan)
@@ -163,6 +180,9 @@ def compare_results(results: Sequence[SavedResult]) -> Comparison:
         where = [names.index(name) for name in result.base.names]
         values[row, where] = result.values
         sigma[row, where] = np.sqrt(np.maximum(np.diag(result.covariance), 0.0))
+        if result.further is not None:
+            where = [names.index(name) for name in result.further.names]
+            values[row, where], sigma[row, where] = result.further.values, result.further.sigma
     return Comparison(
         _labels(results),
         names,
@@ -170,7 +190,21 @@ def compare_results(results: Sequence[SavedResult]) -> Comparison:
         values,
         sigma,
         tuple(_summary(r) for r in results),
+        _incomparable(results),
     )
+
+
+def _incomparable(results: Sequence[SavedResult]) -> tuple[str, ...]:
+    """Linear friction parameters, where results have different terms beside them."""
+    if len({r.further.names if r.further is not None else () for r in results}) == 1:
+        return ()
+    friction = {
+        name: None
+        for r in results
+        for name, column in zip(r.base.names, r.base.columns, strict=True)
+        if r.robot.table.entries[column].family == "friction"
+    }
+    return tuple(friction)
 
 
 def _labels(results: Sequence[SavedResult]) -> tuple[str, ...]:

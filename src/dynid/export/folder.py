@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from dynid.base.base_map import BaseMap
 from dynid.estimators.estimate import Further
+from dynid.export.trail import Trail
 from dynid.model.robot import Robot
 from dynid.signals.preparation import Preparation
 from dynid.validation.model import Model
@@ -36,6 +37,7 @@ class SavedResult:
         plan: preparation that was used, and that validation should use.
         document: content of the report.
         further: parameters beside the base ones, of friction that is not linear; None when there are none.
+        trails: where the robot went in the fit's motions; () when an earlier version wrote the folder.
     """
 
     folder: Path
@@ -48,6 +50,7 @@ class SavedResult:
     plan: Preparation
     document: Mapping[str, Any]
     further: Further | None = None
+    trails: tuple[Trail, ...] = ()
 
     @property
     def model(self) -> Model:

@@ -18,6 +18,7 @@ from dynid.errors import DynidError, FileError
 from dynid.estimators.estimate import Further
 from dynid.export.folder import ARRAYS, RESULT, SCHEMA, SavedResult
 from dynid.export.further import further_from
+from dynid.export.trail import trails_from
 from dynid.model.from_mdh import robot_from_table
 from dynid.signals.preparation import Preparation
 
@@ -41,6 +42,7 @@ def load_result(folder: Path) -> SavedResult:
         plan = Preparation(**_tuples(content["plan"]))
         names, document = content["base"]["names"], content["document"]
         further = _further(content, arrays, base)
+        trails = trails_from(arrays, robot.n_coordinates)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, DynidError) as error:
         told = f"{RESULT} lacks {error.args[0]!r}" if isinstance(error, KeyError) else str(error)
         raise _damaged(folder, told) from None
@@ -58,6 +60,7 @@ def load_result(folder: Path) -> SavedResult:
         plan,
         document,
         further,
+        trails,
     )
 
 

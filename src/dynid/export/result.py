@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from dynid.estimators.estimate import Estimate
 from dynid.export.folder import ARRAYS, PARAMETERS, REPORT, RESULT, SCHEMA, SavedResult
 from dynid.export.further import FURTHER_ARRAYS, further_table
 from dynid.export.load import load_result
+from dynid.export.trail import Trail, trail_arrays
 from dynid.model.to_table import robot_to_table
 
 __all__ = [
@@ -34,7 +35,13 @@ __all__ = [
 
 
 def save_result(
-    folder: Path, estimate: Estimate, document: Mapping[str, Any], page: str, *, force: bool = False
+    folder: Path,
+    estimate: Estimate,
+    document: Mapping[str, Any],
+    page: str,
+    *,
+    trails: Sequence[Trail] = (),
+    force: bool = False,
 ) -> Path:
     """Write a result folder whole or not at all.
 
@@ -43,6 +50,7 @@ def save_result(
         estimate: what was found.
         document: content of the report.
         page: the report as HTML.
+        trails: where the robot went, to know the fit's motion again.
         force: whether an existing result folder may be replaced.
     """
     folder = Path(folder)
@@ -51,7 +59,7 @@ def save_result(
         folder.parent.mkdir(parents=True, exist_ok=True)
         part = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
         try:
-            _fill(part, estimate, document, page)
+            _fill(part, estimate, document, page, trails)
             os.chmod(part, 0o755)
             _put_in_place(part, folder)
         finally:
@@ -83,7 +91,9 @@ def check_free(folder: Path, force: bool) -> None:
         )
 
 
-def _fill(part: Path, estimate: Estimate, document: Mapping[str, Any], page: str) -> None:
+def _fill(
+    part: Path, estimate: Estimate, document: Mapping[str, Any], page: str, trails: Sequence[Trail]
+) -> None:
     problem = estimate.problem
     content = {
         "schema": SCHEMA,
@@ -101,6 +111,7 @@ def _fill(part: Path, estimate: Estimate, document: Mapping[str, Any], page: str
         "kept": estimate.kept,
         "joint_sigma": estimate.joint_sigma,
     }
+    arrays |= trail_arrays(trails)
     if estimate.further is not None:
         arrays |= {FURTHER_ARRAYS[0]: estimate.further.values, FURTHER_ARRAYS[1]: estimate.further.covariance}
     np.savez_compressed(part / ARRAYS, **arrays)

@@ -12,6 +12,11 @@ from dynid.model.checks import listed, row
 
 FloatArray = NDArray[np.float64]
 Matrix = tuple[tuple[float, ...], ...]
+HOW_TO_GIVE = (
+    "add [drives] with ratio to the robot file (dynid model ROBOT --toml FILE makes one of a URDF or MJCF), "
+    "or give them in a file of their own (--drives FILE, Robot.with_drives)"
+)
+"""What to do about a robot without drives."""
 
 
 @dataclass(frozen=True)

@@ -50,11 +50,11 @@ def read_text(path: Path, what: str) -> str:
 
 
 @contextmanager
-def naming_file(path: Path) -> Iterator[None]:
-    """Put the file's name before the sentence of an error in the robot it describes."""
+def naming_file(path: Path, what: str = "Robot file") -> Iterator[None]:
+    """Put the file's name before the sentence of an error in the robot or the drives it describes."""
     try:
         yield
     except (ModelError, UnknownNameError) as error:
         raise type(error)(
-            f"Robot file {path.name}: {error}", name=error.name, value=error.value, allowed=error.allowed
+            f"{what} {path.name}: {error}", name=error.name, value=error.value, allowed=error.allowed
         ) from None

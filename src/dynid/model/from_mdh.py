@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dynid.errors import FileError, ModelError, unknown_name
 from dynid.model.coupling import Coupling
-from dynid.model.drives import Drives
+from dynid.model.drives_file import drives_from_table
 from dynid.model.files import naming_file, read_text
 from dynid.model.friction import FrictionTerm
 from dynid.model.inertia import LinkInertia
@@ -66,13 +66,14 @@ def robot_from_table(content: Table, default_name: str = "robot") -> Robot:
         raise ModelError(
             f"gravity is {gravity!r}; give three numbers in m/s².", name="gravity", value=gravity
         )
+    drives = table_of(content, "drives")
     robot = Robot(
         name=str(content.get("name", default_name)),
         joints=joints,
         gravity=tuple(number_of(g, "gravity") for g in gravity),  # type: ignore[arg-type]
         terms=tuple(str(t) for t in list_of(content, "terms", ["Fv", "Fc", "off"])),
         friction=tuple(_friction(row) for row in list_of(content, "friction", [])),
-        drives=_drives(table_of(content, "drives")),
+        drives=drives_from_table(drives) if drives else None,
         coupling=_coupling(table_of(content, "coupling"), joints),
         lengths=lengths,
         title=str(content.get("title", "")),
@@ -166,27 +167,6 @@ def _friction(row: Table) -> FrictionTerm:
         if key not in row:
             raise ModelError(f"A [[friction]] table has no {key}.", name="friction")
     return FrictionTerm(**{key: str(value) for key, value in row.items()})
-
-
-def _drives(row: Table) -> Drives | None:
-    if not row:
-        return None
-    check_keys(row, ("ratio", "offset", "offset_deg", "gain"), "[drives]")
-    ratio = row.get("ratio")
-    if not isinstance(ratio, list) or not ratio:
-        raise ModelError(
-            "[drives] needs ratio: a list of gear ratios, or a matrix with one row per motor.", name="ratio"
-        )
-    n = len(ratio)
-    if not isinstance(ratio[0], list):
-        ratio = [[value if i == j else 0.0 for j in range(n)] for i, value in enumerate(ratio)]
-    matrix = tuple(numbers_of(line, "a row of ratio", n) for line in ratio)
-    if "offset" in row and "offset_deg" in row:
-        raise ModelError("[drives] gives both offset and offset_deg; keep one.", name="offset")
-    offset = numbers_of(row.get("offset", [0.0] * n), "offset of [drives]", n)
-    if "offset_deg" in row:
-        offset = tuple(math.radians(v) for v in numbers_of(row["offset_deg"], "offset_deg of [drives]", n))
-    return Drives(matrix, offset, numbers_of(row.get("gain", [1.0] * n), "gain of [drives]", n))
 
 
 def _coupling(row: Table, joints: tuple[Joint, ...]) -> Coupling | None:

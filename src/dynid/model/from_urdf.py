@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
@@ -17,6 +18,7 @@ from dynid.model.mimic import Mimic
 from dynid.model.orientation import from_rpy, snap_angle, unit
 from dynid.model.robot import Robot
 from dynid.model.tree import Segment, assemble
+from dynid.model.urdf_transmissions import transmitted
 from dynid.model.urdf_tree import edge_of, named, outward
 from dynid.model.xml_safe import number, numbers, parse_xml, read_xml, required
 
@@ -37,6 +39,8 @@ def from_urdf(path: str | Path, *, snap_rad: float = SNAP_RAD) -> Robot:
     Fixed joints are merged into the link that carries them, mimic joints become a coupling, and the inertias,
     damping and friction of the file become a-priori values. Limits of 0, which exporters write where nothing
     is known, and infinite ones are read as unknown. The inertia of what is fixed to the base is left out.
+    Transmissions become drives where they tell the gears of all coordinates; else ``drives_note`` says why
+    not.
 
     Args:
         path: the file.
@@ -78,7 +82,9 @@ def robot_from_urdf(
     ]
     mimics = [m for name in order for m in _mimics(name, joints[name])]
     robot_name = root.get("name", "").strip() or default_name
-    return assemble(robot_name, segments, mimics=mimics, snap_rad=snap_rad, source=source)
+    robot = assemble(robot_name, segments, mimics=mimics, snap_rad=snap_rad, source=source)
+    drives, note = transmitted(robot, root, joints)
+    return replace(robot, drives=drives, drives_note=note)
 
 
 def _segment(name: str, joint: Element, parent: int, link: Element, snap_rad: float) -> Segment:

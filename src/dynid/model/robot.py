@@ -46,6 +46,7 @@ class Robot:
         title: what the robot is, in a few words.
         source: where the description comes from.
         sign_width: speed below which the sign in friction terms is smooth [rad/s or m/s]; 0 leaves the jump.
+        drives_note: why the drives of a file could not be read, in a sentence; empty when none were left out.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Robot:
     title: str = ""
     source: str = ""
     sign_width: float = 0.0
+    drives_note: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         """Check the description as a whole and freeze what it holds."""
@@ -130,6 +132,12 @@ class Robot:
         """The same robot with other a-priori values."""
         return replace(self, parameters=values)
 
+    def with_drives(self, drives: Drives | None) -> Robot:
+        """The same robot behind other drives; a-priori values of absent motor parameters are left out."""
+        bare = replace(self, drives=drives, drives_note="", parameters={})
+        kept = {name: value for name, value in self.parameters.items() if name in bare.table.names}
+        return replace(bare, parameters=kept)
+
     def with_sign_width(self, width: float) -> Robot:
         """The same robot with friction signs smooth below a speed, as simulation needs [rad/s or m/s]."""
         return replace(self, sign_width=width)
@@ -144,7 +152,8 @@ class Robot:
             "gravity": self.gravity,
             "terms": [DRIVE_INERTIA in self.terms, [t for t in self.terms if t in MOTOR_TERMS]],
             "friction": [[t.name, t.expression] for t in self.friction_terms],
-            "shares": None if self.drives is None else self.drives.shares.tolist(),
+            # Gears that turn with one joint each change logs, not equations.
+            "shares": self.drives.shares.tolist() if self.drives and self.drives.coupled() else None,
             "coupling": None if self.coupling is None else asdict(self.coupling),
         }
         if self.sign_width:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dynid.errors import ModelError, unknown_name
 from dynid.model.checks import bounded, finite, listed, real
+from dynid.model.drives import Drives
 from dynid.model.friction import BUILT_IN, FrictionTerm
 from dynid.model.joint import BASE, Joint
 from dynid.model.parameters import DRIVE_INERTIA, MOTOR_TERMS
@@ -78,11 +79,20 @@ def check_sizes(robot: Robot) -> None:
             "movable joints.",
             name="coupling",
         )
+    if robot.drives is not None and not isinstance(robot.drives, Drives):
+        raise ModelError(
+            f"The robot's drives are {robot.drives!r}; give a Drives, or None.",
+            name="drives",
+            value=robot.drives,
+        )
     if robot.drives is not None and len(robot.drives.ratio) != robot.n_coordinates:
+        names = ", ".join(robot.joints[j].name for j in robot.coordinates)
         raise ModelError(
             f"The drives name {len(robot.drives.ratio)} motors, but the robot has {robot.n_coordinates} "
-            "coordinates; give one motor per coordinate.",
+            f"coordinates ({names}); give one motor per coordinate, in this order.",
             name="drives",
+            value=len(robot.drives.ratio),
+            allowed=str(robot.n_coordinates),
         )
 
 

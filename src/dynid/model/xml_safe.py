@@ -45,6 +45,7 @@ def parse_xml(text: str, what: str) -> Element:
     parser.buffer_text = True
     parser.StartElementHandler = builder.start
     parser.EndElementHandler = builder.end
+    parser.CharacterDataHandler = builder.data
     parser.StartDoctypeDeclHandler = builder.refuse_doctype
     parser.EntityDeclHandler = builder.refuse_doctype
     try:
@@ -59,7 +60,7 @@ def parse_xml(text: str, what: str) -> Element:
 
 
 class _Builder:
-    """Builds the tree and watches its depth and size; the text between tags means nothing in robot files."""
+    """Builds the tree and watches its depth and size."""
 
     def __init__(self, what: str, parser: expat.XMLParserType) -> None:
         self._what, self._parser, self._tree = what, parser, TreeBuilder()
@@ -86,6 +87,9 @@ class _Builder:
     def end(self, tag: str) -> None:
         self._depth -= 1
         self._tree.end(tag)
+
+    def data(self, text: str) -> None:
+        self._tree.data(text)
 
     def refuse_doctype(self, *_: object) -> None:
         raise FileError(

@@ -6,12 +6,13 @@ from collections.abc import Iterable
 
 from dynid.base.base_map import BaseMap
 from dynid.base.find import base_of
-from dynid.compile.kernels import kernels
+from dynid.compile.kernels import RobotKernels, kernels
 from dynid.errors import DynidError, ShapeError
 from dynid.model.robot import Robot
 from dynid.problem.accumulate import Accumulator
+from dynid.problem.matlab_rows import matlab_blocks, matlab_offset
 from dynid.problem.problem import Experiment, Problem
-from dynid.problem.stream import blocks, regression_samples, sample_offset, structure
+from dynid.problem.stream import RowStream, regression_samples, structure
 from dynid.signals.motion import Motion
 from dynid.signals.preparation import Preparation
 
@@ -27,6 +28,7 @@ def build_problem(
     budget_bytes: float = BUDGET_BYTES,
     block_samples: int | None = None,
     threads: int = 1,
+    pieces: bool = False,
 ) -> Problem:
     """Fold the rows τ = W χ of all motions into triangular factors (P0 §II, P1 §2.2).
 
@@ -42,6 +44,8 @@ def build_problem(
         budget_bytes: memory that rows and motions may take together to be kept for later use.
         block_samples: regression samples folded at once; chosen for the caches when None.
         threads: how many share the samples of a regressor call.
+        pieces: whether the motions are successive pieces of one experiment, as ``prepare_chunks`` yields
+            them; the rows are then those of the whole, to rounding.
     """
     found = base_of(robot) if base is None else base
     compiled = kernels(robot, found.columns, threads=threads)
@@ -49,12 +53,11 @@ def build_problem(
     folded = Accumulator(structure(compiled), budget_bytes)
     experiments: list[Experiment] = []
     kept: list[Motion] | None = []
-    for motion in motions:
-        _check_motion(robot, motion)
-        for block in blocks(compiled, motion, plan, block_samples):
-            folded.add(block)
-        experiments.append(_experiment(motion, plan, folded.end_experiment()))
-        kept = _with_motion(kept, motion, budget_bytes - folded.row_bytes if folded.keeps_rows else 0.0)
+    for group in [motions] if pieces else ([motion] for motion in motions):
+        experiment, used = _folded(robot, compiled, group, plan, folded, block_samples)
+        experiments += [] if experiment is None else [experiment]
+        room = budget_bytes - folded.row_bytes if folded.keeps_rows else 0.0
+        kept = None if used is None else _with_motion(kept, used, room)
     if not experiments:
         raise DynidError("No motion was given; give at least one.", name="motions", value=0)
     return Problem(
@@ -62,18 +65,47 @@ def build_problem(
     )
 
 
-def _experiment(motion: Motion, plan: Preparation, rows: tuple[int, ...]) -> Experiment:
-    offset = sample_offset(motion.samples, plan)
+def _folded(
+    robot: Robot,
+    compiled: RobotKernels,
+    pieces: Iterable[Motion],
+    plan: Preparation,
+    folded: Accumulator,
+    block_samples: int | None,
+) -> tuple[Experiment | None, Motion | None]:
+    """One experiment from its pieces, None without any, and its motion if that came whole."""
+    rows = RowStream(compiled, plan, block_samples)
+    first, samples, whole = None, 0, True
+    for motion in pieces:
+        _check_motion(robot, motion)
+        first, whole = (motion, True) if first is None else (first, False)
+        samples += motion.samples
+        if plan.convention == "matlab" and plan.decimation > 1:
+            _refuse_pieces(whole)
+            blocks = matlab_blocks(compiled, motion, plan, block_samples)
+        else:
+            blocks = rows.push(motion)
+        for block in blocks:
+            folded.add(block)
+    if first is None:
+        return None, None
+    for block in rows.finish():
+        folded.add(block)
+    return _experiment(first, samples, plan, folded.end_experiment()), first if whole else None
+
+
+def _experiment(first: Motion, samples: int, plan: Preparation, rows: tuple[int, ...]) -> Experiment:
+    offset = matlab_offset(samples, plan)
     return Experiment(
-        motion.name,
-        motion.samples,
-        motion.rate_hz,
-        regression_samples(motion.samples, plan),
-        float(motion.time[0]) + offset / motion.rate_hz,
-        plan.decimation / motion.rate_hz,
+        first.name,
+        samples,
+        first.rate_hz,
+        regression_samples(samples, plan),
+        float(first.time[0]) + offset / first.rate_hz,
+        plan.decimation / first.rate_hz,
         rows,
-        motion.sources,
-        motion.history,
+        first.sources,
+        tuple(step for step in first.history if step.name != "piece"),
     )
 
 
@@ -84,6 +116,17 @@ def _with_motion(kept: list[Motion] | None, motion: Motion, room: float) -> list
     more = [*kept, motion]
     size = sum(m.q.nbytes + m.qd.nbytes + m.qdd.nbytes + m.tau.nbytes + m.time.nbytes for m in more)
     return more if size <= room else None
+
+
+def _refuse_pieces(whole: bool) -> None:
+    if not whole:
+        raise DynidError(
+            "MATLAB's decimation counts from the end of the motion and cannot run on pieces; use the 'scipy' "
+            "convention or give the motion whole.",
+            name="convention",
+            value="matlab",
+            allowed="scipy",
+        )
 
 
 def _check_motion(robot: Robot, motion: Motion) -> None:

@@ -21,6 +21,21 @@ from dynid.simulation.reference import Reference
 from dynid.simulation.simulate import Accuracy
 
 FloatArray = NDArray[np.float64]
+_WHOLE = 1e-3
+"""Share by which the rate of a log may be off a whole multiple of the controller's."""
+
+
+@dataclass(frozen=True, eq=False)
+class Memory:
+    """What a law remembers, such as integrals, and how sure that is.
+
+    Args:
+        values: (memory,).
+        covariance: (memory, memory).
+    """
+
+    values: FloatArray
+    covariance: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +50,7 @@ class LoopExperiment:
         samples: number of the controller's sample that belongs to each stamp, (samples,).
         position: measured positions, joint side, as they are; None when unknown.
         start: q and q̇ at the first sample of the reference; those of the reference when None.
+        memory: what the law remembers there, such as integrals; zeros when None.
         motion: the prepared measured motion, for methods that use it; None when there is none.
         sources: files it came from.
         history: what was done to the log.
@@ -47,6 +63,7 @@ class LoopExperiment:
     samples: NDArray[np.int64]
     position: FloatArray | None = None
     start: tuple[FloatArray, FloatArray] | None = None
+    memory: Memory | None = None
     motion: Motion | None = None
     sources: tuple[Source, ...] = ()
     history: tuple[Step, ...] = ()
@@ -152,6 +169,7 @@ def _experiment(robot: Robot, log: Log, reference: Reference, sample_time: float
         )
     at = reference.resampled(sample_time)
     at.check_robot(robot)
+    log = _thinned(log, at)
     return LoopExperiment(
         log.name,
         log.time,
@@ -177,6 +195,24 @@ def _start(robot: Robot, start: tuple[ArrayLike, ArrayLike] | None) -> tuple[Flo
     return q, qd
 
 
+def _thinned(log: Log, reference: Reference) -> Log:
+    """The samples of a log at the controller's own, where it runs a whole number of times as fast."""
+    T = reference.sample_time
+    ratio = T * log.rate_hz if log.samples > 1 else 1.0
+    times = round(ratio)
+    if times < 2 or abs(ratio - times) > _WHOLE * ratio or np.any(np.diff(log.time) <= 0):
+        return log
+    place = (log.time - reference.start) / T
+    number = np.rint(place)
+    # Of the samples that belong to one of the controller's, the one nearest to it.
+    order = np.lexsort((np.abs(place - number), number))
+    rows = order[np.unique(number[order], return_index=True)[1]]
+    rows = rows[np.abs(place - number)[rows] <= 0.5 / times + 1e-6]
+    channels = {name: values[rows] for name, values in log.channels.items()}
+    step = Step("thinned", {"factor": times, "to_hz": 1.0 / T})
+    return log.changed(step, time=log.time[rows], channels=channels)
+
+
 def _samples(log: Log, reference: Reference) -> NDArray[np.int64]:
     """The controller's sample nearest to each stamp."""
     T = reference.sample_time
@@ -185,7 +221,8 @@ def _samples(log: Log, reference: Reference) -> NDArray[np.int64]:
     if log.samples < 2 or np.any(np.diff(number) < 1):
         raise DynidError(
             f"Log {log.name!r} runs at {log.rate_hz:.6g} Hz, faster than the controller's {1 / T:.6g} Hz, or "
-            "its stamps are out of order; give the controller's true sample time or decimate the log.",
+            "its stamps are out of order; give the controller's true sample time, or a log at that rate or "
+            "at a whole multiple of it.",
             name="sample_time",
             value=T,
         )

@@ -14,13 +14,15 @@ from dynid.compile.kernels import kernels
 from dynid.model.parameters import DRIVE_INERTIA
 from dynid.model.robot import Robot
 from dynid.outcome import FINE, Outcome
-from dynid.problem.closed_loop import LoopExperiment, LoopProblem
+from dynid.problem.closed_loop import LoopExperiment, LoopProblem, Memory
 from dynid.signals.motion import Motion
+from dynid.simulation.batch import Batch
 from dynid.simulation.controller import Controller
 from dynid.simulation.inertia import joint_inertias, smallest_eigenvalue
 from dynid.simulation.outcomes import inaccurate, indefinite, judge_path, too_stiff
-from dynid.simulation.simulate import MAX_SUBSTEPS, Setup, choose_substeps, loop_inputs, prepare_loop
+from dynid.simulation.simulate import MAX_SUBSTEPS, Setup, loop_inputs, prepare_loop
 from dynid.simulation.simulator import Paths
+from dynid.simulation.substeps import integrate
 
 FloatArray = NDArray[np.float64]
 _CHECKED = 200
@@ -219,24 +221,34 @@ def run_experiment(
     r = setup.reference
     assert r.qd is not None
     q0, qd0 = (r.q[0], r.qd[0]) if experiment.start is None else experiment.start
-    state = setup.simulator.start(q0, qd0, setup.controller)
-    inputs, vectors = loop_inputs(setup, torque=torque), setup.vector[None]
+    state = _remembering(setup, setup.simulator.start(q0, qd0, setup.controller), experiment.memory)
+    inputs = loop_inputs(setup, torque=torque)
     rows = np.linspace(0, r.samples - 1, min(_CHECKED, r.samples)).astype(int)
     value, where = smallest_eigenvalue(setup.robot, setup.standard, r.q[rows])
     if value <= 0:
         return Run(setup, state, inputs, 0, None, indefinite(value, float(r.time[rows[where]])))
+    done = integrate(Batch([setup], state[None], [inputs]), problem.accuracy)[0]
+    if done.paths is None:
+        return Run(setup, state, inputs, done.substeps, None, too_stiff(MAX_SUBSTEPS))
+    outcome = judge_path(setup.robot, setup.standard, done.paths.q[0], r)
+    if outcome == FINE and not done.reached:
+        outcome = inaccurate(done.error, problem.accuracy.tolerance, done.substeps)
+    return Run(setup, state, inputs, done.substeps, done.paths, outcome)
 
-    def run(samples: int, substeps: int) -> Paths:
-        return setup.simulator.run(state[None], inputs[:samples], vectors, setup.step, substeps)
 
-    substeps, error = choose_substeps(setup, problem.accuracy, run)
-    if substeps > MAX_SUBSTEPS:
-        return Run(setup, state, inputs, substeps, None, too_stiff(MAX_SUBSTEPS))
-    paths = run(len(inputs), substeps)
-    outcome = judge_path(setup.robot, setup.standard, paths.q[0], r)
-    if outcome == FINE and error > problem.accuracy.tolerance:
-        outcome = inaccurate(error, problem.accuracy.tolerance, substeps)
-    return Run(setup, state, inputs, substeps, paths, outcome)
+def _remembering(setup: Setup, state: FloatArray, memory: Memory | None) -> FloatArray:
+    """The state at the start with what the law remembers of the time before."""
+    law = setup.controller.law
+    if memory is None or not law.memory:
+        return state
+    first = memory_place(setup)
+    return np.concatenate([state[:first], memory.values, state[first + law.memory :]])
+
+
+def memory_place(setup: Setup) -> int:
+    """Place of the law's own memory in the state vector, behind that of the speed estimate."""
+    own = setup.controller.velocity.memory(setup.controller.axes)
+    return setup.simulator.plan.sizes.plant + own
 
 
 def inertias_of(model: Model, controller: Controller) -> FloatArray:

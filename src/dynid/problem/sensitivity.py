@@ -15,7 +15,7 @@ from dynid.problem.accumulate import Accumulator
 from dynid.problem.build import BUDGET_BYTES
 from dynid.problem.closed_loop import LoopProblem
 from dynid.problem.problem import Experiment, Problem
-from dynid.problem.replay import Run
+from dynid.problem.replay import Run, memory_place
 from dynid.problem.stream import BLOCK_SAMPLES, Block
 from dynid.signals.preparation import Preparation
 from dynid.simulation.programs import LoopPlan
@@ -30,34 +30,47 @@ def _compiled(plan: LoopPlan, lanes: int, backend: str) -> LoopKernel:
 
 
 def position_sensitivities(
-    run: Run, directions: Sequence[int], *, lanes: int = MANY, backend: str = "auto"
+    run: Run,
+    directions: Sequence[int],
+    memories: int = 0,
+    *,
+    lanes: int = MANY,
+    backend: str = "auto",
 ) -> FloatArray:
     """∂q/∂χ_i of a simulated experiment, as exact as the simulation: one direction per lane.
 
     Args:
         run: from ``run_experiment``; smooth friction.
         directions: base parameters i.
+        memories: further columns: by each number the law remembers at the start.
         lanes: directions simulated at once.
         backend: "auto", "llvm" or "casadi".
 
     Returns:
-        (samples of the controller, coordinates, directions).
+        (samples of the controller, coordinates, directions and memories).
     """
     setup = run.setup
     kernel = _compiled(setup.simulator.plan, lanes, backend)
     n, sizes = setup.simulator.plan.axes, setup.simulator.plan.sizes
     x, z = np.split(run.state, [sizes.states])
     state = np.concatenate([x, np.zeros_like(x), z, np.zeros_like(z)])
+    # A direction is a parameter, or a place among the derivatives of the state at the start.
+    first_memory = len(x) + memory_place(setup) + len(z)
+    ways = [(i, None) for i in directions] + [(None, first_memory + k) for k in range(memories)]
     # Records of the loop begin with torque and q; their derivatives follow.
     place = sizes.records + n
-    J = np.empty((len(run.inputs), n, len(directions)))
-    for first in range(0, len(directions), lanes):
-        chosen = [directions[min(i, len(directions) - 1)] for i in range(first, first + lanes)]
-        seeds = np.zeros((lanes, sizes.parameters))
-        seeds[np.arange(lanes), chosen] = 1.0
+    J = np.empty((len(run.inputs), n, len(ways)))
+    for first in range(0, len(ways), lanes):
+        seeds, starts = np.zeros((lanes, sizes.parameters)), np.tile(state, (lanes, 1))
+        for lane in range(lanes):
+            parameter, remembered = ways[min(first + lane, len(ways) - 1)]
+            if parameter is not None:
+                seeds[lane, parameter] = 1.0
+            if remembered is not None:
+                starts[lane, remembered] = 1.0
         vectors = np.hstack([np.tile(setup.vector, (lanes, 1)), seeds])
-        records, _ = kernel(np.tile(state, (lanes, 1)), run.inputs, vectors, setup.step, run.substeps)
-        count = min(lanes, len(directions) - first)
+        records, _ = kernel(starts, run.inputs, vectors, setup.step, run.substeps)
+        count = min(lanes, len(ways) - first)
         J[:, :, first : first + count] = np.moveaxis(records[:count, :, place : place + n], 0, 2)
     return J
 

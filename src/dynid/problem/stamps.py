@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from dynid.errors import DynidError
 from dynid.problem.closed_loop import LoopExperiment, LoopProblem
+from dynid.signals.derivative import DIFFERENCE_POINTS, central_difference
 from dynid.signals.motion import Motion
 
 _BESIDE = 0.3
@@ -49,9 +50,13 @@ def _at_motion(experiment: LoopExperiment, owner: str) -> LoopExperiment:
 
 def _differenced(motion: Motion) -> bool:
     """Whether accelerations are central differences of the speeds, and not those of a sample's beginning."""
-    inner = (motion.qd[2:] - motion.qd[:-2]) * (motion.rate_hz / 2)
-    off = np.linalg.norm(motion.qdd[1:-1] - inner)
-    return bool(off <= _ROUNDING * np.linalg.norm(inner))
+    return any(_differs_over(motion, points) for points in DIFFERENCE_POINTS if motion.samples > 2 * points)
+
+
+def _differs_over(motion: Motion, points: int) -> bool:
+    inner = slice(points // 2, -(points // 2))
+    told = central_difference(motion.qd, motion.rate_hz, points)[inner]
+    return bool(np.linalg.norm(motion.qdd[inner] - told) <= _ROUNDING * np.linalg.norm(told))
 
 
 def _samples(experiment: LoopExperiment, motion: Motion) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""A motion as blocks of regression rows: regressor, parallel decimation, speed mask."""
+"""Motions as blocks of regression rows: regressor, parallel decimation, speed mask."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.compile.kernels import RobotKernels
-from dynid.signals.decimate import decimate_rows
 from dynid.signals.decimator import Decimator
 from dynid.signals.motion import Motion
 from dynid.signals.preparation import Preparation
@@ -19,10 +18,6 @@ BLOCK_SAMPLES = 2048
 """Samples of a block at the regression's rate: W of an arm then stays in the caches."""
 PIECE_SAMPLES = 2016
 """Full-rate samples of the regressor computed at once while they are decimated."""
-SEGMENT_BYTES = 48_000_000
-"""Full-rate regressor held at once while it is low-passed."""
-_SETTLING = 256
-"""Samples of the decimated rate after which the decimation filter has forgotten its start, to rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,121 +51,98 @@ def regression_samples(samples: int, plan: Preparation) -> int:
     return -(-samples // plan.decimation)
 
 
-def sample_offset(samples: int, plan: Preparation) -> int:
-    """Full-rate number of the first sample kept: MATLAB's ``decimate`` keeps the last one."""
-    return (samples - 1) % plan.decimation if plan.convention == "matlab" else 0
-
-
-def blocks(
-    kernels: RobotKernels, motion: Motion, plan: Preparation, block_samples: int | None = None
-) -> Iterator[Block]:
-    """Regression rows of a motion, block by block.
+def masked_block(
+    first: int, rows: list[FloatArray], y: FloatArray, speed: FloatArray, plan: Preparation
+) -> Block:
+    """A block without the rows of joints below their speed thresholds.
 
     Args:
-        kernels: compiled kernels with the base columns.
-        motion: the prepared motion.
-        plan: decimation, its convention, and speed thresholds.
-        block_samples: samples at the regression's rate taken at once; chosen for memory when None.
+        first: number of its first sample at the regression's rate.
+        rows: per joint (columns of that joint, samples).
+        y: torques (coordinates, samples).
+        speed: speeds, likewise; not looked at when the plan has no thresholds.
+        plan: speed thresholds.
     """
-    columns = structure(kernels)
-    total = regression_samples(motion.samples, plan)
-    size = block_samples or _segment_samples(columns, plan)
-    for first in range(0, total, size):
-        segment = _segment(kernels, columns, motion, plan, first, min(first + size, total))
-        yield from _pieces(segment, first, min(size, BLOCK_SAMPLES))
-
-
-def _segment(
-    kernels: RobotKernels,
-    columns: tuple[tuple[int, ...], ...],
-    motion: Motion,
-    plan: Preparation,
-    first: int,
-    last: int,
-) -> Block:
-    """Rows of the decimated samples first … last − 1."""
-    low, high, skip = _span(motion.samples, plan, first, last)
-    cut = slice(skip, skip + last - first)
-    y = _decimated(motion.tau[low:high].T, plan)[:, cut]
-    rows = [made[:, cut] for made in _regressor_rows(kernels, columns, motion, plan, low, high)]
+    count = y.shape[1]
     if not plan.speed_thresholds:
-        return Block(last - first, (np.arange(first, last),) * len(columns), tuple(rows), tuple(y))
-    speed = _decimated(motion.qd[low:high].T, plan)[:, cut]
+        return Block(count, (np.arange(first, first + count),) * len(rows), tuple(rows), tuple(y))
     kept = np.abs(speed) >= np.array(plan.speed_thresholds)[:, None]
     return Block(
-        last - first,
+        count,
         tuple(first + np.flatnonzero(k) for k in kept),
         tuple(row[:, k] for row, k in zip(rows, kept, strict=True)),
         tuple(torque[k] for torque, k in zip(y, kept, strict=True)),
     )
 
 
-def _regressor_rows(
-    kernels: RobotKernels,
-    columns: tuple[tuple[int, ...], ...],
-    motion: Motion,
-    plan: Preparation,
-    low: int,
-    high: int,
-) -> list[FloatArray]:
-    """Per joint the columns of full-rate samples low … high − 1, decimated: (columns of that joint, rows)."""
-    if plan.decimation == 1 or plan.convention == "matlab":
-        W = kernels.regressor_blocks(motion.q[low:high], motion.qd[low:high], motion.qdd[low:high])
-        return [_decimated(W[j, list(own)], plan) for j, own in enumerate(columns)]
-    # Piece by piece in one buffer, so that the full-rate regressor never leaves the caches.
-    width = kernels.n_columns
-    nonzero = [j * width + column for j, own in enumerate(columns) for column in own]
-    low_pass = Decimator(len(nonzero), plan.decimation)
-    made = []
-    room = np.zeros((len(columns) * width, PIECE_SAMPLES))
-    for start in range(low, high, PIECE_SAMPLES):
-        part = slice(start, min(start + PIECE_SAMPLES, high))
-        out = room[:, : part.stop - start]
-        W = kernels.regressor_blocks(motion.q[part], motion.qd[part], motion.qdd[part], out=out)
-        made.append(low_pass.push(W.reshape(len(out), -1)[nonzero]))
-    rows = np.concatenate([*made, low_pass.finish()], axis=1)
-    return np.split(rows, np.cumsum([len(own) for own in columns])[:-1])
+class RowStream:
+    """Regression rows of one experiment whose motion arrives whole or in successive pieces.
 
+    Torques, speeds and every column go through one decimation that keeps its phase and state between pieces:
+    the rows are those of the whole motion, to rounding, wherever it was cut. "scipy" convention.
 
-def _pieces(block: Block, first: int, size: int) -> Iterator[Block]:
-    """A block cut into blocks of at most so many samples."""
-    for start in range(first, first + block.samples, size):
-        count = min(size, first + block.samples - start)
-        cuts = [slice(*np.searchsorted(sample, (start, start + count))) for sample in block.sample]
-        yield Block(
-            count,
-            tuple(sample[cut] for sample, cut in zip(block.sample, cuts, strict=True)),
-            tuple(W[:, cut] for W, cut in zip(block.W, cuts, strict=True)),
-            tuple(y[cut] for y, cut in zip(block.y, cuts, strict=True)),
-        )
-
-
-def _segment_samples(columns: tuple[tuple[int, ...], ...], plan: Preparation) -> int:
-    """As many as fit the bytes of a segment, at least as many as its two margins."""
-    if plan.decimation == 1:
-        return BLOCK_SAMPLES
-    nonzero = max(1, sum(map(len, columns)))
-    return max(2 * _SETTLING, SEGMENT_BYTES // (8 * nonzero * plan.decimation) - 2 * _SETTLING)
-
-
-def _span(samples: int, plan: Preparation, first: int, last: int) -> tuple[int, int, int]:
-    """Full-rate span that determines the decimated samples first … last − 1.
-
-    Returns:
-        Start and end of the span, and how many decimated samples lie in it before ``first``.
+    Args:
+        kernels: compiled kernels with the base columns.
+        plan: decimation and speed thresholds.
+        block_samples: samples of a block at the regression's rate; chosen for the caches when None.
     """
-    factor = plan.decimation
-    if factor == 1:
-        return first, last, 0
-    offset = sample_offset(samples, plan)
-    ahead = min(first, _SETTLING)
-    # A span begins or ends with the motion itself, or on a kept sample, so its phase is the motion's.
-    low = 0 if ahead == first else offset + (first - ahead) * factor
-    high = min(samples, offset + (last - 1 + _SETTLING) * factor + 1)
-    return low, high, ahead
 
+    def __init__(self, kernels: RobotKernels, plan: Preparation, block_samples: int | None = None) -> None:
+        """Begin before the first sample."""
+        self._kernels = kernels
+        self._plan = plan
+        usual = BLOCK_SAMPLES if plan.decimation > 1 else PIECE_SAMPLES  # no block is put together of two
+        self._size = min(block_samples or usual, usual)
+        columns, width = structure(kernels), kernels.n_columns
+        self._nonzero = np.array([j * width + c for j, own in enumerate(columns) for c in own], dtype=np.intp)
+        joints = len(columns)
+        self._cuts = np.cumsum([*map(len, columns), joints])
+        self._rows = int(self._cuts[-1]) + (joints if plan.speed_thresholds else 0)
+        self._low_pass = Decimator(self._rows, plan.decimation)
+        self._room = np.zeros((joints * width, PIECE_SAMPLES))
+        self._held: list[FloatArray] = []
+        self._waiting = 0
+        self._first = 0
 
-def _decimated(rows: FloatArray, plan: Preparation) -> FloatArray:
-    if plan.decimation == 1 or not rows.size:
-        return rows
-    return decimate_rows(rows, plan.decimation, plan.convention)
+    def push(self, motion: Motion) -> Iterator[Block]:
+        """Take the next piece of the motion, (samples, coordinates) each; yield the blocks that are full."""
+        for start in range(0, motion.samples, PIECE_SAMPLES):
+            self._hold(self._low_pass.push(self._full_rate(motion, start)))
+            yield from self._full_blocks(self._size)
+
+    def finish(self) -> Iterator[Block]:
+        """Yield what is left when no piece follows."""
+        self._hold(self._low_pass.finish() if self._plan.decimation > 1 else np.empty((self._rows, 0)))
+        yield from self._full_blocks(self._size)
+        yield from self._full_blocks(1)
+
+    def _full_rate(self, motion: Motion, start: int) -> FloatArray:
+        """Columns that are not zero, torques and, where a mask needs them, speeds: (rows, samples)."""
+        part = slice(start, min(start + PIECE_SAMPLES, motion.samples))
+        # One buffer, so that the full-rate regressor never leaves the caches.
+        out = self._room[:, : part.stop - start]
+        self._kernels.regressor_blocks(motion.q[part], motion.qd[part], motion.qdd[part], out=out)
+        made = np.empty((self._rows, part.stop - start))
+        made[: len(self._nonzero)] = out[self._nonzero]
+        made[len(self._nonzero) : self._cuts[-1]] = motion.tau[part].T
+        if self._rows > self._cuts[-1]:
+            made[self._cuts[-1] :] = motion.qd[part].T
+        return made
+
+    def _hold(self, made: FloatArray) -> None:
+        self._held.append(made)
+        self._waiting += made.shape[1]
+
+    def _full_blocks(self, size: int) -> Iterator[Block]:
+        """Blocks of what waits, as long as at least so many samples do; no block is longer than usual."""
+        if self._waiting < size:
+            return
+        rows = np.concatenate(self._held, axis=1) if len(self._held) > 1 else self._held[0]
+        at = 0
+        while rows.shape[1] - at >= size:
+            count = min(self._size, rows.shape[1] - at)
+            *W, y, speed = np.split(rows[:, at : at + count], self._cuts)
+            yield masked_block(self._first, W, y, speed, self._plan)
+            self._first += count
+            at += count
+        self._held, self._waiting = [rows[:, at:]], rows.shape[1] - at

@@ -68,7 +68,10 @@ def _finding(item: Mapping[str, Any], mended: bool, use: str) -> dict[str, str]:
 
 
 def reasons_of(checks: Sequence[Mapping[str, Any]]) -> list[Reason]:
-    """What the checks of all logs say for or against the model; harmless logs share one sentence."""
+    """What the checks of all logs say for or against the model; logs without a warning share one sentence.
+
+    Notes on logs of the fit are in it; a log to validate with need not excite much.
+    """
     told = [
         Reason(check["level"], f"{_title(check)} ({check['verdict']}): {check['summary']}".rstrip(" :"))
         for check in checks
@@ -76,7 +79,13 @@ def reasons_of(checks: Sequence[Mapping[str, Any]]) -> list[Reason]:
     ]
     if checks and not told:
         logs = "the log" if len(checks) == 1 else f"the {len(checks)} logs"
-        told.append(Reason("good", f"The data check found nothing that would harm a fit in {logs}."))
+        fitted = [check for check in checks if check.get("use") != "validation"]
+        noted = [finding["sentence"] for check in fitted for finding in check["findings"]]
+        if not noted:
+            return [Reason("good", f"The data check found nothing that would harm a fit in {logs}.")]
+        more = f" ({len(noted) - 1} more)" if len(noted) > 1 else ""
+        said = f"The data check has no warning about {logs}, but notes: {noted[0]}{more}"
+        told.append(Reason("note", said))
     return told
 
 

@@ -40,8 +40,10 @@ def headline(
         stability: parameters from each experiment alone.
         concerns: what else was noticed about the parameters.
     """
-    reasons = [*concerns, *_outcome(estimate, fit), *reasons_of(checks), *_proof(fit, validation)]
-    reasons += [*_notes(estimate), *_doubt(estimate), *_moved(stability)]
+    notes = _notes(estimate)
+    reasons = [*concerns, *_outcome(estimate, fit), *(note for note in notes if note.level == "care")]
+    reasons += [*reasons_of(checks), *_proof(fit, validation)]
+    reasons += [*(note for note in notes if note.level != "care"), *_doubt(estimate), *_moved(stability)]
     ordered = sorted(reasons, key=lambda reason: -LEVELS.index(reason.level))
     grade = grade_of(ordered)
     return {
@@ -71,7 +73,8 @@ def _outcome(estimate: Estimate, fit: Validation) -> list[Reason]:
 
 
 def _notes(estimate: Estimate) -> list[Reason]:
-    return [Reason("note", note) for note in estimate.notes]
+    """Notes of the estimate; those that bid care are cautions: a bias that no standard deviation shows."""
+    return [Reason("care" if note.startswith("Take care") else "note", note) for note in estimate.notes]
 
 
 def _doubt(estimate: Estimate) -> list[Reason]:

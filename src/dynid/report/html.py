@@ -100,5 +100,5 @@ def bar(percent: float | None, mark: str = "") -> str:
 
 
 def unit(name: str) -> str:
-    """A unit with raised exponents."""
-    return text(name).replace("^2", "²").replace("^3", "³")
+    """A unit with raised exponents; nothing for a ratio, whose unit is 1."""
+    return "" if name == "1" else text(name).replace("^2", "²").replace("^3", "³")

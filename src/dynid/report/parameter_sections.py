@@ -36,8 +36,12 @@ def parameter_section(document: Mapping[str, Any]) -> str:
     head = [_heading(key, label) for key, label in shown_columns]
     body = [_row(row, with_prior) for row in rows]
     estimate = document["estimate"]
+    beside = len(rows) - estimate["n_base"]
+    counted = f"{estimate['n_base']} base parameters"
+    if beside:
+        counted += f" and {beside} of friction that is not linear in them"
     lead = (
-        f"{len(rows)} base parameters, SI, joint side; σ is one standard deviation "
+        f"{counted}, SI, joint side; σ is one standard deviation "
         f"({text(estimate['uncertainty'])}). Open a name for what it is made of."
     )
     controls = (
@@ -66,10 +70,18 @@ def _row(row: Mapping[str, Any], with_prior: bool) -> str:
         value = cell(row["value"], 4, suffix=f" <em>{unit(row['unit'])}</em>")
     sigma = cell(None if removed else row["sigma"], 2)
     percent = cell(row["percent_sigma"], 2)
-    prior = cell(row["prior"], 4) + cell(row["prior_gap"], 2) if with_prior else ""
+    prior = _prior(row) + cell(row["prior_gap"], 2) if with_prior else ""
     status = f'<td data-value="{text(row["status"])}">{badge(_STATUS[row["status"]], row["status"])}</td>'
     doubt = f"<td>{_doubt_bar(row['percent_sigma'])}</td>"
     return f"{name}{value}{percent}{doubt}{sigma}{prior}{status}"
+
+
+def _prior(row: Mapping[str, Any]) -> str:
+    """What was known before; where a part of the sum has no value, nothing, and which part on pointing."""
+    lacks = row.get("prior_lacks")
+    if row["prior"] is not None or not lacks:
+        return cell(row["prior"], 4)
+    return f'<td data-value="" title="no a-priori value of {text(", ".join(lacks))}">{shown(None)}</td>'
 
 
 def _doubt_bar(percent: float | None) -> str:
@@ -86,9 +98,10 @@ def _doubt_bar(percent: float | None) -> str:
 def essential_section(document: Mapping[str, Any]) -> str:
     """Which parameters the data ask for."""
     estimate = document["estimate"]
-    kept = [row["name"] for row in document["parameters"] if row["essential"]]
+    rows = document["parameters"][: estimate["n_base"]]
+    kept = [row["name"] for row in rows if row["essential"]]
     removed = estimate["removed"]
-    poor = [row["name"] for row in document["parameters"] if row["status"] == "poorly known"]
+    poor = [row["name"] for row in rows if row["status"] == "poorly known"]
     pairs = [
         ("Kept", f'<b data-figure="n_kept" data-value="{len(kept)}">{len(kept)}</b> of {estimate["n_base"]}'),
         ("Removed as not essential", shown(len(removed))),

@@ -8,13 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.base.base_map import BaseMap
 from dynid.estimators.estimate import Estimate
+from dynid.estimators.terms import slots_of
 from dynid.validation.numbers import plain
 
 FloatArray = NDArray[np.float64]
 KNOWN_PERCENT = 20.0
 """%σ beyond which a parameter is said to be poorly known (P3, P4)."""
 _STRONG = 0.9
+_ROUNDING = 1e-9
+"""Share of the largest coefficient of a sum below which a part is rounding."""
 _PAIRS = 20
 
 
@@ -23,18 +27,16 @@ def parameter_rows(estimate: Estimate, prior: Mapping[str, float] | None = None)
 
     Args:
         estimate: the estimate.
-        prior: values of standard parameters known before, by name, SI; the robot's own when None.
+        prior: values of standard parameters known before, by name, SI; when None those that the estimator was
+            given, else the robot's own.
     """
     base = estimate.problem.base
-    before = base.robot.parameters if prior is None else prior
-    # A base parameter has a prior only where something is known of what it is made of.
-    known = base.matrix[:, [base.robot.table.index(name) for name in before]] != 0
-    expected = base.regroup(before) if before else np.zeros(len(base))
+    expected, lacks = _expected(estimate, prior)
     deviations, percents, undetermined = estimate.sigma, estimate.relative_sigma, estimate.undetermined
     rows = []
     for i, name in enumerate(base.names):
         value, sigma, percent = float(estimate.values[i]), float(deviations[i]), float(percents[i])
-        old = float(expected[i]) if before and bool(np.any(known[i])) else None
+        old = expected.get(name)
         rows.append(
             {
                 "name": name,
@@ -44,6 +46,7 @@ def parameter_rows(estimate: Estimate, prior: Mapping[str, float] | None = None)
                 "sigma": plain(sigma),
                 "percent_sigma": plain(percent) if estimate.kept[i] else None,
                 "prior": old,
+                "prior_lacks": list(lacks.get(name) or ()),
                 "prior_gap": None if old is None or not 0 < sigma < np.inf else (value - old) / sigma,
                 "essential": bool(estimate.kept[i]),
                 "status": _status(bool(estimate.kept[i]), bool(undetermined[i]), percent),
@@ -52,13 +55,59 @@ def parameter_rows(estimate: Estimate, prior: Mapping[str, float] | None = None)
     return rows + _further_rows(estimate)
 
 
+def _expected(
+    estimate: Estimate, prior: Mapping[str, float] | None
+) -> tuple[dict[str, float], dict[str, tuple[str, ...] | None]]:
+    """Base parameters as they were known before, by name, and what of the others is not known."""
+    base, strategy = estimate.problem.base, estimate.strategy
+    own = (strategy.get("strategy") or strategy).get("prior")
+    if prior is None and own is not None:
+        return {name: float(own.get(name, 0.0)) for name in base.names}, {}
+    before = base.robot.parameters if prior is None else prior
+    if not before:
+        return {}, {}
+    values, lacks = base.regroup(before).tolist(), unknown_parts(base, before)
+    return {name: value for name, value in zip(base.names, values, strict=True) if lacks[name] == ()}, lacks
+
+
+def unknown_parts(base: BaseMap, before: Mapping[str, float]) -> dict[str, tuple[str, ...] | None]:
+    """Per base parameter the parts without an a-priori value: () when it is known, None when no part is.
+
+    A value of the leading parameter alone is that of the sum, as papers publish base parameters; where all
+    of its link is given, as in a URDF, it is its own.
+
+    Args:
+        base: base parameters.
+        before: values of standard parameters known before, by name.
+    """
+    entries = base.robot.table.entries
+    whole = {
+        entry.joint
+        for entry in entries
+        if all(e.name in before for e in entries if e.joint == entry.joint and e.family == "inertial")
+    }
+    found: dict[str, tuple[str, ...] | None] = {}
+    for i, name in enumerate(base.names):
+        row, lead = np.abs(base.matrix[i]), entries[base.columns[i]]
+        parts = [entries[k].name for k in np.flatnonzero(row > _ROUNDING * row.max())]
+        given = [part for part in parts if part in before]
+        published = given == [lead.name] and not (lead.family == "inertial" and lead.joint in whole)
+        missing = tuple(part for part in parts if part not in before)
+        found[name] = None if not given else () if published else missing
+    return found
+
+
 def _further_rows(estimate: Estimate) -> list[dict[str, Any]]:
     """Coefficients and constants of friction that is not linear in them."""
     further = estimate.further
     if further is None:
         return []
     rows = []
-    told = "; ".join(f"{term.name}: {term.expression}" for term in further.terms)
+    formulas = {
+        name: f"{slot.coefficient} × {slot.term.expression}"
+        for slot in slots_of(estimate.problem.base.robot, further.terms)
+        for name in (slot.coefficient, *slot.constants)
+    }
     for name, unit, value, sigma in zip(
         further.names, further.units, further.values, further.sigma, strict=True
     ):
@@ -66,12 +115,13 @@ def _further_rows(estimate: Estimate) -> list[dict[str, Any]]:
         rows.append(
             {
                 "name": name,
-                "formula": told,
+                "formula": formulas[name],
                 "unit": unit,
                 "value": plain(float(value)),
                 "sigma": plain(float(sigma)),
                 "percent_sigma": plain(percent),
                 "prior": None,
+                "prior_lacks": [],
                 "prior_gap": None,
                 "essential": True,
                 "status": "known" if percent <= KNOWN_PERCENT else "poorly known",
@@ -90,10 +140,15 @@ def _status(kept: bool, undetermined: bool, percent: float) -> str:
 
 def correlation(estimate: Estimate) -> dict[str, Any]:
     """Correlations of the parameters that were estimated, with the strongest pairs listed."""
-    kept = np.flatnonzero(estimate.kept & (estimate.sigma > 0) & np.isfinite(estimate.sigma))
-    names = [estimate.names[i] for i in kept]
-    sigma = estimate.sigma[kept]
-    R: FloatArray = estimate.covariance[np.ix_(kept, kept)] / np.outer(sigma, sigma)
+    labels, deviations, covariance = estimate.names, estimate.sigma, estimate.covariance
+    if estimate.further is not None:
+        labels += estimate.further.names
+        deviations = np.concatenate([deviations, estimate.further.sigma])
+        covariance = estimate.further.covariance
+    kept = np.flatnonzero((deviations > 0) & np.isfinite(deviations))  # those removed have no deviation
+    names = [labels[i] for i in kept]
+    sigma = deviations[kept]
+    R: FloatArray = covariance[np.ix_(kept, kept)] / np.outer(sigma, sigma)
     R = np.clip((R + R.T) / 2, -1.0, 1.0)
     upper = np.triu_indices(len(kept), 1)
     order = np.argsort(-np.abs(R[upper]))[:_PAIRS]

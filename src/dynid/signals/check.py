@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from dynid.errors import DynidError
 from dynid.model.robot import Robot
 from dynid.signals.convert import to_joint_side
 from dynid.signals.log import Log
@@ -15,24 +17,39 @@ from dynid.signals.quality.delay import EXPLAINED, EXPLAINED_PLAINLY, check_dela
 from dynid.signals.quality.excitation import check_excitation
 from dynid.signals.quality.finding import Checked, DataCheck, Finding, judged
 from dynid.signals.quality.gravity import check_gravity
-from dynid.signals.quality.jumps import check_leaps
-from dynid.signals.quality.levels import check_levels
-from dynid.signals.quality.light import Light, light_motion
+from dynid.signals.quality.light import MOST_SAMPLES, Light, light_motion
 from dynid.signals.quality.mend import sound
+from dynid.signals.quality.piece import piece_of
 from dynid.signals.quality.scales import check_scales
+from dynid.signals.quality.scan import Scan
 from dynid.signals.quality.signs import check_signs
-from dynid.signals.quality.smoothness import ROUGH, check_smoothness, roughness
-from dynid.signals.quality.stamps import check_stamps
-from dynid.signals.quality.values import check_values
+from dynid.signals.quality.smoothness import ROUGH, roughness
+from dynid.signals.quality.survey import Survey, survey_log
+from dynid.signals.quality.surveyor import Surveyor
 
-__all__ = ["DataCheck", "Finding", "check_log"]
+__all__ = ["CheckedChunks", "DataCheck", "Finding", "check_chunks", "check_log"]
 
-_FATAL = ("too short", "clock", "missing channel", "no motion")
-"""Findings after which nothing else can be said."""
 _LONG = 350_000
 """Samples beyond which a part of the log stands for all of it against a model."""
+_PIECE = 250_000
+"""Samples of a log in memory that are looked at together."""
 _HARDLY, _NOT_AT_ALL = 0.5, 0.9
 """Share of the torques left by a plain fit, as a median over the axes: worth a warning, and an error."""
+
+
+@dataclass(frozen=True, eq=False)
+class CheckedChunks:
+    """The judgement of a log that was read in chunks.
+
+    Args:
+        check: the judgement.
+        rows: rows spread over the log, with its name, side, sources and full history.
+        samples: length of the whole log.
+    """
+
+    check: DataCheck
+    rows: Log
+    samples: int
 
 
 def check_log(log: Log, robot: Robot | None = None, base: Sequence[int] | None = None) -> DataCheck:
@@ -49,17 +66,114 @@ def check_log(log: Log, robot: Robot | None = None, base: Sequence[int] | None =
         ShapeError: when the log's axes are not the robot's.
         ModelError: when the log is on the motor side and the robot has no drives.
     """
-    raw = [check_stamps(log), check_values(log), check_levels(log)]
-    if any(f.name in _FATAL for c in raw for f in c.findings):
+    survey = survey_log(log)
+    scan = Scan(survey, robot)
+    for first in range(0, max(log.samples, 1), _PIECE):
+        scan.take(piece_of(log.part(slice(first, first + _PIECE)), survey, first))
+    raw, more = scan.finish()
+    if not more:
         return judged(log.name, tuple(raw))
-    raw += [check_smoothness(log), check_leaps(log, robot)]
-    mended = sound(log, tuple(f for c in raw for f in c.findings), robot)
-    joint = mended if robot is None else to_joint_side(mended, robot)
+    joint = _sound(log, raw, robot)
     light = light_motion(joint)
-    parts = [*raw, check_scales(joint, light, robot)]
-    if light is not None:
-        parts += [_looked_at(joint, light), *_against_model(joint, light, robot, base)]
-    return judged(log.name, tuple(parts))
+    return judged(log.name, (*raw, *_of_motion(joint, joint, light, log.samples, robot, base)))
+
+
+def check_chunks(
+    chunks: Callable[[], Iterable[Log]],
+    robot: Robot | None = None,
+    base: Sequence[int] | None = None,
+    progress: Callable[[int], None] = lambda done: None,
+) -> CheckedChunks:
+    """Judge a log that is read in chunks, with memory that does not depend on its length.
+
+    It is read twice: what is usual is found first, then every sample is looked at. Findings are those of
+    ``check_log``, wherever the chunks are cut. A stretch from the middle is held against a model, and units
+    and limits are looked at in rows spread over the log.
+
+    Args:
+        chunks: opens the log anew and gives its chunks in order of time.
+        robot: as in ``check_log``.
+        base: as in ``check_log``.
+        progress: told after each chunk how many samples were read, both times together.
+
+    Raises:
+        DynidError: when the log has no samples.
+    """
+    surveyor, read = Surveyor(), 0
+    for log in chunks():
+        surveyor.take(log)
+        read += log.samples
+        progress(read)
+    if read == 0:
+        raise DynidError("The log holds no samples.", name="chunks", value=0)
+    survey = surveyor.finish()
+    scan, middle = Scan(survey, robot), list[Log]()
+    for first, log in _numbered(chunks()):
+        scan.take(piece_of(log, survey, first))
+        middle += _from_middle(log, first, survey)
+        progress(read + first + log.samples)
+    raw, more = scan.finish()
+    found = (*raw, *(_of_middle(middle, survey, raw, robot, base) if more else ()))
+    return CheckedChunks(judged(survey.rows.name, found), survey.rows, survey.samples)
+
+
+def _of_middle(
+    middle: Sequence[Log],
+    survey: Survey,
+    raw: Sequence[Checked],
+    robot: Robot | None,
+    base: Sequence[int] | None,
+) -> list[Checked]:
+    """Checks of the motion, in a stretch of a long log and in rows spread over it."""
+    part = _sound(_joined(middle, survey), raw, robot)
+    # Rows spread over the log cannot be mended; where that is needed, the stretch stands for all.
+    mended = any(f.name in ("spikes", "wrapped position") for c in raw for f in c.findings)
+    spread = part if mended else _sound(survey.rows, (), robot)
+    return _of_motion(spread, part, light_motion(part), survey.samples, robot, base)
+
+
+def _numbered(logs: Iterable[Log]) -> Iterator[tuple[int, Log]]:
+    first = 0
+    for log in logs:
+        yield first, log
+        first += log.samples
+
+
+def _from_middle(log: Log, first: int, survey: Survey) -> list[Log]:
+    """What of a chunk lies in the stretch that is held against a model."""
+    start = max((survey.samples - MOST_SAMPLES) // 2, 0)
+    low, high = max(start - first, 0), min(start + MOST_SAMPLES - first, log.samples)
+    return [log.part(slice(low, high))] if low < high else []
+
+
+def _joined(parts: Sequence[Log], survey: Survey) -> Log:
+    names = parts[0].channels
+    return replace(
+        survey.rows,
+        time=np.concatenate([part.time for part in parts]),
+        channels={name: np.concatenate([part.channels[name] for part in parts]) for name in names},
+    )
+
+
+def _sound(log: Log, raw: Sequence[Checked], robot: Robot | None) -> Log:
+    """The log with its defects taken back, on the joint side where the robot is known."""
+    mended = sound(log, tuple(f for c in raw for f in c.findings), robot)
+    return mended if robot is None else to_joint_side(mended, robot)
+
+
+def _of_motion(
+    spread: Log,
+    part: Log,
+    light: Light | None,
+    samples: int,
+    robot: Robot | None,
+    base: Sequence[int] | None,
+) -> list[Checked]:
+    """Checks of the motion as a whole: units and limits, and what a model says."""
+    scales = check_scales(spread, light, robot)
+    if light is None:
+        return [scales]
+    return [scales, _looked_at(samples, light), *_against_model(part, light, robot, base)]
 
 
 def _against_model(log: Log, light: Light, robot: Robot | None, base: Sequence[int] | None) -> list[Checked]:
@@ -82,13 +196,13 @@ def _against_model(log: Log, light: Light, robot: Robot | None, base: Sequence[i
     return parts
 
 
-def _looked_at(log: Log, light: Light) -> Checked:
+def _looked_at(samples: int, light: Light) -> Checked:
     """A long log is held against a model in part; that is said."""
-    if log.samples <= _LONG:
+    if samples <= _LONG:
         return Checked()
     sentence = (
         f"The log is long: delay, sign, gravity and excitation were looked at in {len(light.q)} of its "
-        f"{log.samples} samples, from the middle."
+        f"{samples} samples, from the middle."
     )
     return Checked((Finding("long log", "note", sentence, "Check other parts of it as logs of their own."),))
 

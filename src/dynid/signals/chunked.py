@@ -37,8 +37,8 @@ def prepare_chunks(chunks: Iterable[Log], plan: Preparation) -> Iterator[Motion]
     """Prepare successive pieces of one log as ``prepare`` would prepare the whole.
 
     The motions follow each other without overlap or gap and together are the motion of the whole log. Each
-    is computed with enough samples on both sides for the filters to forget the cut. To decimate, push the
-    columns of one motion after the other into one ``Decimator``: it keeps phase and state between them.
+    is computed with enough samples on both sides for the filters to forget the cut. ``build_problem`` with
+    ``pieces`` takes them as one experiment and keeps phase and state of the decimation between them.
 
     The rate, and whether stamps are even, are settled on the first pieces.
 
@@ -100,7 +100,8 @@ class _Clock:
     @classmethod
     def settled(cls, raw: Signals, plan: Preparation) -> _Clock:
         rate, uneven = target_rate(raw.time, plan)
-        margin = 4 + plan.median_window + (_SPLINE_REACH if uneven else 0) + plan.ends[1]
+        margin = plan.difference_points + 1 + plan.median_window + plan.ends[1]
+        margin += _SPLINE_REACH if uneven else 0
         cutoffs = [f for f in (plan.cutoff_hz, plan.torque_cutoff_hz) if f is not None]
         margin += max((decay_samples(f, rate, plan.order, _FORGOTTEN) for f in cutoffs), default=0)
         return cls(float(raw.time[0]), rate, uneven, margin)

@@ -15,7 +15,7 @@ from dynid.signals.mapping import LogMapping
 from dynid.signals.places import bag_of, format_of
 from dynid.signals.read import MappingLike, as_mapping, meaning_of, read_log
 from dynid.signals.readers.csv_layout import Layout, find_layout
-from dynid.signals.readers.csv_text import Block, csv_blocks, csv_table
+from dynid.signals.readers.csv_text import Block, csv_blocks, csv_table, told_once
 from dynid.signals.readers.files import source_of
 from dynid.signals.readers.parquet import parquet_batches
 from dynid.signals.readers.table import Table
@@ -100,7 +100,7 @@ def _csv_tables(path: Path, layout: Layout, samples: int) -> Iterator[Table]:
         held, count = [Block(rows, steps)], len(rows)
     rows, steps = _joined(held) if held else (np.empty((0, 0)), ())
     if len(rows):
-        yield csv_table(path, layout, rows, steps)
+        yield csv_table(path, layout, rows, told_once(steps))
 
 
 def _joined(blocks: Sequence[Block]) -> tuple[np.ndarray, tuple[Step, ...]]:

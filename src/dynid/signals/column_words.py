@@ -50,6 +50,9 @@ TIME_WORDS = (
     "stamps",
     "timestamp",
     "timestamps",
+    "time_stamp",
+    "datetime",
+    "date_time",
     "clock",
     "tout",
     "sec",
@@ -74,6 +77,10 @@ FILE_WORDS = {
     "velocity": ("velocity", "velocities", "vel", "qd", "speed"),
     "reference": ("reference", "ref", "des", "target"),
 }
+_UNITS_AT_THE_END = {unit: unit for unit in ("rad", "deg", "ms", "us", "ns", "mm", "s")} | {
+    "nm": "Nm", "mnm": "mNm", "a": "A",
+}  # fmt: skip
+"""Units that may end a name without brackets."""
 CURRENT_WORDS = ("current", "curr", "cur")
 
 
@@ -92,22 +99,35 @@ def taken_apart(name: str) -> Word:
     Args:
         name: such as "Joint_1_pos [deg]", which is the word "joint_pos", axis 1, unit "deg".
     """
-    text = name.rsplit("/", 1)[-1].rsplit(".", 1)[-1]
-    text = re.sub(r"\[(\d+)\]", r"_\1", text)  # q[0] is q_0
-    unit = re.search(r"[\[(]\s*([^\])]+?)\s*[\])]\s*$", text)
-    text = text[: unit.start()] if unit else text
-    named = plain_unit(unit[1]) if unit else None
-    text = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", text).lower()
-    parts = [part for part in re.split(r"[^a-z0-9]+", text) if part]
-    parts = [piece for part in parts for piece in re.findall(r"[a-z]+|\d+", part)]
-    numbers = [part for part in parts if part.isdigit()]
-    words = [part for part in parts if not part.isdigit()]
-    if (
-        named is None
-        and len(words) > 1
-        and words[-1] in ("rad", "deg", "ms", "us", "ns", "mm", "s", "nm", "mnm", "a")
-    ):
-        named = {"nm": "Nm", "mnm": "mNm", "a": "A"}.get(words[-1], words[-1])
-        words = words[:-1]
+    parts, unit = pieces_of(name.rsplit("/", 1)[-1].rsplit(".", 1)[-1])
+    numbers = [part.text for part in parts if part.text.isdigit()]
+    words = [part.text for part in parts if not part.text.isdigit()]
     number = int(numbers[0]) if len(numbers) == 1 and len(numbers[0]) < 5 else None
-    return Word("_".join(words), number, named)
+    return Word("_".join(words), number, unit)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A run of letters or of digits of a name, in small letters, and where it stands."""
+
+    text: str
+    start: int
+    stop: int
+
+
+def pieces_of(name: str) -> tuple[list[Piece], str | None]:
+    """The letters and numbers of a name, in order, and the unit it names.
+
+    Args:
+        name: such as "posTurret [deg]", which has the pieces "pos" and "turret" and the unit "deg".
+    """
+    unit = re.search(r"[\[(]\s*([^\])]*[^\])\d\s][^\])]*?)\s*[\])]\s*$", name)  # q[0] has none
+    text = name[: unit.start()] if unit else name
+    named = plain_unit(unit[1]) if unit else None
+    found = re.finditer(r"[A-Z]*[a-z]+|[A-Z]+|\d+", text)
+    parts = [Piece(match[0].lower(), match.start(), match.end()) for match in found]
+    words = [i for i, part in enumerate(parts) if not part.text.isdigit()]
+    if named is None and len(words) > 1 and parts[words[-1]].text in _UNITS_AT_THE_END:
+        last = parts.pop(words[-1]).text
+        named = _UNITS_AT_THE_END[last]
+    return parts, named

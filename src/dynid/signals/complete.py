@@ -8,8 +8,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from dynid.signals.column_words import taken_apart
-from dynid.signals.dialects import Guess, described, find_stamps, guess_mapping, time_unit
+from dynid.signals.dialects import Guess, described, find_stamps, guess_mapping, time_unit, word_of
 from dynid.signals.log import Step
 from dynid.signals.mapping import ChannelMap, LogMapping, TimeMap
 from dynid.signals.readers.table import Table
@@ -105,14 +104,14 @@ def _clock(
     if time.unit is not None or time.file is not None:
         return time, None
     i = table.index(time.column)
-    return replace(time, unit=time_unit(table, i, taken_apart(table.names[i]))), None
+    return replace(time, unit=time_unit(table, i, word_of(table, i))), None
 
 
 def _against_stamps(tables: Iterable[Table], rate_hz: float) -> Step:
     """A given rate, and whether the stamps of the file agree with it."""
     for table in tables:
         time, _ = find_stamps(table, {})
-        measured = None if time is None else _rate_of(table, time)
+        measured = None if time is None else rate_of(table, time)
         if time is None or measured is None:
             continue
         name = table.names[table.index(time.column or 1)]
@@ -125,8 +124,13 @@ def _against_stamps(tables: Iterable[Table], rate_hz: float) -> Step:
     return Step("given rate", {"rate_hz": rate_hz}, note)
 
 
-def _rate_of(table: Table, time: TimeMap) -> float | None:
-    """Samples per second that stamps say; None when most of them do not increase."""
+def rate_of(table: Table, time: TimeMap) -> float | None:
+    """Samples per second that stamps say; None when most of them do not increase.
+
+    Args:
+        table: the file.
+        time: the column of its stamps, and their unit.
+    """
     stamps = table.array(time.column or 1).reshape(-1)
     if stamps.dtype.kind == "M":
         stamps, unit = stamps.astype("M8[ns]").astype(np.int64), 1e-9

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.errors import ModelError, ShapeError
-from dynid.model.drives import Drives
+from dynid.model.drives import HOW_TO_GIVE, Drives
 from dynid.model.robot import Robot
 from dynid.signals.log import Log, Step
 
@@ -42,8 +42,8 @@ def to_joint_side(log: Log, robot: Robot) -> Log:
         return log
     if robot.drives is None:
         raise ModelError(
-            f"Log {log.name!r} is on the motor side, but robot {robot.name!r} has no drives; add "
-            '[drives] with ratio to the robot file, or say side = "joint" in the mapping.',
+            f"Log {log.name!r} is on the motor side, but robot {robot.name!r} has no drives; {HOW_TO_GIVE}; "
+            f'or say side = "joint" in the mapping. {robot.drives_note}'.rstrip(),
             name="drives",
         )
     ways = _ways(robot.drives)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import numpy as np
 
 from dynid.errors import FileError
+from dynid.signals.axis_names import named_axes
 from dynid.signals.column_choice import expanded_columns
 from dynid.signals.column_words import (
     CURRENT_WORDS,
-    FILE_WORDS,
     RATE_WORDS,
     STEP_WORDS,
     TIME_WORDS,
@@ -53,7 +51,7 @@ def guess_mapping(
         said: channels whose columns the user says; they are not guessed.
         axes: number of axes, where the user says it.
     """
-    words = [taken_apart(name) for name in table.names]
+    words = [word_of(table, i) for i in range(len(table.columns))]
     channels: dict[str, ChannelMap] = {}
     taken = {table.index(c) for part in said.values() for c in expanded_columns(part.columns, table, axes)}
     for channel in WORDS:
@@ -62,12 +60,43 @@ def guess_mapping(
             places, unit = found
             taken |= set(places)
             channels[channel] = ChannelMap(tuple(i + 1 for i in places), unit=unit)
+    named, order = _by_names(table, words, taken, needed, {**channels, **said}, axes)
+    channels |= {name: part for name, part in named.items() if name not in said}
     _require({**channels, **said}, table, words, needed)
     time, rate = find_stamps(table, sizes or {})
     mapping = LogMapping(MappingProxyType(channels), time=time, rate_hz=rate)
     others = tuple(_not_taken(channel, part, table, words, taken) for channel, part in channels.items())
-    steps = (described(mapping, table, "Without a mapping"), *(step for step in others if step is not None))
-    return Guess(mapping, steps)
+    told = (described(mapping, table, "Without a mapping"), *order)
+    return Guess(mapping, (*told, *(step for step in others if step is not None)))
+
+
+def _by_names(
+    table: Table,
+    words: Sequence[Word],
+    taken: set[int],
+    needed: Sequence[str],
+    known: Mapping[str, ChannelMap],
+    axes: int | None,
+) -> tuple[dict[str, ChannelMap], tuple[Step, ...]]:
+    """Channels whose columns carry the names of joints, where some are still missing."""
+    missing = [channel for channel in needed if channel not in known]
+    if not missing:
+        return {}, ()
+    counts = {len(expanded_columns(part.columns, table, axes)) for part in known.values()}
+    number = axes or (counts.pop() if len(counts) == 1 else 0)
+    dates = {i for i, column in enumerate(table.columns) if column.dates or not _is_signal(table, i)}
+    found = named_axes(table.names, taken | dates, missing, number, numbered=bool(known))
+    channels = {}
+    for channel, family in found.items():
+        places = tuple(family.places.values())
+        taken |= set(places)
+        unit = _unit(channel, family.word, places, words, table)
+        channels[channel] = ChannelMap(tuple(i + 1 for i in places), unit=unit)
+    if not found:
+        return {}, ()
+    joints = list(found[missing[0]].places)
+    note = f"Axes are the joints {_shown(joints)} that the columns name, in the order of the file."
+    return channels, (Step("joint order", {"joints": joints}, note),)
 
 
 def _not_taken(
@@ -85,34 +114,6 @@ def _not_taken(
     return Step("columns not taken", {"channel": channel, "taken": used, "not_taken": names}, note)
 
 
-def guess_parts(tables: Sequence[Table]) -> LogMapping | None:
-    """Positions in one file and torques in another, told by the files' names; None when they are not."""
-    roles = {table.path.name: _role(table.path) for table in tables}
-    if None in roles.values() or len(set(roles.values())) < len(tables):
-        return None
-    if not {"position", "torque"} <= set(roles.values()):
-        return None
-    channels, time = {}, None
-    for table in tables:
-        words = [taken_apart(name) for name in table.names]
-        stamps = [i for i, word in enumerate(words) if word.word in TIME_WORDS and word.number is None]
-        others = tuple(i + 1 for i in range(len(words)) if i not in stamps)
-        role = roles[table.path.name]
-        if role is None or not others:
-            return None
-        channels[role] = ChannelMap(others, file=table.path.name)
-        if stamps and time is None:
-            time = TimeMap(stamps[0] + 1, time_unit(table, stamps[0], words[stamps[0]]), table.path.name)
-    return LogMapping(MappingProxyType(channels), time=time)
-
-
-def _role(path: Path) -> str | None:
-    """The channel that a file's name tells."""
-    parts = [part for part in re.split(r"[^a-z]+", path.stem.lower()) if part]
-    found = {channel for channel, words in FILE_WORDS.items() if any(part in words for part in parts)}
-    return found.pop() if len(found) == 1 else None
-
-
 def _channel(
     channel: str, words: Sequence[Word], taken: set[int], table: Table
 ) -> tuple[tuple[int, ...], tuple[str, ...]] | None:
@@ -128,12 +129,30 @@ def _channel(
         counted = sorted(number or 0 for number in numbers)
         if len(places) > 1 and counted != list(range(counted[0], counted[0] + len(counted))):
             continue  # an axis is missing or stands twice: a mapping must say what is meant
-        units = {words[i].unit for i in places}
-        unit = units.pop() if len(units) == 1 else None
-        if unit is None and channel == "torque" and any(part in CURRENT_WORDS for part in word.split("_")):
-            unit = "A"
-        return tuple(ordered), (unit,) if unit in UNITS[channel] and unit is not None else ()
+        return tuple(ordered), _unit(channel, word, ordered, words, table)
     return None
+
+
+def _unit(
+    channel: str, word: str, places: Sequence[int], words: Sequence[Word], table: Table
+) -> tuple[str, ...]:
+    """Units of columns, one for all or one each; () where none is named."""
+    units = [words[i].unit for i in places]
+    for i, unit in zip(places, units, strict=True):
+        if unit is not None and unit == table.columns[i].unit and unit not in UNITS[channel]:
+            raise FileError(
+                f"{table.names[i]!r} of {table.path.name} seems to be a {channel}, but its unit is {unit!r}; "
+                f"say columns, unit and scale in [{channel}] of a mapping.",
+                name="unit",
+                value=unit,
+                allowed=", ".join(UNITS[channel]),
+            )
+    known = [unit for unit in units if unit is not None and unit in UNITS[channel]]
+    if len(known) == len(units):
+        return tuple(known) if len(set(known)) > 1 else (known[0],)
+    if channel == "torque" and any(part in CURRENT_WORDS for part in word.split("_")):
+        return ("A",)
+    return ()
 
 
 def _is_signal(table: Table, i: int) -> bool:
@@ -176,11 +195,14 @@ def find_stamps(table: Table, sizes: Mapping[str, float]) -> tuple[TimeMap | Non
         table: the file.
         sizes: values of scalar variables by name.
     """
-    words = [taken_apart(name) for name in table.names]
+    words = [word_of(table, i) for i in range(len(table.columns))]
     for wanted in TIME_WORDS:
         for i, word in enumerate(words):
             if word.word == wanted and word.number is None and _is_signal(table, i):
                 return TimeMap(i + 1, time_unit(table, i, word)), None
+    dated = [i for i, column in enumerate(table.columns) if column.dates]
+    if len(dated) == 1:  # whatever it is called
+        return TimeMap(dated[0] + 1, "s"), None
     for name, value in sizes.items():
         word = taken_apart(name)
         if word.word in RATE_WORDS and 0 < value < 1e9:
@@ -188,6 +210,18 @@ def find_stamps(table: Table, sizes: Mapping[str, float]) -> tuple[TimeMap | Non
         if word.word in STEP_WORDS and 0 < value < 1e9:
             return None, 1.0 / value
     return None, None
+
+
+def word_of(table: Table, i: int) -> Word:
+    """The name of column i taken apart, with the unit that a row of units gives it.
+
+    Args:
+        table: the file.
+        i: place of the column.
+    """
+    column = table.columns[i]
+    word = taken_apart(column.name)
+    return word if word.unit is not None or column.unit is None else replace(word, unit=column.unit)
 
 
 def time_unit(table: Table, i: int, word: Word) -> str:
@@ -216,7 +250,8 @@ def described(mapping: LogMapping, table: Table, lead: str) -> Step:
         unit = f" [{part.unit[0]}]" if part.unit else ""
         said.append(f"{channel} from {_shown(_names(part, table))}{unit}")
     if mapping.time is not None and mapping.time.column is not None:
-        said.append(f"stamps from {table.names[table.index(mapping.time.column)]} [{mapping.time.unit}]")
+        stamps = table.columns[table.index(mapping.time.column)]
+        said.append(f"stamps from {stamps.name} [{'dates' if stamps.dates else mapping.time.unit}]")
     if mapping.rate_hz is not None:
         said.append(f"rate {mapping.rate_hz:g} Hz")
     options = {channel: _names(part, table) for channel, part in mapping.channels.items()}
@@ -224,7 +259,7 @@ def described(mapping: LogMapping, table: Table, lead: str) -> Step:
 
 
 def _shown(names: Sequence[str]) -> str:
-    return ", ".join(names[:3]) + (f" … {names[-1]}" if len(names) > 3 else "")
+    return ", ".join(names) if len(names) <= 4 else f"{', '.join(names[:3])} … {names[-1]}"
 
 
 def _names(part: ChannelMap, table: Table) -> list[str]:

@@ -18,7 +18,8 @@ from dynid.signals.units import TIME_UNITS, is_signal, unit_factor
 
 FORMATS = ("csv", "npz", "mat", "hdf5", "parquet", "bag")
 _KEYS = ("format", "rate_hz", "side", "axes", "time", "csv", "bag", *CHANNELS)
-_CHANNEL_KEYS = ("columns", "file", "unit", "scale", "sign", "offset", "gain")
+_CHANNEL_KEYS = ("columns", "file", "unit", "scale", "sign", "offset", "gain", "delay_s", "thin")
+_LONGEST_DELAY_S = 60.0
 Columns = str | int | tuple[str | int, ...]
 
 
@@ -35,6 +36,8 @@ class ChannelMap:
         sign: +1 or −1, one or one per axis.
         offset: added at the end, in SI, one or one per axis.
         gain: torque per ampere or volt, when the unit is a drive signal; () leaves the signal as it is.
+        delay_s: how much later than it happened the channel was logged [s], one or one per axis.
+        thin: samples for which the log holds each value of the channel; 1 when every sample is fresh.
     """
 
     columns: Columns | None = None
@@ -44,6 +47,13 @@ class ChannelMap:
     sign: tuple[float, ...] = (1.0,)
     offset: tuple[float, ...] = (0.0,)
     gain: tuple[float, ...] = ()
+    delay_s: tuple[float, ...] = (0.0,)
+    thin: int = 1
+
+    @property
+    def moved(self) -> bool:
+        """Whether its values are to be read between samples."""
+        return self.thin > 1 or any(self.delay_s)
 
 
 @dataclass(frozen=True)
@@ -173,7 +183,21 @@ def _channel(row: Table, name: str) -> ChannelMap:
         raise FileError(f"gain of {where} needs the unit A, mA or V; for others use scale.", name="gain")
     scale, offset = _numbers(row, "scale", where, (1.0,)), _numbers(row, "offset", where, (0.0,))
     columns = _columns(row["columns"], where) if "columns" in row else None
-    return ChannelMap(columns, _needs_columns(row, "columns", where), units, scale, signs, offset, gain)
+    file = _needs_columns(row, "columns", where)
+    delay, thin = _numbers(row, "delay_s", where, (0.0,)), row.get("thin", 1)
+    if any(abs(seconds) > _LONGEST_DELAY_S for seconds in delay):
+        raise FileError(
+            f"delay_s of {where} is {row['delay_s']!r}; give seconds, at most {_LONGEST_DELAY_S:g}.",
+            name="delay_s",
+            value=row["delay_s"],
+        )
+    if isinstance(thin, bool) or not isinstance(thin, int) or not 1 <= thin <= 10_000:
+        raise FileError(
+            f"thin of {where} is {thin!r}; give the number of samples for which a value is held.",
+            name="thin",
+            value=thin,
+        )
+    return ChannelMap(columns, file, units, scale, signs, offset, gain, delay, thin)
 
 
 def _columns(value: Any, where: str) -> Columns:

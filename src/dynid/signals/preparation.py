@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from dynid.errors import DynidError, unknown_name
+from dynid.signals.derivative import DIFFERENCE_POINTS
 
 CONVENTIONS = ("scipy", "matlab")
 STAMPS = ("auto", "even", "measured")
@@ -25,6 +26,7 @@ class Preparation:
         resample_hz: rate to interpolate to; the log's own rate when None.
         cutoff_hz: zero-phase Butterworth cut-off of the positions; None leaves it out.
         order: order of the Butterworth filter (applied forward and backward).
+        difference_points: samples that a central difference reaches over: 3 (the papers'), 5, 7 or 9.
         torque_cutoff_hz: zero-phase cut-off of the torques; None leaves it to the parallel decimation.
         rloess_acceleration: span (share of the samples) of the RLOESS smoother of accelerations; 0 none.
         rloess_torque: the same for torques.
@@ -43,6 +45,7 @@ class Preparation:
     resample_hz: float | None = None
     cutoff_hz: float | None = None
     order: int = 4
+    difference_points: int = 3
     torque_cutoff_hz: float | None = None
     rloess_acceleration: float = 0.0
     rloess_torque: float = 0.0
@@ -64,6 +67,7 @@ class Preparation:
             ("resample_hz", self.resample_hz is None or self.resample_hz > 0, "positive or absent"),
             ("decimation", self.decimation >= 1, "at least 1"),
             ("order", 1 <= self.order <= 12, "1 to 12"),
+            ("difference_points", self.difference_points in DIFFERENCE_POINTS, "3, 5, 7 or 9"),
             ("cutoff_hz", self.cutoff_hz is None or self.cutoff_hz > 0, "positive or absent"),
             (
                 "torque_cutoff_hz",

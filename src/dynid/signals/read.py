@@ -12,10 +12,12 @@ from dynid.errors import FileError
 from dynid.later import later
 from dynid.signals.assemble import build_log
 from dynid.signals.complete import clock_steps, complete_mapping
-from dynid.signals.dialects import guess_mapping, guess_parts
+from dynid.signals.dialects import guess_mapping
 from dynid.signals.file_options import BagOptions
 from dynid.signals.log import Log, Step
 from dynid.signals.mapping import ChannelMap, LogMapping, TimeMap, load_mapping
+from dynid.signals.part_clocks import other_clocks, with_stamps
+from dynid.signals.part_roles import guess_parts
 from dynid.signals.places import bag_of, format_of, inside, logs_in, placed
 from dynid.signals.readers.csv_text import read_csv
 from dynid.signals.readers.files import source_of
@@ -123,13 +125,26 @@ def open_table(path: Path, mapping: LogMapping | None) -> Table:
 def meaning_of(
     table: Table, mapping: LogMapping | None, needed: Sequence[str] = FIT_CHANNELS
 ) -> tuple[LogMapping, tuple[Step, ...]]:
-    """The mapping given, completed by what the file's names tell, or one that is guessed.
+    """The mapping given, completed by what the file's names tell, or one that is guessed; for logs in pieces.
 
     Args:
-        table: the file.
+        table: the file, or the first piece of it.
         mapping: what the user says, if anything.
         needed: channels that must be there.
     """
+    if mapping is not None and any(part.moved for part in mapping.channels.values()):
+        raise FileError(
+            f"{table.path.name} is read in pieces, but delay_s and thin of a mapping move values between "
+            "samples, which takes the whole log. Read it with read_log, save it with save_log, and use that; "
+            "or cut it into shorter logs.",
+            name="delay_s",
+        )
+    return _meaning(table, mapping, needed)
+
+
+def _meaning(
+    table: Table, mapping: LogMapping | None, needed: Sequence[str]
+) -> tuple[LogMapping, tuple[Step, ...]]:
     if table.kind == "bag":
         return _bag_mapping(table, mapping)
     if mapping is not None:
@@ -145,7 +160,7 @@ def _from_one(
     sources = tuple(source_of(file) for file in bag_of(path) or (path,))
     if mapping is None and is_saved_log(table):
         return restored(table, name, sources)
-    chosen, steps = meaning_of(table, mapping, needed)
+    chosen, steps = _meaning(table, mapping, needed)
     return build_log({None: table}, chosen, name or path.stem, steps=steps, sources=sources)
 
 
@@ -154,7 +169,8 @@ def _from_parts(places: Sequence[Path], mapping: LogMapping, name: str | None) -
     folder = places[0] if places[0].is_dir() else places[0].parent
     files = {file: placed(file, folder, places) for file in mapping.files}
     tables: dict[str | None, Table] = {file: open_table(path, mapping) for file, path in files.items()}
-    stamps = mapping.time is not None and not mapping.time.ignored and mapping.time.file is None
+    time = mapping.time
+    stamps = time is not None and not time.ignored and time.column is not None and time.file is None
     if stamps or any(part.file is None for part in mapping.channels.values()):
         alone = [place for place in places if place.is_file()]
         if len(alone) != 1:
@@ -163,9 +179,22 @@ def _from_parts(places: Sequence[Path], mapping: LogMapping, name: str | None) -
                 name="file",
             )
         tables[None] = open_table(alone[0], mapping)
+    return _of_parts(tables, with_stamps(tables, mapping), mapping, name or folder.resolve().name)
+
+
+def _of_parts(
+    tables: Mapping[str | None, Table],
+    mapping: LogMapping,
+    given: LogMapping | None,
+    name: str,
+    steps: tuple[Step, ...] = (),
+) -> Log:
+    """One log of several files, aligned by their stamps where they have other ones."""
     sources = tuple(source_of(table.path) for table in tables.values())
-    steps = clock_steps(tables, mapping, mapping)
-    return build_log(tables, mapping, name or folder.resolve().name, steps=steps, sources=sources)
+    if given is not None:
+        steps = (*steps, *clock_steps(tables, mapping, given))
+    clocks = other_clocks(tables, mapping, given)
+    return build_log(tables, mapping, name, steps=steps, sources=sources, clocks=clocks)
 
 
 def _guessed_parts(files: Sequence[Path], name: str | None) -> Log | None:
@@ -178,12 +207,12 @@ def _guessed_parts(files: Sequence[Path], name: str | None) -> Log | None:
     if mapping is None:
         return None
     said = "; ".join(f"{channel} from {part.file}" for channel, part in mapping.channels.items())
+    said += "" if mapping.time is None else f"; stamps from {mapping.time.file}"
     step = Step(
         "guessed mapping", {c: p.file for c, p in mapping.channels.items()}, f"Without a mapping: {said}."
     )
     by_name: dict[str | None, Table] = {table.path.name: table for table in tables}
-    sources = tuple(source_of(file) for file in files)
-    return build_log(by_name, mapping, name or folder.resolve().name, steps=(step,), sources=sources)
+    return _of_parts(by_name, mapping, None, name or folder.resolve().name, (step,))
 
 
 def _bag_mapping(table: Table, mapping: LogMapping | None) -> tuple[LogMapping, tuple[Step, ...]]:

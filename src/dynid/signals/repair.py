@@ -13,9 +13,11 @@ from dynid.signals.log import Log, Step
 from dynid.signals.quality.clock import SHORT_GAP, continuous, longest_stretch, read_clock
 from dynid.signals.quality.finding import judged
 from dynid.signals.quality.jumps import check_leaps
+from dynid.signals.quality.limits import garbage
 from dynid.signals.quality.mend import despiked, restamped, unwrapped, without_empty_rows
+from dynid.signals.quality.runs import runs
 from dynid.signals.quality.stamps import check_stamps
-from dynid.signals.quality.values import LONGEST_RUN, check_values, garbage, runs
+from dynid.signals.quality.values import LONGEST_RUN, check_values
 
 FloatArray = NDArray[np.float64]
 

@@ -141,8 +141,9 @@ def states_of(signals: Signals, rate_hz: float, plan: Preparation) -> tuple[Stat
         options = {"cutoff_hz": plan.cutoff_hz, "order": plan.order, "convention": plan.convention}
         moved = float(np.sqrt(np.mean((q - signals.q) ** 2)))
         steps.append(Step("position low-pass", options, f"positions moved by {moved:.3g} rms"))
-    qd, qdd = speed_and_acceleration(q, rate_hz)
-    steps.append(Step("central differences", {"rate_hz": rate_hz}, "speed, then acceleration from the speed"))
+    qd, qdd = speed_and_acceleration(q, rate_hz, plan.difference_points)
+    options = {"rate_hz": rate_hz, "points": plan.difference_points}
+    steps.append(Step("central differences", options, "speed, then acceleration from the speed"))
     if plan.torque_cutoff_hz is not None:
         tau = low_pass(tau, plan.torque_cutoff_hz, rate_hz, plan.order, plan.convention)
         options = {"cutoff_hz": plan.torque_cutoff_hz, "order": plan.order, "convention": plan.convention}

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.signals.bandwidth import Bandwidth, choose_bandwidth, cutoff_reason, points_reason, rounded
 from dynid.signals.derivative import central_difference
 from dynid.signals.filters import low_pass
 from dynid.signals.log import Log
@@ -23,17 +24,14 @@ FloatArray = NDArray[np.float64]
 
 _FEWEST = 256
 """Samples below which a spectrum says too little."""
-_ABOVE_MOTION = 10.0
-"""Cut-off over the bandwidth of the motion (P1 §2.2.2: ω_f > 10 ω_dyn)."""
-_CLEAR_OF_SPEED = 3.0
-"""Least cut-off over the band of the speed: the filter takes 0.02 % off the fastest motion."""
 _ABOVE_BAND = 2.5
-"""Cut-off over the band of the regression: there the filter takes 0.07 % off, at the cut-off itself 50 %."""
-_HIGHEST = 0.1
-"""Highest cut-off as a share of the rate: above it central differences take 12 % off an acceleration."""
+"""Trusted frequency over the band of the regression: a filter there takes 0.07 % off in the band."""
 _ROWS = 100
 """Samples that decimation should leave."""
-_PERIODS_DROPPED = 2.0
+_PERIODS_DROPPED = 3.0
+"""Periods of the cut-off after which the filter's swing at the ends has fallen below 0.1 %."""
+_MOST_DROPPED = 10
+"""At most one of so many samples is dropped at an end."""
 _NOISES = 5.0
 _SPEED_SHARE = 0.01
 _LOUD = 0.02
@@ -63,11 +61,12 @@ class Suggestion:
 
 
 def suggest(log: Log) -> Suggestion:
-    """Suggest cut-off, decimation, speed thresholds and outlier filter from the spectrum of the positions.
+    """Suggest cut-off, differences, decimation, speed thresholds and outlier filter from the spectrum.
 
     The cut-off stands ten times above the motion (P1 §2.2.2), or where noise takes over if that is lower,
-    but clear of the motion itself. The decimation is n_d = 0.8 f_s / (2 f_b) (P1 eq 13) with the band f_b a
-    factor 2.5 below the cut-off, where the filter still leaves positions and torques alike.
+    but clear of the motion itself. Differences take as many points as the rate asks for. The decimation is
+    n_d = 0.8 f_s / (2 f_b) (P1 eq 13) with the band f_b a factor 2.5 below what motion is told from noise,
+    where the filter still leaves positions and torques alike.
 
     Args:
         log: joint side, with position and torque.
@@ -82,16 +81,24 @@ def suggest(log: Log) -> Suggestion:
     if not even:
         reasons.append(f"The stamps are uneven: positions and torques are interpolated to {rate:.6g} Hz.")
     spectrum = position_spectrum(q, rate)
-    cutoff, facts = _cutoff(spectrum, rate, reasons)
-    decimation = _decimation(len(q), cutoff, rate, reasons)
+    chosen = choose_bandwidth(spectrum, rate)
+    reasons += [cutoff_reason(chosen), points_reason(chosen)]
+    cutoff = chosen.cutoff_hz
+    decimation = _decimation(len(q), chosen, reasons)
+    facts: dict[str, Any] = {
+        "speed_hz": chosen.speed_hz,
+        "motion_hz": chosen.motion_hz,
+        "noise_hz": chosen.noise_hz,
+    }
     _warn_of_attenuation(spectrum, 0.4 * rate / decimation, facts, reasons)
     thresholds, noises = _thresholds(q, spectrum, cutoff, rate, reasons)
-    drop = min(math.ceil(_PERIODS_DROPPED * rate / cutoff), len(q) // 20)
+    drop = min(math.ceil(_PERIODS_DROPPED * rate / cutoff), len(q) // _MOST_DROPPED)
     reasons.append(f"{drop} samples are dropped at both ends, where the filter swings in.")
     plan = Preparation(
         median_window=window,
         median_threshold=_SPIKE,
         cutoff_hz=cutoff,
+        difference_points=chosen.points,
         drop_samples=drop,
         decimation=decimation,
         speed_thresholds=thresholds,
@@ -109,8 +116,9 @@ def _for_short(signals: Signals) -> Suggestion:
         plan = Preparation()
         reason += "Nothing is filtered; use a longer log."
     else:
-        plan = Preparation(cutoff_hz=_round(rate / 10.0))
-        reason += f"The cut-off is set to a tenth of the rate, {plan.cutoff_hz:g} Hz, without decimation."
+        plan = Preparation(cutoff_hz=rounded(rate / 10.0), difference_points=5)
+        reason += f"The cut-off is set to a tenth of the rate, {plan.cutoff_hz:g} Hz, without decimation; "
+        reason += "differences over 5 points take at most 1 % off below it."
     return Suggestion(
         plan, (reason,), {"rate_hz": rate, "speed_hz": None, "motion_hz": None, "noise_hz": None}
     )
@@ -138,34 +146,9 @@ def _even_positions(signals: Signals, window: int, rate: float) -> tuple[FloatAr
     return interpolate(signals.time, q, at), False
 
 
-def _cutoff(spectrum: PositionSpectrum, rate: float, reasons: list[str]) -> tuple[float, dict[str, Any]]:
-    moving = spectrum.moving()
-    moving = moving if np.any(moving) else np.ones_like(moving)
-    seen = spectrum.noise_begin()[moving]
-    noise = float(np.max(seen[np.isfinite(seen)])) if np.any(np.isfinite(seen)) else None
-    speed, motion = (float(np.max(spectrum.motion_end(order)[moving])) for order in (1, 2))
-    least, most, limit = _CLEAR_OF_SPEED * speed, _ABOVE_MOTION * motion, _HIGHEST * rate
-    wanted = most if noise is None else min(max(noise, least), most)
-    cutoff = _round(min(wanted, limit))
-    said = f"99 % of the speed lies below {speed:.3g} Hz and 99 % of the acceleration below {motion:.3g} Hz"
-    if noise is None:
-        said += "; no noise is seen up to half the rate. "
-    else:
-        said += f"; noise takes over at {noise:.3g} Hz, where the accelerations' spectrum is lowest. "
-    if wanted > limit:
-        said += f"The cut-off is a tenth of the rate, {cutoff:g} Hz: above, differences distort."
-    elif wanted == noise:
-        said += f"The cut-off is there: {cutoff:g} Hz."
-    elif wanted == most:
-        said += f"The cut-off is ten times the acceleration's band: {cutoff:g} Hz."
-    else:
-        said += f"The cut-off is three times the speed's band, to leave the motion alone: {cutoff:g} Hz."
-    reasons.append(said)
-    return cutoff, {"speed_hz": speed, "motion_hz": motion, "noise_hz": noise}
-
-
-def _decimation(samples: int, cutoff: float, rate: float, reasons: list[str]) -> int:
-    wanted = max(1, math.floor(0.4 * rate * _ABOVE_BAND / cutoff))
+def _decimation(samples: int, chosen: Bandwidth, reasons: list[str]) -> int:
+    rate = chosen.rate_hz
+    wanted = max(1, math.floor(0.4 * rate * _ABOVE_BAND / rounded(chosen.trusted_hz)))
     decimation = max(1, min(wanted, samples // _ROWS))
     band = 0.4 * rate / decimation
     said = f"Decimation by {decimation} keeps the band up to {band:.3g} Hz, "
@@ -215,9 +198,4 @@ def _thresholds(
         named = ", ".join(str(j + 1) for j in np.flatnonzero(still))
         reasons.append(f"Axis {named} hardly moves: nothing is left out, but its friction cannot be seen.")
     facts = {"position_noise": position.tolist(), "speed_noise": speed.tolist()}
-    return tuple(_round(float(limit)) for limit in limits), facts
-
-
-def _round(value: float) -> float:
-    """Three digits are as many as such a figure deserves."""
-    return float(f"{value:.3g}")
+    return tuple(rounded(float(limit)) for limit in limits), facts

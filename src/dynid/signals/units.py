@@ -24,12 +24,38 @@ UNITS: Mapping[str, Mapping[str, float]] = MappingProxyType(
 )
 """Units by channel, with their factors to rad, m, s, N m, N."""
 
+_ALL = frozenset(TIME_UNITS).union(*UNITS.values())
+_WRITTEN = {unit.lower(): unit for unit in sorted(_ALL)} | {
+    "sec": "s", "secs": "s", "second": "s", "seconds": "s", "msec": "ms", "usec": "us", "nsec": "ns",
+    "degree": "deg", "degrees": "deg", "radian": "rad", "radians": "rad", "turn": "rev",
+    "r/min": "rpm", "1/min": "rpm", "amp": "A", "amps": "A", "ampere": "A", "volt": "V",
+    "newtonmeter": "Nm", "n-m": "Nm",
+    "deg/sec": "deg/s", "rad/sec": "rad/s", "degs": "deg",
+}  # fmt: skip
+"""Other ways to write units, in small letters."""
+
 
 def plain_unit(unit: str) -> str:
     """A unit without the ways to write a product or a micro: "N·m" is "Nm"."""
     for mark in (" ", "·", "*", ".", "⋅", "_"):
         unit = unit.replace(mark, "")
     return unit.replace("µ", "u").replace("μ", "u").replace("°", "deg")
+
+
+def bare_unit(text: str) -> str:
+    """A unit without brackets and the ways to write a product: "[N·m]" is "Nm", "-" is nothing."""
+    plain = plain_unit(text.strip().strip("[](){}<>").strip())
+    return "" if set(plain) <= {"-"} else plain
+
+
+def known_unit(text: str) -> str | None:
+    """The unit that a text means, whatever its capitals and brackets: "(Deg)" is "deg"; None for other text.
+
+    Args:
+        text: such as a cell of a row of units.
+    """
+    plain = bare_unit(text)
+    return plain if plain in _ALL else _WRITTEN.get(plain.lower())
 
 
 def unit_factor(channel: str, unit: object) -> float:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from dynid.errors import DynidError, unknown_name
 from dynid.model.robot import Robot
+from dynid.simulation.law import whole_number
 from dynid.simulation.programs import SMOOTH, STICK
 
 FRICTIONS = (SMOOTH, STICK)
@@ -38,12 +39,16 @@ class Accuracy:
                 f"width is {self.width!r} and tolerance {self.tolerance!r}; both must be positive.",
                 name="accuracy",
             )
-        if self.substeps is not None and not 1 <= self.substeps <= MAX_SUBSTEPS:
+        if self.substeps is None:
+            return
+        substeps = whole_number(self.substeps)
+        if substeps is None or not 1 <= substeps <= MAX_SUBSTEPS:
             raise DynidError(
-                f"substeps is {self.substeps}; allowed are 1 to {MAX_SUBSTEPS}.",
+                f"substeps is {self.substeps}; allowed are 1 to {MAX_SUBSTEPS}, whole numbers.",
                 name="substeps",
                 value=self.substeps,
             )
+        object.__setattr__(self, "substeps", substeps)
 
     def robot(self, robot: Robot) -> Robot:
         """The robot whose friction can be integrated so."""

@@ -12,7 +12,7 @@ import numpy as np
 from dynid.errors import DynidError
 from dynid.model.frozen import FrozenDict
 from dynid.model.robot import Robot
-from dynid.simulation.law import Law, options_of, per_axis
+from dynid.simulation.law import Law, options_of, per_axis, whole_number
 from dynid.simulation.velocity import Velocity
 
 MAXIMUM = "maximum"
@@ -59,12 +59,14 @@ class Controller:
                 name="sample_time",
                 value=self.sample_time,
             )
-        if not isinstance(self.delay, int) or not 0 <= self.delay <= 1000:
+        delay = whole_number(self.delay)
+        if delay is None or not 0 <= delay <= 1000:
             raise DynidError(
                 f"The controller's delay is {self.delay!r} samples; give a whole number from 0 to 1000.",
                 name="delay",
                 value=self.delay,
             )
+        set_field(self, "delay", delay)
         if np.size(self.saturation):
             limits = per_axis(self.saturation, n, "saturation")
             if min(limits) <= 0:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from dynid.errors import FileError
+from dynid.model.drives import HOW_TO_GIVE
 from dynid.model.robot import Robot
 from dynid.model.table_values import Table
 from dynid.signals.log import SIDES
@@ -112,8 +113,8 @@ def _surroundings(
     side = choice(row, "side", SIDES, "joint")
     if side == "motor" and robot.drives is None:
         raise FileError(
-            f'side is "motor", but robot {robot.name!r} has no drives; add [drives] with ratio to the robot '
-            'file, or give gains with side = "joint".',
+            f'side is "motor", but robot {robot.name!r} has no drives; {HOW_TO_GIVE}; or give gains with '
+            f'side = "joint". {robot.drives_note}'.rstrip(),
             name="side",
         )
     if side == "motor" and kind in _MODEL_KINDS:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from dynid.errors import DynidError
+from dynid.model.toml_text import toml_key, toml_value
 from dynid.simulation.controller import MAXIMUM, Controller
 from dynid.simulation.drive_side import DriveSide
 from dynid.simulation.law import Law
@@ -45,7 +44,7 @@ def controller_to_toml(controller: Controller) -> str:
         )
     kind, names = _PLAIN[type(law)]
     entries = {"kind": kind} | {name: list(getattr(law, name)) for name in names} | entries
-    lines = [f"{key} = {_value(value)}" for key, value in entries.items()]
+    lines = [f"{key} = {toml_value(value)}" for key, value in entries.items()]
     if isinstance(law, ComputedTorque):
         lines += _table("model", law.robot.parameters)
     if controller.feedforward is not None:
@@ -70,16 +69,4 @@ def _clock(controller: Controller) -> dict[str, Any]:
 
 
 def _table(name: str, values: Mapping[str, float]) -> list[str]:
-    return ["", f"[{name}]", *(f"{_key(key)} = {_value(value)}" for key, value in values.items())]
-
-
-def _key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name)
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, list):
-        return f"[{', '.join(_value(item) for item in value)}]"
-    if isinstance(value, bool | str):
-        return json.dumps(value)
-    return repr(value) if isinstance(value, int) else repr(float(value))
+    return ["", f"[{name}]", *(f"{toml_key(key)} = {toml_value(value)}" for key, value in values.items())]

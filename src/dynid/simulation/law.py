@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -114,6 +115,14 @@ def per_axis(values: Any, axes: int | None, name: str) -> tuple[float, ...]:
             allowed=str(axes),
         )
     return tuple(float(v) for v in given)
+
+
+def whole_number(value: Any) -> int | None:
+    """A whole number of Python's or of numpy's; None for anything else."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        return None
 
 
 def same_axes(law: Any, names: Sequence[str]) -> None:

@@ -33,8 +33,14 @@ class ComputedTorque(Law):
     kd: Values
 
     def __post_init__(self) -> None:
-        """One value per axis."""
+        """One value per axis, and a model that is not empty."""
         n = self.robot.n_coordinates
+        if not any(self.robot.parameters.values()):
+            raise DynidError(
+                f"Robot {self.robot.name!r} has no parameters, so that computed torque has no model and "
+                "gives no torque; give it some with robot.with_parameters(…), or take another law.",
+                name="robot",
+            )
         for name in ("kp", "kd"):
             object.__setattr__(self, name, per_axis(getattr(self, name), n, name))
 
@@ -146,7 +152,14 @@ class UserLaw(Law):
 
     def torque(self, signals: Signals, memory: Scalars, gains: Scalars, ops: Operations) -> Answer:
         """What the function answers, counted."""
-        torques, rates = self._answer(signals, memory, gains, ops)
+        answer = self._answer(signals, memory, gains, ops)
+        try:
+            torques, rates = (list(part) for part in answer)
+        except (TypeError, ValueError):
+            raise self._refused(f"it answers {_shown(answer)}") from None
+        for value in (*torques, *rates):
+            if not _scalar(value):
+                raise self._refused(f"it answers {_shown(value)} where a number belongs")
         if len(torques) != self.n or len(rates) != self.states:
             wrong, unset = len(rates) != self.states, _UNSET * (self.states == 0)
             remedy = f" states is {self.states}{unset}: set states = {len(rates)}." * wrong
@@ -155,7 +168,7 @@ class UserLaw(Law):
                 f"{self.n} and {self.states} are needed.{remedy}",
                 name="law",
             )
-        return list(torques), list(rates)
+        return torques, rates
 
     def _answer(self, signals: Signals, memory: Scalars, gains: Scalars, ops: Operations) -> Any:
         """The function's answer; what it may not do as a sentence."""
@@ -177,3 +190,27 @@ class UserLaw(Law):
                 "states to how many numbers it remembers, and give all its gains.",
                 name="law",
             ) from None
+        except DynidError:
+            raise
+        except (Exception, SystemExit) as error:
+            told = " ".join(str(error).split())[:200]
+            raise self._refused(f"{type(error).__name__}: {told}") from None
+
+    def _refused(self, why: str) -> DynidError:
+        return DynidError(
+            f"The law {self.name!r} fails on symbols ({why}); return torques and memory rates as two lists, "
+            "use + − × / and ops, and decide with ops instead of if.",
+            name="law",
+        )
+
+
+def _scalar(value: Any) -> bool:
+    """A number, or a symbol of CasADi for one."""
+    if isinstance(value, int | float | np.number):
+        return True
+    return hasattr(value, "is_scalar") and bool(value.is_scalar())
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) < 60 else f"{text[:57]}…"

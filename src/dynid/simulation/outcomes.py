@@ -61,6 +61,17 @@ def inaccurate(error: float, tolerance: float, substeps: int) -> Outcome:
     )
 
 
+def rounded(step: float) -> Outcome:
+    """All is fine, but readings that flip leave an error that no shorter step removes."""
+    return Outcome(
+        FINE.name,
+        True,
+        f"Encoders round: positions are exact up to single encoder steps ({step:.2g} rad or m), because a "
+        "reading that flips one sample earlier or later moves the loop, however short the integration steps.",
+        "Compare such simulations by their statistics, or simulate without rounding (resolution 0).",
+    )
+
+
 def judge_path(
     robot: Robot,
     parameters: FloatArray,
@@ -80,11 +91,7 @@ def judge_path(
         follows: whether the law has feedback; without, a path may lead anywhere.
         tau: torques of the controller, where a law that fails is to be told from a loop that diverges.
     """
-    span = np.ptp(reference.q, axis=0) + 1.0
-    with np.errstate(invalid="ignore"):
-        good = np.abs(q - reference.q) <= (FAR * span if follows else np.finfo(float).max)
-    first = np.argwhere(~good)[:1] if not good.all() else np.zeros((0, 2), dtype=int)
-    end = int(first[0, 0]) if len(first) else len(q)
+    end = sight_lost(q, reference, follows=follows)
     failed = None if tau is None else law_failed(robot, tau[:end], reference.time)
     if failed is not None:
         return failed
@@ -97,7 +104,17 @@ def judge_path(
     lost = _indefinite_on(robot, parameters, _thrown(q, end), reference, end)
     if lost is not None:
         return lost
-    time, joint = float(reference.time[end]), robot.joints[robot.coordinates[int(first[0, 1])]].name
+    axis = int(np.argmin(_in_sight(q, reference, follows)[end]))
+    time, joint = float(reference.time[end]), robot.joints[robot.coordinates[axis]].name
+    if end == 0:
+        return Outcome(
+            "diverged",
+            False,
+            f"The start of joint {joint!r} lies far from its reference: {q[0, axis]:.4g} instead of "
+            f"{reference.q[0, axis]:.4g} rad or m.",
+            f"Start within {FAR:g} times the reference's range and 1 rad or m, or move the reference; mind "
+            "that angles are in radians.",
+        )
     return Outcome(
         "diverged",
         False,
@@ -106,6 +123,24 @@ def judge_path(
         "Check the gains, the sample time and the delay of the controller, or let the gains follow the "
         "inertia.",
     )
+
+
+def sight_lost(q: FloatArray, reference: Reference, *, follows: bool) -> int:
+    """The first sample at which a path is not finite or far beyond its reference; its length when none is.
+
+    Args:
+        q: simulated positions of the first samples, (samples, coordinates).
+        reference: what it was to follow.
+        follows: whether the law has feedback; without, a path may lead anywhere.
+    """
+    good = _in_sight(q, reference, follows)
+    return len(q) if good.all() else int(np.argmin(good.all(axis=1)))
+
+
+def _in_sight(q: FloatArray, reference: Reference, follows: bool) -> NDArray[np.bool_]:
+    limit = FAR * (np.ptp(reference.q, axis=0) + 1.0) if follows else np.finfo(float).max
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.abs(q - reference.q[: len(q)]) <= limit)
 
 
 def law_failed(robot: Robot, tau: FloatArray, time: FloatArray) -> Outcome | None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.errors import DynidError, unknown_name
-from dynid.simulation.law import per_axis
+from dynid.simulation.law import per_axis, whole_number
 
 FloatArray = NDArray[np.float64]
 SIDES = ("joint", "motor")
@@ -47,12 +47,14 @@ class Sensors:
             "position_noise", "resolution", "torque_noise", "torque_noise_relative", "torque_resolution",
         ):  # fmt: skip
             _positive(getattr(self, name), name)
-        if not isinstance(self.torque_delay, int) or self.torque_delay < 0:
+        delay = whole_number(self.torque_delay)
+        if delay is None or delay < 0:
             raise DynidError(
                 f"torque_delay is {self.torque_delay!r}; give a whole number of samples, at least 0.",
                 name="torque_delay",
                 value=self.torque_delay,
             )
+        object.__setattr__(self, "torque_delay", delay)
 
     def check_length(self, samples: int) -> None:
         """Refuse a delay that leaves no torque in a log of so many samples."""

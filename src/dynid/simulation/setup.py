@@ -39,6 +39,8 @@ class Setup:
         standard: standard parameters in table order.
         simulator: the compiled loop over base columns.
         vector: its parameter vector.
+        encoder: how far the reading of each joint moves with one step of each encoder [rad or m],
+            (coordinates, coordinates); zero where encoders do not round.
     """
 
     robot: Robot
@@ -47,6 +49,7 @@ class Setup:
     standard: FloatArray
     simulator: Simulator
     vector: FloatArray
+    encoder: FloatArray
 
     @property
     def step(self) -> float:
@@ -108,7 +111,7 @@ def prepare_loop(
     vector = simulator.vector(found.matrix @ standard, controller, resolution, ripple)
     at = reference if controller.sample_time is None else reference.resampled(controller.sample_time)
     sensors.check_length(at.samples)
-    return Setup(smooth, controller, at, standard, simulator, vector)
+    return Setup(smooth, controller, at, standard, simulator, vector, _encoder(robot, sensors, resolution))
 
 
 def loop_inputs(
@@ -156,6 +159,13 @@ def start_of(reference: Reference, start: Start | None) -> tuple[FloatArray, Flo
                 value=values.shape,
             )
     return pair
+
+
+def _encoder(robot: Robot, sensors: Sensors, resolution: FloatArray) -> FloatArray:
+    """Changes of the joints' readings per step of each encoder."""
+    if sensors.side != "motor" or robot.drives is None:
+        return np.diag(resolution)
+    return np.asarray(np.linalg.inv(robot.drives.matrix) * resolution, dtype=float)
 
 
 def _phase(robot: Robot) -> FloatArray:

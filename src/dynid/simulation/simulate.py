@@ -17,8 +17,10 @@ from dynid.outcome import FINE, Outcome
 from dynid.signals.log import Log, Step
 from dynid.simulation.accuracy import DEFAULT, MAX_SUBSTEPS, Accuracy
 from dynid.simulation.adaptive import run_adaptive
+from dynid.simulation.batch import Batch
 from dynid.simulation.controller import Controller
-from dynid.simulation.outcomes import inaccurate, judge_path, obstacle, too_stiff
+from dynid.simulation.law import whole_number
+from dynid.simulation.outcomes import inaccurate, judge_path, obstacle, rounded, too_stiff
 from dynid.simulation.reference import Reference
 from dynid.simulation.sensors import Disturbances, Sensors
 from dynid.simulation.setup import (
@@ -33,11 +35,11 @@ from dynid.simulation.setup import (
 )
 from dynid.simulation.simulation import Simulation
 from dynid.simulation.simulator import Paths
-from dynid.simulation.substeps import choose_each, choose_substeps, least_substeps
+from dynid.simulation.substeps import Integrated, integrate, least_substeps
 
 __all__ = [
-    "DEFAULT", "MAX_SUBSTEPS", "NO_DISTURBANCES", "NO_SENSORS", "Accuracy", "Setup", "choose_substeps",
-    "loop_inputs", "prepare_loop", "simulate", "simulate_many",
+    "DEFAULT", "MAX_SUBSTEPS", "NO_DISTURBANCES", "NO_SENSORS", "Accuracy", "Setup", "loop_inputs",
+    "prepare_loop", "simulate", "simulate_many",
 ]  # fmt: skip
 FloatArray = NDArray[np.float64]
 Generator = np.random.Generator
@@ -129,6 +131,11 @@ def simulate_many(
             name="controller",
             value=len(controllers),
         )
+    workers = whole_number(threads)
+    if workers is None or workers < 1:
+        raise DynidError(
+            f"threads is {threads!r}; give a whole number of at least 1.", name="threads", value=threads
+        )
     found = base_of(robot) if base is None else base
     robot = accuracy.robot(robot)
     generators: list[Generator | None] = [None] * len(parameters)
@@ -144,7 +151,7 @@ def simulate_many(
             shared[same] = loop_inputs(setup, disturbances, sensors, source, torque)
         begin = start_of(setup.reference, start)
         jobs.append(_Job(setup, shared[same], begin, sensors, source, f"{name} {k + 1}"))
-    return tuple(_run_jobs(jobs, accuracy, threads))
+    return tuple(_run_jobs(jobs, accuracy, workers))
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,32 +218,24 @@ def _continuous(job: _Job, accuracy: Accuracy) -> Simulation:
 
 def _sampled(jobs: Sequence[_Job], accuracy: Accuracy, threads: int) -> list[Simulation]:
     """Simulations of one compiled loop."""
-    lead = jobs[0].setup
-    starts = np.array([lead.simulator.start(*job.start, job.setup.controller) for job in jobs])
-    vectors = np.array([job.setup.vector for job in jobs])
-    alike = all(job.inputs is jobs[0].inputs for job in jobs)
+    start = jobs[0].setup.simulator.start
+    starts = np.array([start(*job.start, job.setup.controller) for job in jobs])
+    batch = Batch([job.setup for job in jobs], starts, [job.inputs for job in jobs], threads)
+    return [_ended(job, done, accuracy) for job, done in zip(jobs, integrate(batch, accuracy), strict=True)]
 
-    def run(some: list[int], samples: int, substeps: int) -> Paths:
-        own = jobs[0].inputs[:samples] if alike else np.array([jobs[k].inputs[:samples] for k in some])
-        return lead.simulator.run(starts[some], own, vectors[some], lead.step, substeps, threads)
 
-    chosen = choose_each([job.setup for job in jobs], accuracy, run)
-    done: dict[int, Simulation] = {}
-    for substeps in {s for s, _ in chosen}:
-        some = [k for k, (s, _) in enumerate(chosen) if s == substeps]
-        if substeps > MAX_SUBSTEPS:
-            done |= {k: jobs[k].finished(too_stiff(MAX_SUBSTEPS)) for k in some}
-            continue
-        paths = run(some, lead.reference.samples, substeps)
-        for row, k in enumerate(some):
-            error = chosen[k][1]
-            outcome = _judged(jobs[k], paths.q[row], paths.tau[row])
-            if error > accuracy.tolerance and substeps < least_substeps(jobs[k].setup, accuracy):
-                outcome = too_stiff(substeps, given=True)  # a number that was chosen is never so small
-            elif outcome == FINE and error > accuracy.tolerance:
-                outcome = inaccurate(error, accuracy.tolerance, substeps)
-            done[k] = jobs[k].finished(outcome, paths, row, substeps, error)
-    return [done[k] for k in range(len(jobs))]
+def _ended(job: _Job, done: Integrated, accuracy: Accuracy) -> Simulation:
+    """The result of an integration, judged."""
+    if done.paths is None:
+        return job.finished(too_stiff(MAX_SUBSTEPS))
+    outcome, setup = _judged(job, done.paths.q[0], done.paths.tau[0]), job.setup
+    if not done.reached and done.substeps < least_substeps(setup, accuracy):
+        outcome = too_stiff(done.substeps, given=True)  # a number that was chosen is never so small
+    elif outcome == FINE and not done.reached:
+        outcome = inaccurate(done.error, accuracy.tolerance, done.substeps)
+    elif outcome == FINE and np.any(setup.encoder):
+        outcome = rounded(float(np.abs(setup.encoder).sum(axis=1).max()))
+    return job.finished(outcome, done.paths, 0, done.substeps, done.error)
 
 
 def _judged(job: _Job, q: FloatArray, tau: FloatArray) -> Outcome:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache
 
 import numpy as np
@@ -37,6 +38,14 @@ class Paths:
     tau: FloatArray
     measured: FloatArray
     final: FloatArray
+
+    def part(self, which: slice) -> Paths:
+        """Some of the simulations."""
+        return Paths(*(getattr(self, f.name)[which] for f in fields(self)))
+
+    def row(self, k: int) -> Paths:
+        """One of them."""
+        return self.part(slice(k, k + 1))
 
 
 @dataclass(frozen=True)
@@ -96,20 +105,45 @@ class Simulator:
             substeps: Runge–Kutta steps per sample.
             threads: how many share the simulations.
         """
-        count = len(vectors)
+        return self.run_noting(starts, inputs, vectors, step, substeps, threads)[0]
+
+    def run_noting(
+        self,
+        starts: FloatArray,
+        inputs: FloatArray,
+        vectors: FloatArray,
+        step: float,
+        substeps: int,
+        threads: int = 1,
+        stops: Sequence[int] = (),
+    ) -> tuple[Paths, FloatArray]:
+        """The same, and the state vectors at the beginning of some samples, (stops, simulations, states).
+
+        Args:
+            starts: see ``run``, as all but the last.
+            inputs: of every sample.
+            vectors: parameters.
+            step: the controller's sample time [s].
+            substeps: Runge–Kutta steps per sample.
+            threads: how many share the simulations.
+            stops: samples in rising order.
+        """
+        count, samples = len(vectors), inputs.shape[-2]
         lanes = 1 if count == 1 else MANY
         kernel = self.kernel(lanes, shared=lanes > 1 and inputs.ndim == 2)
-
-        records = np.empty((count, inputs.shape[-2], kernel.loop.sizes.row))
-        final = np.empty(starts.shape)
+        records = np.empty((count, samples, kernel.loop.sizes.row))
+        passed = np.empty((len(stops) + 1, *starts.shape))
 
         def group(first: int) -> None:
             # A group that is not full runs its last simulation several times.
             chosen = np.minimum(np.arange(first, first + lanes), count - 1)
-            own = inputs if inputs.ndim == 2 else inputs[chosen]
-            noted, ends = kernel(starts[chosen], own, vectors[chosen], step, substeps)
             last = min(first + lanes, count)
-            records[first:last], final[first:last] = noted[: last - first], ends[: last - first]
+            own = inputs if inputs.ndim == 2 or count == lanes else inputs[chosen]
+            states, values, begin = starts[chosen], vectors[chosen], 0
+            for k, end in enumerate((*stops, samples)):
+                noted, states = kernel(states, own[..., begin:end, :], values, step, substeps)
+                records[first:last, begin:end] = noted[: last - first]
+                passed[k, first:last], begin = states[: last - first], end
 
         firsts = range(0, count, lanes)
         if threads > 1 and len(firsts) > 1:
@@ -122,7 +156,7 @@ class Simulator:
         tau, q, qd, *rounded, qdd = np.split(records, range(n, records.shape[2], n), axis=2)
         # What encoders read differs from q by their errors, the fifth group of inputs, unless they round.
         measured = rounded[0] if rounded else q + inputs[..., 4 * n : 5 * n]
-        return Paths(q, qd, qdd, tau, measured, final)
+        return Paths(q, qd, qdd, tau, measured, passed[-1]), passed[:-1]
 
 
 @dataclass(frozen=True)

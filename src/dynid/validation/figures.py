@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,13 @@ class ErrorFigures:
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON; figures that do not exist are None."""
         return {name: plain(value) for name, value in vars(self).items()}
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> ErrorFigures:
+        """Read back what ``to_dict`` wrote; figures that do not exist are NaN."""
+        rows = {f.name: np.array(content[f.name], dtype=float) for f in fields(cls)}
+        overall = float(rows.pop("overall_percent"))
+        return cls(rows.pop("samples").astype(int), overall_percent=overall, **rows)
 
 
 def error_figures(

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.validation.figures import ErrorFigures
-from dynid.validation.residual_reasons import residual_reasons
+from dynid.validation.residual_reasons import heavy_tailed, residual_reasons
 from dynid.validation.residual_tests import ResidualTests
 from dynid.validation.verdict import LEVELS, Reason, Thresholds, Verdict, grade_of
 
@@ -27,6 +27,7 @@ def judge(
     left_out: float = 0.0,
     uncertainty: str = "classical",
     concerns: Sequence[Reason] = (),
+    lacking: bool = False,
 ) -> Verdict:
     """Weigh the figures of a validation.
 
@@ -41,14 +42,17 @@ def judge(
         left_out: share of the samples that do not count because the joint is nearly at rest.
         uncertainty: how σ of the parameters was found: "classical", "hac" or "bootstrap".
         concerns: what else is known about the motions.
+        lacking: whether something says that the model lacks an effect: it has no dry friction, or its joints
+            do not agree on the parameters they share.
     """
     limits = thresholds or Thresholds()
     where = tested_on(seen, repeated)
+    doubted = [lacking or heavy_tailed(test, limits.level) for test in tests]
     reasons = [
         *concerns,
         _overall(figures, limits, where),
         *_joints(figures, fit, joints, limits, where),
-        *([] if fit is None or seen else _ratios(figures, fit, joints, limits, where)),
+        *([] if fit is None or seen else _ratios(figures, fit, joints, limits, where, doubted)),
         *_biases(figures, joints, limits),
         *_rests(left_out, limits),
         *residual_reasons(tests, joints, limits.level, uncertainty),
@@ -155,7 +159,12 @@ def _lightly_loaded(figures: ErrorFigures, fit: ErrorFigures, limits: Thresholds
 
 
 def _ratios(
-    figures: ErrorFigures, fit: ErrorFigures, joints: Sequence[str], limits: Thresholds, where: str
+    figures: ErrorFigures,
+    fit: ErrorFigures,
+    joints: Sequence[str],
+    limits: Thresholds,
+    where: str,
+    doubted: Sequence[bool],
 ) -> list[Reason]:
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = figures.relative_percent / fit.relative_percent
@@ -172,13 +181,19 @@ def _ratios(
             )
         ]
     told = ", ".join(f"{joints[j]} ({ratio[j]:.1f} ×)" for j in over)
+    cause = (
+        "Friction that the model lacks, or another effect it has not, is the likely cause; if neither, the "
+        "fit's motion did not show all of the joint."
+        if any(doubted[j] for j in over)
+        else "The fit's motion did not show all of the joint: excite it more, or keep to essential "
+        "parameters."
+    )
     return [
         Reason(
             "care",
             f"{where[0].upper()}{where[1:]} is predicted more than {limits.ratio_to_fit:g} times worse than "
             "the fit's own: "
-            f"{told}. The fit's motion did not show all of the joint: excite it more, or keep to essential "
-            "parameters.",
+            f"{told}. {cause}",
         )
     ]
 

@@ -13,6 +13,7 @@ from dynid.estimators.estimate import Estimate, Further
 from dynid.model.robot import Robot
 
 FloatArray = NDArray[np.float64]
+_WITHOUT_DRY = ("Fv", "off")
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +35,11 @@ class Model:
     covariance: FloatArray | None = None
     further: Further | None = None
     uncertainty: str = "classical"
+
+    @property
+    def dry_friction(self) -> bool:
+        """Whether any term besides viscous friction and offset tells how friction depends on the speed."""
+        return self.further is not None or any(t.name not in _WITHOUT_DRY for t in self.robot.friction_terms)
 
     def __post_init__(self) -> None:
         """Check sizes and that every value is a number."""

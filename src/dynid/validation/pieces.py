@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from dynid.errors import DynidError
 from dynid.signals.motion import Motion
 from dynid.signals.preparation import Preparation
+from dynid.validation.figures import ErrorFigures
 from dynid.validation.judge import judge
 from dynid.validation.model import Model
 from dynid.validation.parts import Parts, Shares, split
@@ -51,7 +52,9 @@ def validate_pieces(
     logs: Iterable[tuple[str, Iterable[Motion]]],
     plan: Preparation,
     *,
+    fit: ErrorFigures | None = None,
     seen: Callable[[], bool] = lambda: False,
+    repeated: Callable[[], bool] = lambda: False,
     concerns: Sequence[Reason] = (),
 ) -> Validation:
     """Predict the torques of logs piece by piece and say what the prediction is worth.
@@ -63,7 +66,9 @@ def validate_pieces(
         model: the model.
         logs: name and prepared pieces of each log; each piece is used once and may be forgotten.
         plan: the preparation they went through.
+        fit: errors on the fit's own motions, to compare with.
         seen: asked after the last piece: are these the fit's own logs?
+        repeated: asked then too: do these repeat the fit's motion?
         concerns: what else is known about the logs; read after the last piece, so it may grow meanwhile.
     """
     decimates = plan.decimation > 1 or bool(plan.speed_thresholds)
@@ -77,16 +82,20 @@ def validate_pieces(
     if not each:
         raise DynidError("Validation was given no motion; give at least one.", name="motions", allowed=">= 1")
     names, tests, known = joint_names(model.robot), total.residuals.tests(), seen()
+    again = repeated()
     full = total.full.figures()
     decimated = total.rows.figures() if decimates else None
     verdict = judge(
         full if decimated is None else decimated,
         tests,
         names,
+        fit=fit,
         seen=known,
+        repeated=again,
         left_out=1.0 - total.counted / total.listed if total.listed else 0.0,
         uncertainty=model.uncertainty,
         concerns=concerns,
+        lacking=not model.dry_friction,
     )
     return Validation(
         joints=names,
@@ -99,6 +108,7 @@ def validate_pieces(
         doubt_rms=None if model.covariance is None else np.sqrt(total.doubt / total.samples),
         seen=known,
         verdict=verdict,
+        repeated=again,
     )
 
 

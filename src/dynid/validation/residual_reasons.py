@@ -24,11 +24,7 @@ def residual_reasons(
         uncertainty: how σ of the parameters was found: "classical", "hac" or "bootstrap".
     """
     coloured = [joints[j] for j, test in enumerate(tests) if not test.white(level)]
-    heavy = [
-        joints[j]
-        for j, test in enumerate(tests)
-        if not test.gaussian(level) and test.excess_kurtosis > _HEAVY
-    ]
+    heavy = [joints[j] for j, test in enumerate(tests) if heavy_tailed(test, level)]
     reasons = []
     if coloured:
         seen = f"The residual is not white on {', '.join(coloured)}: something systematic is left."
@@ -42,6 +38,16 @@ def residual_reasons(
             )
         )
     return reasons
+
+
+def heavy_tailed(test: ResidualTests, level: float) -> bool:
+    """Whether large errors are frequent, as friction at reversals makes them.
+
+    Args:
+        test: of one coordinate.
+        level: probability below which a test rejects.
+    """
+    return not test.gaussian(level) and test.excess_kurtosis > _HEAVY
 
 
 def _about_sigma(uncertainty: str) -> str:

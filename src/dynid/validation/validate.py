@@ -51,11 +51,12 @@ def validate(
     motions: Sequence[Motion],
     plan: Preparation,
     *,
-    fit: Validation | None = None,
+    fit: Validation | ErrorFigures | None = None,
     thresholds: Thresholds | None = None,
     seen: bool = False,
     repeated: bool = False,
     concerns: Sequence[Reason] = (),
+    lacking: bool = False,
 ) -> Validation:
     """Predict the torques of motions and say what the prediction is worth.
 
@@ -66,11 +67,12 @@ def validate(
         model: a model, or the estimate that holds it.
         motions: prepared motions, best such that the fit has not seen.
         plan: the preparation they went through.
-        fit: the validation on the fit's own motions, to compare with.
+        fit: the validation on the fit's own motions, or its figures, to compare with.
         thresholds: where trust ends.
         seen: say that these are the fit's own motions.
         repeated: say that these are new motions that repeat the fit's.
         concerns: what else is known about the motions, for the verdict.
+        lacking: say that something else speaks for an effect the model lacks.
     """
     tested = as_model(model)
     if not motions:
@@ -80,7 +82,7 @@ def validate(
     tests = _tests(runs)
     full, decimated = _figures(runs)
     judged = full if decimated is None else decimated
-    own = None if fit is None else fit.judged
+    own = fit.judged if isinstance(fit, Validation) else fit
     return Validation(
         joints=names,
         units=torque_units(tested.robot),
@@ -102,6 +104,7 @@ def validate(
             left_out=_left_out(runs),
             uncertainty=tested.uncertainty,
             concerns=concerns,
+            lacking=lacking or not tested.dry_friction,
         ),
         repeated=repeated,
     )

@@ -54,7 +54,7 @@ def band_concerns(estimate: Estimate) -> tuple[Reason, ...]:
         full = identify(problem, WLS())
     except DynidError:
         return ()
-    counted = _inertias(estimate) & (full.relative_sigma < _KNOWN) & (narrow.relative_sigma < _KNOWN_NARROW)
+    counted = inertias(estimate) & (full.relative_sigma < _KNOWN) & (narrow.relative_sigma < _KNOWN_NARROW)
     if not np.any(counted):
         return ()
     ratio = float(np.median(full.values[counted] / narrow.values[counted]))
@@ -70,7 +70,8 @@ def band_concerns(estimate: Estimate) -> tuple[Reason, ...]:
     )
 
 
-def _inertias(estimate: Estimate) -> NDArray[np.bool_]:
+def inertias(estimate: Estimate) -> NDArray[np.bool_]:
+    """Which base parameters are inertias or masses, of links or drives, (base,)."""
     base = estimate.problem.base
     families = [base.robot.table.entries[c].family for c in base.columns]
     return np.array(

@@ -22,6 +22,7 @@ def document_of(result: FitResult, run: Mapping[str, Any]) -> dict[str, Any]:
     problem, strategy = result.estimate.problem, result.strategy.linear
     reasons = list(result.suggestion.reasons) if result.suggestion else ["given by the user"]
     kept = {"preparation_reasons": reasons, "fitted": [log.to_dict() for log in result.identities]}
+    kept |= result.loop
     return build_document(
         result.estimate,
         result.motions,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -11,6 +11,7 @@ from dynid.errors import DynidError
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.identify import identify
 from dynid.estimators.strategy import Strategy
+from dynid.export.trail import Trail
 from dynid.model.robot import Robot
 from dynid.problem.build import build_problem
 from dynid.signals.check import DataCheck
@@ -23,14 +24,17 @@ from dynid.signals.suggest import Suggestion, suggest
 from dynid.validation.validate import validate
 from dynid.validation.validation import Validation
 from dynid.validation.verdict import Reason
+from dynid.workflow.agreement import disagreements
 from dynid.workflow.bands import band_concerns
 from dynid.workflow.held import Held, hold, prove, with_parts
 from dynid.workflow.identity import LogIdentity, identity_of, refuse_duplicates
 from dynid.workflow.noise import noise_concerns
 from dynid.workflow.overrides import overridden
 from dynid.workflow.physical import impossible
+from dynid.workflow.rates import rate_concerns
 from dynid.workflow.screening import refuse_unusable as refuse_unusable
 from dynid.workflow.screening import screened
+from dynid.workflow.trails import trails_of
 
 Progress = Callable[[str], None]
 
@@ -53,6 +57,7 @@ class FitResult:
         unseen_checks: the data check of each log of those.
         concerns: what was noticed about the parameters beside all that.
         identities: what tells the logs of the fit from others.
+        loop: the control law as TOML and the accuracy of the simulation, where there is one.
     """
 
     logs: tuple[Log, ...]
@@ -68,6 +73,12 @@ class FitResult:
     unseen_checks: tuple[DataCheck, ...] = ()
     concerns: tuple[Reason, ...] = ()
     identities: tuple[LogIdentity, ...] = ()
+    loop: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def trails(self) -> tuple[Trail, ...]:
+        """Where the robot went, to know the motion again."""
+        return trails_of(self.motions)
 
 
 def fit_logs(
@@ -159,7 +170,8 @@ def judged_fit(
         identities: what tells the logs of the fit from others.
     """
     own = validate(estimate, motions, plan, seen=True)
-    new, unseen = prove(estimate, held, motions, plan, own)
+    apart = disagreements(estimate.problem)
+    new, unseen = prove(estimate, held, motions, plan, own, lacking=bool(apart))
     return FitResult(
         logs=tuple(logs),
         checks=checks,
@@ -172,16 +184,21 @@ def judged_fit(
         unseen_motions=new,
         unseen=unseen,
         unseen_checks=held.checks,
-        concerns=_concerns(logs, plan, estimate, motions),
+        concerns=_concerns(logs, plan, estimate, motions, apart),
         identities=identities,
     )
 
 
 def _concerns(
-    logs: Sequence[Log], plan: Preparation, estimate: Estimate, motions: Sequence[Motion]
+    logs: Sequence[Log],
+    plan: Preparation,
+    estimate: Estimate,
+    motions: Sequence[Motion],
+    apart: tuple[Reason, ...],
 ) -> tuple[Reason, ...]:
     noise = noise_concerns(logs, plan) or band_concerns(estimate)  # one sentence on attenuation is enough
-    return (*noise, *impossible(estimate, motions))
+    rate = rate_concerns(logs, plan, estimate)
+    return (*noise, *rate, *apart, *impossible(estimate, motions))
 
 
 def split_log(log: Log, share: float) -> tuple[Log, Log]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dynid.estimators.estimate import Estimate
 from dynid.model.robot import Robot
@@ -13,11 +13,15 @@ from dynid.signals.log import Log
 from dynid.signals.motion import Motion
 from dynid.signals.preparation import Preparation
 from dynid.signals.prepare import prepare
+from dynid.validation.figures import ErrorFigures
+from dynid.validation.model import Model
 from dynid.validation.validate import validate
 from dynid.validation.validation import Validation
+from dynid.validation.verdict import LEVELS, Reason
 from dynid.workflow.identity import LogIdentity, identity_of, own_logs
 from dynid.workflow.novelty import novelty
 from dynid.workflow.screening import screened
+from dynid.workflow.trails import Positions
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +71,13 @@ def with_parts(held: Held, parts: Sequence[Log], robot: Robot) -> Held:
 
 
 def prove(
-    estimate: Estimate, held: Held, fitted: Sequence[Motion], plan: Preparation, own: Validation
+    estimate: Estimate,
+    held: Held,
+    fitted: Sequence[Motion],
+    plan: Preparation,
+    own: Validation,
+    *,
+    lacking: bool = False,
 ) -> tuple[tuple[Motion, ...], Validation | None]:
     """Predict held-out motion, and say how much of a proof that is.
 
@@ -77,6 +87,7 @@ def prove(
         fitted: motions of the fit.
         plan: preparation.
         own: the validation on the fit's own motions, to compare with.
+        lacking: whether the fit shows that the model lacks an effect.
 
     Returns:
         The prepared motions and their validation; none when nothing was held.
@@ -84,8 +95,47 @@ def prove(
     motions = tuple(prepare(log, plan) for log in held.logs)
     if not motions:
         return (), None
-    news = novelty(motions, held.own, fitted)
-    found = validate(
-        estimate, motions, plan, fit=own, seen=news.own, repeated=news.repeated, concerns=news.concerns
+    return motions, predicted(estimate, motions, held.own, fitted, plan, own, lacking=lacking)
+
+
+def predicted(
+    model: Model | Estimate,
+    motions: Sequence[Motion],
+    own: Sequence[bool],
+    fitted: Sequence[Positions],
+    plan: Preparation,
+    fit: Validation | ErrorFigures | None,
+    concerns: Sequence[Reason] = (),
+    *,
+    lacking: bool = False,
+) -> Validation:
+    """Predict the torques of motions that were kept for validation, and ask whether they are new.
+
+    Args:
+        model: what was identified.
+        motions: prepared, or simulated under the controller.
+        own: which of them come from logs of the fit.
+        fitted: motions of the fit, or their trails.
+        plan: preparation.
+        fit: the validation on the fit's own motions, or its figures, to compare with.
+        concerns: what else is known about the motions.
+        lacking: whether the fit shows that the model lacks an effect.
+    """
+    news = novelty(motions, own, fitted)
+    told = (*news.concerns, *concerns)
+    return validate(
+        model,
+        motions,
+        plan,
+        fit=fit,
+        seen=news.own,
+        repeated=news.repeated,
+        concerns=told,
+        lacking=lacking,
     )
-    return motions, found
+
+
+def noted(found: Validation, remark: Reason) -> Validation:
+    """A validation with one more note, which changes no grade."""
+    reasons = sorted((*found.verdict.reasons, remark), key=lambda reason: -LEVELS.index(reason.level))
+    return replace(found, verdict=replace(found.verdict, reasons=tuple(reasons)))

@@ -20,11 +20,10 @@ from dynid.signals.log import Log
 from dynid.signals.motion import Motion
 from dynid.signals.preparation import Preparation
 from dynid.signals.read import MappingLike
+from dynid.workflow.logs import CHUNK
 from dynid.workflow.screening import refuse_unusable
 
 FloatArray = NDArray[np.float64]
-CHUNK = 100_000
-"""Samples held at once."""
 _CHECKED = 50_000
 """Samples the data check of a long log looks at."""
 _HUGE, _FAR = 1e10, 1e4

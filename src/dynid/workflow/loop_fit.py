@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.errors import DynidError, NotTrustworthyError
+from dynid.errors import DynidError
 from dynid.estimators.essential import Essential
-from dynid.estimators.estimate import Estimate
 from dynid.estimators.identify import identify
-from dynid.estimators.loop_gains import Gains, transient
 from dynid.estimators.output_error import OutputError
 from dynid.estimators.strategy import Strategy
 from dynid.model.robot import Robot
-from dynid.problem.closed_loop import LoopProblem, build_loop_problem
-from dynid.problem.replay import Model, replay
+from dynid.problem.closed_loop import build_loop_problem
 from dynid.signals.convert import to_joint_side
 from dynid.signals.log import Log
 from dynid.signals.motion import Motion
@@ -30,9 +26,11 @@ from dynid.simulation.controller import Controller
 from dynid.simulation.log_reference import reference_of_log
 from dynid.simulation.reference import Reference
 from dynid.validation.validate import validate
-from dynid.workflow.fit import FitResult, Progress, chosen_plan
-from dynid.workflow.identity import identity_of, own_logs, refuse_duplicates
-from dynid.workflow.novelty import novelty
+from dynid.workflow.fit import FitResult, Progress
+from dynid.workflow.held import noted, predicted
+from dynid.workflow.identity import identity_of, refuse_duplicates
+from dynid.workflow.loop_held import hold_loop, loop_facts, pushed, replayed
+from dynid.workflow.loop_plan import chosen_loop_plan
 from dynid.workflow.physical import impossible
 from dynid.workflow.screening import screened
 
@@ -62,7 +60,7 @@ def fit_loop(
             at the first measured position with the speed of the reference.
         controller: the law the robot ran under.
         references: one per log; the logs' own reference channels when None.
-        plan: preparation; suggested from the reference when None.
+        plan: preparation; when None suggested from the reference, for IV from the measured positions.
         overrides: keys of the suggested preparation to replace.
         unseen: experiments kept for validation.
         unseen_references: one per unseen log; their own reference channels when None.
@@ -70,21 +68,18 @@ def fit_loop(
         progress: told what is being done.
     """
     joint_side = [to_joint_side(log, robot) for log in logs]
-    held = [to_joint_side(log, robot) for log in unseen]
     identities = tuple(identity_of(log) for log in joint_side)
     refuse_duplicates(identities)
     progress("checking the data")
     checks = [screened(log, robot).check for log in joint_side if "position" in log.channels]
-    held_checks = [screened(log, robot, use="validation").check for log in held if "position" in log.channels]
+    held = hold_loop(unseen, robot, identities)
     given = [reference_of_log(log) for log in joint_side] if references is None else list(references)
     if len(given) != len(joint_side):
         raise DynidError(
             f"{len(given)} references were given for {len(joint_side)} logs; give one each.",
             name="references",
         )
-    # Filters of the measured position do not enter a simulation, but the band and decimation do.
-    followed = [_followed(*pair) for pair in zip(joint_side, given, strict=True)]
-    chosen, suggestion = chosen_plan(followed, plan, overrides)
+    chosen, suggestion = chosen_loop_plan(joint_side, given, strategy, plan, overrides)
     motions = _measured(joint_side, chosen)
     progress("simulating and identifying")
     problem = build_loop_problem(
@@ -103,15 +98,13 @@ def fit_loop(
     own = validate(estimate, shown, chosen, seen=True)
     new: tuple[Motion, ...] = ()
     proof = None
-    if held:
-        others = build_loop_problem(
-            robot, held, controller, unseen_references, chosen, accuracy=accuracy, base=problem.base
-        )
-        new = simulated_motions(others, estimate)
-        news = novelty(new, own_logs([identity_of(log) for log in held], identities), shown)
-        proof = validate(
-            estimate, new, chosen, fit=own, seen=news.own, repeated=news.repeated, concerns=news.concerns
-        )
+    if held.logs:
+        values, others = estimate.values, unseen_references
+        run = replayed(problem.base, values, held.logs, controller, others, chosen, accuracy)
+        new = run.motions
+        proof = predicted(estimate, new, held.own, shown, chosen, own)
+        remark = pushed(estimate, held, chosen, proof)
+        proof = run.told(proof if remark is None else noted(proof, remark))
     return FitResult(
         logs=tuple(joint_side),
         checks=tuple(checks),
@@ -123,25 +116,11 @@ def fit_loop(
         own=own,
         unseen_motions=new,
         unseen=proof,
-        unseen_checks=tuple(held_checks),
+        unseen_checks=held.checks,
         concerns=impossible(estimate, shown),
         identities=identities,
+        loop=loop_facts(controller, problem.accuracy),
     )
-
-
-def simulated_motions(problem: LoopProblem, estimate: Estimate) -> tuple[Motion, ...]:
-    """Motions of the closed loop with the identified model, with the measured torques.
-
-    Where the robot stood at the start is not known, so the loop's transient is left out.
-    """
-    trim = transient(None, Gains(problem.controller, None), problem)
-    found = replay(problem, Model(problem.robot, problem.base, estimate.values), problem.controller, trim)
-    if not found.outcome.trustworthy:
-        raise NotTrustworthyError(
-            f"The unseen motion cannot be simulated: {found.outcome.cause} {found.outcome.remedy}",
-            name=found.outcome.name,
-        )
-    return found.motions
 
 
 def _measured(logs: Sequence[Log], plan: Preparation) -> list[Motion] | None:
@@ -168,9 +147,3 @@ def _starts(logs: Sequence[Log], references: Sequence[Reference]) -> list[State 
         assert reference.qd is not None  # a reference fills it in
         found.append((log.channel("position")[0], reference.qd[0]) if known else None)
     return found
-
-
-def _followed(log: Log, reference: Reference) -> Log:
-    """The log with its reference in place of the positions, for the spectrum of the motion."""
-    q = np.column_stack([np.interp(log.time, reference.time, column) for column in reference.q.T])
-    return replace(log, channels={**log.channels, "position": q})

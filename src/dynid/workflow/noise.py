@@ -11,7 +11,7 @@ from dynid.signals.log import Log
 from dynid.signals.outliers import replace_outliers
 from dynid.signals.preparation import Preparation
 from dynid.signals.resample import grid, interpolate, is_even, steady_rate
-from dynid.signals.spectrum import position_spectrum
+from dynid.signals.spectrum import PositionSpectrum, position_spectrum
 from dynid.validation.verdict import Reason
 
 FloatArray = NDArray[np.float64]
@@ -34,6 +34,22 @@ def noise_share(log: Log, plan: Preparation) -> FloatArray | None:
     Returns:
         (axes,), or None when the log is too short to tell.
     """
+    found = motion_spectrum(log, plan)
+    if found is None:
+        return None
+    spectrum, rate = found
+    share = spectrum.noise_share(band_hz(plan, rate))
+    # Where no noise is seen, what stands at the top of the spectrum is motion or rounding.
+    return np.where(np.isfinite(spectrum.noise_begin()) & spectrum.moving(), share, 0.0)
+
+
+def motion_spectrum(log: Log, plan: Preparation) -> tuple[PositionSpectrum, float] | None:
+    """Spectrum of a log's positions without outliers, and its rate [Hz]; None when it is too short to tell.
+
+    Args:
+        log: joint side.
+        plan: its outlier filter is used.
+    """
     log = log.part(slice(_MOST))
     if log.samples < _FEWEST:
         return None
@@ -42,11 +58,7 @@ def noise_share(log: Log, plan: Preparation) -> FloatArray | None:
         q = replace_outliers(q, plan.median_window, plan.median_threshold).values
     if not is_even(log.time):
         q = interpolate(log.time, q, grid(float(log.time[0]), float(log.time[-1]), rate))
-    band = band_hz(plan, rate)
-    spectrum = position_spectrum(q, rate)
-    share = spectrum.noise_share(band)
-    # Where no noise is seen, what stands at the top of the spectrum is motion or rounding.
-    return np.where(np.isfinite(spectrum.noise_begin()) & spectrum.moving(), share, 0.0)
+    return position_spectrum(q, rate), rate
 
 
 def band_hz(plan: Preparation, rate_hz: float) -> float:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from dynid.signals.motion import Motion
 from dynid.validation.verdict import Reason
+from dynid.workflow.trails import Positions, sampled, seconds_of, spread_of
 
 FloatArray = NDArray[np.float64]
 _CLOSE = 0.05
@@ -44,24 +45,32 @@ class Novelty:
     concerns: tuple[Reason, ...] = ()
 
 
-def novelty(held: Sequence[Motion], own: Sequence[bool], fitted: Sequence[Motion]) -> Novelty:
+def novelty(held: Sequence[Motion], own: Sequence[bool], fitted: Sequence[Positions]) -> Novelty:
     """Judge motions kept for validation.
 
     Args:
         held: prepared motions.
         own: which of them come from logs of the fit.
-        fitted: prepared motions of the fit.
+        fitted: motions of the fit, or their trails; where there are none, repetition is not asked about.
+    """
+    shares = [1.0 if same else repeated_share(motion, fitted) for motion, same in zip(held, own, strict=True)]
+    return weighed([motion.name for motion in held], own, shares)
+
+
+def weighed(names: Sequence[str], own: Sequence[bool], shares: Sequence[float]) -> Novelty:
+    """Judge motions by how much of them repeats the fit's.
+
+    Args:
+        names: of the motions.
+        own: which of them come from logs of the fit.
+        shares: what ``repeated_share`` says of each.
     """
     concerns = []
-    old = []
-    for motion, same in zip(held, own, strict=True):
-        share = 1.0 if same else repeated_share(motion, fitted)
-        old.append(share >= _MOSTLY)
-        if same:
-            concerns.append(own_log(motion.name))
-        elif old[-1]:
-            concerns.append(_repeats(motion.name, share))
-    if not held:
+    old = [same or share >= _MOSTLY for same, share in zip(own, shares, strict=True)]
+    for name, same, again, share in zip(names, own, old, shares, strict=True):
+        if again:
+            concerns.append(own_log(name) if same else _repeats(name, share))
+    if not names:
         return Novelty()
     return Novelty(all(own), all(old) and not all(own), tuple(concerns))
 
@@ -83,26 +92,24 @@ def _repeats(name: str, share: float) -> Reason:
     )
 
 
-def repeated_share(held: Motion, fitted: Sequence[Motion]) -> float:
+def repeated_share(held: Motion, fitted: Sequence[Positions]) -> float:
     """Share of a motion's stretches that run along the same positions in time as a stretch of the fit's.
 
     Args:
         held: the motion to judge.
         fitted: the motions it may repeat.
     """
-    seen = np.concatenate([motion.q for motion in fitted])
-    spread = seen.std(axis=0)
-    moving = spread > 1e-4 * spread.max(initial=0.0)
-    if not np.any(moving):
+    if not fitted:
         return 0.0
-    middle, scale = seen.mean(axis=0)[moving], spread[moving]
-    speed = float(np.sqrt(np.mean((held.qd[:, moving] / scale) ** 2)))
+    spread = spread_of(fitted)
+    speed = spread.speed(held)
     if not speed > 0:
         return 0.0
-    seconds = sum(motion.samples / motion.rate_hz for motion in (held, *fitted))
-    step = max(_STEP / speed, 1.0 / held.rate_hz, seconds / _MOST_SAMPLES)
+    step = max(_STEP / speed, 1.0 / held.rate_hz, seconds_of([held, *fitted]) / _MOST_SAMPLES)
     close = max(_CLOSE, speed * step)  # a coarse step cannot meet a finer distance
-    paths = [(_sampled(motion, step)[:, moving] - middle) / scale for motion in (held, *fitted)]
+    paths = [
+        (sampled(path, step)[:, spread.moving] - spread.middle) / spread.scale for path in (held, *fitted)
+    ]
     stretches = [
         s for s in np.array_split(paths[0], _STRETCHES) if len(s) > 2 and np.max(np.ptp(s, axis=0)) > _RESTING
     ]
@@ -110,12 +117,6 @@ def repeated_share(held: Motion, fitted: Sequence[Motion]) -> float:
         return 0.0
     hits = [min(_nearest(stretch, path) for path in paths[1:]) < close for stretch in stretches]
     return float(np.mean(hits))
-
-
-def _sampled(motion: Motion, step: float) -> FloatArray:
-    time = motion.time - motion.time[0]
-    at = np.arange(0.0, float(time[-1]) + 1e-9, step)
-    return np.stack([np.interp(at, time, x) for x in motion.q.T], axis=1)
 
 
 def _nearest(stretch: FloatArray, path: FloatArray) -> float:

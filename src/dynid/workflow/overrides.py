@@ -10,14 +10,16 @@ from dynid.signals.suggest import Suggestion
 
 MARKS = {
     "cutoff_hz": "The cut-off is",
+    "difference_points": "Differences over",
     "decimation": "Decimation by",
     "speed_thresholds": "Rows slower than",
 }
 """Words by which the reason of a key is known."""
-_BAND = "In that band noise"
-"""The reason that holds for the suggested cut-off and decimation only."""
+ATTENUATION = "In that band noise"
+"""Words of the reason that holds for the suggested cut-off and decimation only, and for least squares."""
 _WORDS = {
     "cutoff_hz": "The cut-off is {new} Hz as given (suggested: {old} Hz).",
+    "difference_points": "Differences over {new} points as given (suggested: {old}).",
     "decimation": "Decimation by {new} as given (suggested: {old}).",
     "speed_thresholds": "Rows slower than {new} are left out as given (suggested: {old}).",
     "convention": "Filters follow the {new} convention as given (suggested: {old}).",
@@ -35,7 +37,7 @@ def overridden(suggestion: Suggestion, given: Mapping[str, Any]) -> Suggestion:
         return suggestion
     plan = replace(suggestion.plan, **given)
     stale = [MARKS[key] for key in given if key in MARKS]
-    stale += [_BAND] if {"cutoff_hz", "decimation"} & set(given) else []
+    stale += [ATTENUATION] if {"cutoff_hz", "decimation"} & set(given) else []
     kept = [reason for reason in suggestion.reasons if not any(mark in reason for mark in stale)]
     told = [_told(key, value, getattr(suggestion.plan, key)) for key, value in given.items()]
     return Suggestion(plan, (*told, *kept), suggestion.facts)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from dynid.base.base_map import BaseMap
 from dynid.compile.kernels import RobotKernels, kernels
 from dynid.estimators.estimate import Estimate
+from dynid.estimators.terms import slots_of
 from dynid.signals.motion import Motion
 from dynid.validation.verdict import Reason
 
@@ -38,7 +39,7 @@ def impossible(estimate: Estimate, motions: Sequence[Motion]) -> tuple[Reason, .
 def _negative_values(estimate: Estimate) -> list[Reason]:
     base = estimate.problem.base
     table = base.robot.table
-    alone = np.count_nonzero(base.matrix, axis=1) == 1
+    alone = (np.count_nonzero(base.matrix, axis=1) == 1) & ~_beside_terms(estimate)
     told = []
     for i, column in enumerate(base.columns):
         value, sigma = float(estimate.values[i]), float(estimate.sigma[i])
@@ -54,6 +55,16 @@ def _negative_values(estimate: Estimate) -> list[Reason]:
             "wrong sign or gear ratio, noise in the accelerations, or terms that the motion cannot separate.",
         )
     ]
+
+
+def _beside_terms(estimate: Estimate) -> NDArray[np.bool_]:
+    """Friction of joints that have nonlinear terms too: only their sum is friction, (base,)."""
+    base = estimate.problem.base
+    further = estimate.further
+    slots = () if further is None else slots_of(base.robot, further.terms)
+    joints = {base.robot.coordinates[slot.joint] for slot in slots}
+    entries = [base.robot.table.entries[column] for column in base.columns]
+    return np.array([e.family == "friction" and e.joint in joints for e in entries], dtype=bool)
 
 
 def _negative_inertia(estimate: Estimate, motions: Sequence[Motion]) -> list[Reason]:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from dynid.errors import DynidError, FileError
 from dynid.export.result import SavedResult
 from dynid.report.checks import normalised, reasons_of
@@ -17,14 +19,14 @@ from dynid.signals.mapping import LogMapping, mapping_from_table
 from dynid.signals.motion import Motion
 from dynid.signals.prepare import prepare
 from dynid.signals.read import MappingLike, read_logs
+from dynid.validation.figures import ErrorFigures
 from dynid.validation.pieces import validate_pieces
-from dynid.validation.validate import validate
 from dynid.validation.validation import Validation
 from dynid.validation.verdict import Reason
-from dynid.workflow.held import hold
+from dynid.workflow.held import Held, hold, noted, predicted
 from dynid.workflow.identity import LogIdentity, identity_of, own_logs
 from dynid.workflow.long_log import open_long
-from dynid.workflow.novelty import own_log
+from dynid.workflow.novelty import repeated_share, weighed
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,10 +36,12 @@ class Proof:
     Args:
         validation: the figures and the verdict, with what is known about the logs in it.
         data: data checks of the logs, as the report shows them.
+        remarks: reasons of the verdict about the proof itself, to be told whatever their level.
     """
 
     validation: Validation
     data: tuple[dict[str, Any], ...]
+    remarks: tuple[Reason, ...] = ()
 
 
 def stored_mapping(saved: SavedResult) -> LogMapping | None:
@@ -63,28 +67,40 @@ def fitted_logs(saved: SavedResult) -> tuple[LogIdentity, ...]:
         return ()
 
 
+def fit_figures(saved: SavedResult) -> ErrorFigures | None:
+    """Errors on the fit's own motions, to compare with; None where the result does not tell them."""
+    try:
+        own = saved.document["fit"]
+        figures = ErrorFigures.from_dict(own["full"] if own["decimated"] is None else own["decimated"])
+    except (KeyError, TypeError, ValueError):
+        return None
+    shape = (saved.robot.n_coordinates,)
+    return figures if figures.rms.shape == figures.relative_percent.shape == shape else None
+
+
 def read_as_fitted(
-    saved: SavedResult, paths: Sequence[Path], mapping: MappingLike
-) -> tuple[tuple[Log, ...], MappingLike]:
+    saved: SavedResult,
+    paths: Sequence[Path],
+    mapping: MappingLike,
+    reader: Callable[[Sequence[Path], MappingLike], tuple[Log, ...]] = read_logs,
+) -> tuple[Log, ...]:
     """Read logs with the mapping given, else with that of the fit, else by common names.
 
     Args:
         saved: the result.
         paths: files or folders.
         mapping: the user's mapping, or None.
-
-    Returns:
-        The logs, and the mapping they were read with.
+        reader: reads them with one mapping.
     """
     own = stored_mapping(saved) if mapping is None else None
     if own is None:
-        return read_logs(paths, mapping), mapping
+        return reader(paths, mapping)
     try:
-        return read_logs(paths, own), own
+        return reader(paths, own)
     except DynidError as error:
         # A log without the columns of the fit's, such as a repaired one, may still be understood by itself.
         try:
-            return read_logs(paths, None), None
+            return reader(paths, None)
         except DynidError:
             raise error from None
 
@@ -101,13 +117,55 @@ def validate_saved(saved: SavedResult, logs: Sequence[Log], *, repair: bool = Fa
         NotTrustworthyError: when a log is not usable.
     """
     held = hold(logs, saved.robot, fitted_logs(saved), repair=repair)
-    motions = [prepare(log, saved.plan) for log in held.logs]
+    return proof_of(saved, held, [prepare(log, saved.plan) for log in held.logs])
+
+
+def proof_of(saved: SavedResult, held: Held, motions: Sequence[Motion]) -> Proof:
+    """Predict motions with a saved model, and say how much of a proof that is.
+
+    Args:
+        saved: the result.
+        held: the logs they come from.
+        motions: prepared, or simulated under the controller.
+    """
     mended = [m.name for m in motions if any(step.name.startswith("repair") for step in m.history)]
     data = tuple(normalised(check, mended, use="validation") for check in held.checks)
-    own = [own_log(m.name) for m, same in zip(motions, held.own, strict=True) if same]
-    concerns = (*own, *_warnings(data))
-    found = validate(saved.model, motions, saved.plan, seen=all(held.own), concerns=concerns)
-    return Proof(found, data)
+    remarks = _unknown_motion(saved, held.own)
+    concerns = (*_warnings(data), *remarks)
+    figures = fit_figures(saved)
+    found = predicted(saved.model, motions, held.own, saved.trails, saved.plan, figures, concerns)
+    return Proof(found, data, remarks)
+
+
+def remarked(proof: Proof, remark: Reason) -> Proof:
+    """A proof with one more remark, a note that changes no grade."""
+    return Proof(noted(proof.validation, remark), proof.data, (*proof.remarks, remark))
+
+
+def along_measured(proof: Proof, why: str) -> Proof:
+    """A proof of a closed-loop result that was not simulated, with a note that says so.
+
+    Args:
+        proof: along measured positions.
+        why: what is in the way of a simulation, and how to get it.
+    """
+    told = (
+        "The torques were predicted along the measured positions, not along a simulated motion as in the fit"
+    )
+    return remarked(proof, Reason("note", f"{told}: {why}."))
+
+
+def _unknown_motion(saved: SavedResult, own: Sequence[bool]) -> tuple[Reason, ...]:
+    """Say where repetition cannot be asked about."""
+    if saved.trails or all(own):
+        return ()
+    return (
+        Reason(
+            "note",
+            "The result does not hold the fit's motion, because an earlier version of dynid wrote it, so it "
+            "was not asked whether the logs repeat that motion; fit again to have it asked.",
+        ),
+    )
 
 
 def validate_long(
@@ -118,7 +176,8 @@ def validate_long(
 ) -> Proof:
     """Predict logs chunk by chunk, with memory that does not depend on their length.
 
-    Data checks look at the beginning of each log; garbage anywhere stops it.
+    Data checks look at the beginning of each log; garbage anywhere stops it. Whether a log repeats the fit's
+    motion is asked of its first and its last piece.
 
     Args:
         saved: the result.
@@ -128,19 +187,38 @@ def validate_long(
     """
     used = stored_mapping(saved) if mapping is None else mapping
     fitted, checks = fitted_logs(saved), list[DataCheck]()
-    own, concerns = list[bool](), list[Reason]()
+    names, own, shares, concerns = list[str](), list[bool](), list[float](), list[Reason]()
+
+    def watched(pieces: Iterator[Motion]) -> Iterator[Motion]:
+        ends: list[Motion] = []
+        for piece in pieces:
+            ends[1:] = [piece] if ends else []
+            ends = ends or [piece]
+            yield piece
+        shares.append(float(np.mean([repeated_share(end, saved.trails) for end in ends] or [0.0])))
 
     def logs() -> Iterator[tuple[str, Iterator[Motion]]]:
         for path in paths:
             long = open_long(saved.robot, path, used, use="validation")
             checks.append(long.check)
+            names.append(long.head.name)
             own.extend(own_logs([identity_of(long.head, streamed=True)], fitted))
-            concerns.extend([own_log(long.head.name)] if own[-1] else [])
-            concerns.extend(_warnings([normalised(long.check, use="validation")]))
-            yield long.head.name, long.motions(saved.plan, progress)
+            yield names[-1], watched(long.motions(saved.plan, progress))
+        concerns.extend(weighed(names, own, shares).concerns)
+        concerns.extend(_warnings([normalised(check, use="validation") for check in checks]))
+        concerns.extend(_unknown_motion(saved, own))
 
-    found = validate_pieces(saved.model, logs(), saved.plan, concerns=concerns, seen=lambda: all(own))
-    return Proof(found, tuple(normalised(check, use="validation") for check in checks))
+    found = validate_pieces(
+        saved.model,
+        logs(),
+        saved.plan,
+        fit=fit_figures(saved),
+        concerns=concerns,
+        seen=lambda: all(own),
+        repeated=lambda: weighed(names, own, shares).repeated,
+    )
+    data = tuple(normalised(check, use="validation") for check in checks)
+    return Proof(found, data, _unknown_motion(saved, own))
 
 
 def _warnings(data: Sequence[dict[str, Any]]) -> list[Reason]:

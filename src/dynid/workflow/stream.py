@@ -7,6 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from dynid.errors import DynidError
 from dynid.estimators.identify import identify
 from dynid.estimators.strategy import Strategy
 from dynid.model.robot import Robot
@@ -18,10 +19,10 @@ from dynid.signals.read import MappingLike
 from dynid.workflow.fit import FitResult, Progress, chosen_plan, judged_fit
 from dynid.workflow.held import hold
 from dynid.workflow.identity import identity_of
-from dynid.workflow.long_log import CHUNK, open_long
+from dynid.workflow.logs import CHUNK, LONG
+from dynid.workflow.long_log import open_long
 
-LONG = 2_000_000
-"""Logs of more samples than this are streamed."""
+__all__ = ["LONG", "fit_stream"]
 _ROWS_BYTES = 30_000_000
 """Rows of a long log are not worth keeping: what needs them says so."""
 
@@ -41,14 +42,16 @@ def fit_stream(
 ) -> FitResult:
     """Fit one long log with memory that does not depend on its length.
 
-    The data check and the suggestion of a preparation look at the first chunk; the report shows the first and
-    the last one, and the residual over them stands for the whole. Garbage anywhere stops the fit.
+    The chunks are one experiment: the estimate is that of the whole log, to rounding. The data check and the
+    suggestion of a preparation look at the first chunk; the report shows the first and the last one, and the
+    residual over them stands for the whole. Garbage anywhere stops the fit.
 
     Args:
         robot: the robot.
         path: a Parquet or CSV file.
         mapping: what its columns are.
-        strategy: an estimator that works from triangular factors.
+        strategy: an estimator that works from triangular factors; some need the decimated rows as well, and
+            say so where there are too many.
         plan: preparation; suggested when None.
         overrides: keys of the suggested preparation to replace.
         unseen: experiments kept for validation, which fit into memory.
@@ -56,6 +59,13 @@ def fit_stream(
         chunk: samples held at once.
         progress: told what is being done.
     """
+    if not strategy.streams:
+        raise DynidError(
+            f"This estimator needs the motions of the whole log, and {path} is too long to be held in "
+            "memory; cut it, or use an estimator that is linear in its parameters, such as WLS.",
+            name="strategy",
+            value=str(path),
+        )
     progress("checking the first chunk")
     long = open_long(robot, path, mapping, chunk)
     identities = (identity_of(long.head, streamed=True),)
@@ -70,7 +80,7 @@ def fit_stream(
                 shown.append(motion)
             yield motion
 
-    problem = build_problem(robot, motions(), chosen, budget_bytes=_ROWS_BYTES)
+    problem = build_problem(robot, motions(), chosen, budget_bytes=_ROWS_BYTES, pieces=True)
     progress("identifying")
     estimate = identify(problem, strategy)
     return judged_fit(

@@ -54,6 +54,7 @@ PLANS = {
         drop_end=7,
     ),
     "matlab filter": Preparation(cutoff_hz=40.0, convention="matlab", drop_samples=49, drop_end=0),
+    "long differences": Preparation(difference_points=9),
     "nothing": Preparation(),
 }
 

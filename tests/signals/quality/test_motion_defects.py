@@ -175,7 +175,7 @@ def test_a_long_axis_is_looked_at_in_blocks(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_what_a_long_log_was_looked_at_in_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dynid.signals.check._LONG", 2000)
-    monkeypatch.setattr("dynid.signals.quality.light._MOST", 1000)
+    monkeypatch.setattr("dynid.signals.quality.light.MOST_SAMPLES", 1000)
     check = check_log(LOG, ROBOT)
     (finding,) = check.findings
     assert (check.verdict, finding.name, finding.severity) == ("good", "long log", "note")

@@ -94,9 +94,9 @@ BROKEN = {
     "only blanks": ("\n\n\n", "holds no rows of numbers"),
     "only a header": ("t,q1,tau1\n", "a header but no rows of numbers"),
     "only comments": ("# nothing\n", "holds no rows of numbers"),
-    "a row of units": (
-        "t,q1,tau1\ns,rad,Nm\n1,2,3\n2,3,4\n",
-        r"line 2: column 't' holds 's', which is no number",
+    "a row of words": (
+        "t,q1,tau1\none,two,3\n1,2,3\n2,3,4\n",
+        r"line 2: column 't' holds 'one', which is no number\. Should the names stand further down, give",
     ),
     "other width": ("t,q1,tau1\n0,1\n1,2,3\n2,3,4\n", r"line 2: 2 cells under a header of 3 names"),
     "binary": ("t,q1\0,tau1\n0,1,2\n", "is not text"),

@@ -202,7 +202,7 @@ def test_pickles_are_refused_and_not_run(tmp_path: Path, monkeypatch: pytest.Mon
     Path("raw.npz").write_bytes(pickle.dumps(Bomb()))
     with pytest.raises(FileError, match="is a pickle of Python objects, which is not read"):
         read_log("p.npz")
-    with pytest.raises(FileError, match="cannot be read as an NPZ file"):
+    with pytest.raises(FileError, match="is cut off or no NPZ file"):
         read_log("raw.npz")
     Path("raw.npy").write_bytes(pickle.dumps(Bomb()))
     np.save("object.npy", np.array([Bomb()], dtype=object))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,14 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.signals.log import Log
-from dynid.signals.quality.values import runs
+from dynid.signals.quality.runs import runs
+from dynid.signals.quality.thin import thinned
 
 FloatArray = NDArray[np.float64]
 SHORT_GAP = 10
 """Missing samples that interpolation may bridge."""
 _SET_BACK = 1.5
 """Samples by which rows and stamps must disagree before the clock was set back."""
-_MOST_BREAKS = 20
+MOST_BREAKS = 20
+"""Breaks beyond which the stamps are just bad."""
+BESIDE = 8
+"""Samples to each side of a break that tell whether the motion goes on."""
 _LOOKED_AT = 100_000
 
 
@@ -57,7 +62,7 @@ class Clock:
     @cached_property
     def gaps(self) -> NDArray[np.bool_]:
         """Steps that are too long to be jitter: samples are missing."""
-        some = self.steps[:: max(1, len(self.steps) // _LOOKED_AT)]
+        some = thinned(self.steps, _LOOKED_AT)
         usual = float(np.quantile(some, 0.95)) if len(some) else 0.0
         return self.steps > max(1.8 * usual, 2.5 * self.step)
 
@@ -74,9 +79,9 @@ def read_clock(log: Log) -> Clock:
     was set back and went on: what follows is as good as what came before, only its zero is another.
     """
     time, breaks = log.time, list[Break]()
-    while len(breaks) <= _MOST_BREAKS:
-        good, before = _good(time)
-        found = _set_back(time, good, before) if not good.all() else None
+    while len(breaks) <= MOST_BREAKS:
+        good, before = good_stamps(time)
+        found = None if good.all() else set_back(time, good, before, _usual_step(time, good))
         if found is None:
             break
         breaks.append(found)
@@ -84,52 +89,83 @@ def read_clock(log: Log) -> Clock:
         time[found.index :] += found.back_s
     else:
         time, breaks = log.time, []
-        good, before = _good(time)
+        good, before = good_stamps(time)
     kept = np.flatnonzero(good)
-    repeated = lost = backward = 0
-    if len(kept) < len(time):
-        finite = np.isfinite(time)
-        repeated = int(np.sum(finite & (time == before)))
-        lost = int(np.sum(~finite))
-        backward = len(time) - len(kept) - repeated - lost
+    repeated, backward, lost = bad_counts(time, good, before)
     steps = np.diff(time[kept] if len(kept) < len(time) else time)
     middle = float(np.median(steps)) if len(steps) else np.nan
     return Clock(time, good, repeated, backward, lost, middle, steps, kept[:-1], tuple(breaks))
 
 
-def _good(time: FloatArray) -> tuple[NDArray[np.bool_], FloatArray]:
-    """Which stamps are finite and later than all before, and the latest before each."""
-    if np.all(np.diff(time) > 0):  # NaN is not
+def bad_counts(time: FloatArray, good: NDArray[np.bool_], before: FloatArray) -> tuple[int, int, int]:
+    """How many stamps are repeated, backward and lost, of those that are not good."""
+    bad = int(np.count_nonzero(~good))
+    if bad == 0:
+        return 0, 0, 0
+    finite = np.isfinite(time)
+    repeated, lost = int(np.sum(finite & (time == before))), int(np.sum(~finite))
+    return repeated, bad - repeated - lost, lost
+
+
+def good_stamps(
+    time: FloatArray, latest: float = -np.inf, previous: float = -np.inf
+) -> tuple[NDArray[np.bool_], FloatArray]:
+    """Which stamps are finite and later than all before, and the latest before each.
+
+    Args:
+        time: stamps.
+        latest: the latest of those before them.
+        previous: the last of those before them.
+    """
+    if np.all(np.diff(time) > 0) and (not len(time) or time[0] > latest):  # NaN is not
         return np.ones(len(time), dtype=bool), time
     finite = np.isfinite(time)
     stamps = np.where(finite, time, -np.inf)
-    plausible = _plausible(stamps)
-    before = np.concatenate(([-np.inf], np.maximum.accumulate(plausible)[:-1]))
+    plausible = _plausible(stamps, previous)
+    before = np.maximum.accumulate(np.concatenate(([latest], plausible)))[:-1]
     return finite & (stamps > before) & (stamps == plausible), before
 
 
-def _plausible(time: FloatArray) -> FloatArray:
+def _usual_step(time: FloatArray, good: NDArray[np.bool_]) -> float:
+    kept = time[good]
+    return float(np.median(np.diff(kept))) if len(kept) > 2 else float("nan")
+
+
+def _plausible(time: FloatArray, previous: float) -> FloatArray:
     """Stamps without single ones that leap ahead and come back, which would make all later ones late."""
-    finite = time[np.isfinite(time)]
-    if len(finite) < 3:
+    if np.count_nonzero(np.isfinite(time)) + np.isfinite(previous) < 3:
         return time
     after = np.concatenate((time[1:], [np.inf]))
-    before = np.concatenate(([-np.inf], time[:-1]))
+    before = np.concatenate(([previous], time[:-1]))
     leap = (time > after) & (time > before) & (after >= before)
     return np.where(leap, before, time)
 
 
-def _set_back(time: FloatArray, good: NDArray[np.bool_], before: FloatArray) -> Break | None:
-    """The first place where the clock was set back and went on from there."""
-    kept = np.flatnonzero(good)
-    if len(kept) < 3:
+def set_back(
+    time: FloatArray,
+    good: NDArray[np.bool_],
+    before: FloatArray,
+    step: float,
+    begin: int = 1,
+    whole: bool = True,
+) -> Break | None:
+    """The first place where the clock was set back and went on from there.
+
+    Args:
+        time: stamps.
+        good: which are good.
+        before: the latest before each.
+        step: usual step [s].
+        begin: first sample that is looked at; the one before it tells where the clock was.
+        whole: whether the stamps end here; else what happens at their end is not known yet.
+    """
+    if not step > 0:
         return None
-    step = float(np.median(np.diff(time[kept])))
     for start, length in runs(~good):
         inside, stop = time[start : start + length], start + length
         finite = start + np.flatnonzero(np.isfinite(inside))
-        if start == 0 or np.all(time[finite] == before[finite]):
-            continue  # lost or repeated only
+        if start < begin or (stop == len(time) and not whole) or np.all(time[finite] == before[finite]):
+            continue  # not known yet, or lost or repeated only
         elapsed = (time[stop] - time[start - 1]) / step if stop < len(time) else 0.0
         steps = np.diff(time[finite])
         goes_on = len(steps) == 0 or np.mean(steps > 0) > 0.8 or length < 4
@@ -158,6 +194,11 @@ def longest_stretch(log: Log, clock: Clock) -> tuple[slice, int]:
 def longest_piece(log: Log, clock: Clock) -> slice:
     """The longest run of samples between two breaks of the clock where the motion is not continuous."""
     edges = [0, *(found.index for found in clock.breaks if not continuous(log, found)), log.samples]
+    return longest_between(edges)
+
+
+def longest_between(edges: Sequence[int]) -> slice:
+    """The longest of the runs of samples between such numbers."""
     best = max(range(len(edges) - 1), key=lambda i: edges[i + 1] - edges[i])
     return slice(edges[best], edges[best + 1])
 
@@ -172,11 +213,21 @@ def continuous(log: Log, found: Break) -> bool:
     if "position" not in log.channels:
         return False
     q = log.channels["position"]
-    low, high = max(found.index - 8, 0), min(found.index + 8, log.samples)
+    return goes_on(q, found.index, np.ptp(q[np.isfinite(q).all(axis=1)], axis=0))
+
+
+def goes_on(q: FloatArray, index: int, travel: FloatArray) -> bool:
+    """Whether positions change before a sample as they did around it.
+
+    Args:
+        q: positions (samples, axes).
+        index: the sample.
+        travel: width of the positions in the whole log, (axes,).
+    """
+    low, high = max(index - BESIDE, 0), min(index + BESIDE, len(q))
     change = np.abs(np.diff(q[low:high], axis=0))
-    over = found.index - 1 - low
+    over = index - 1 - low
     beside = np.delete(change, over, axis=0)
     if len(beside) < 4 or not np.all(np.isfinite(change)):
         return False
-    noise = 1e-4 * np.ptp(q[np.isfinite(q).all(axis=1)], axis=0)
-    return bool(np.all(change[over] <= 3 * beside.max(axis=0) + noise))
+    return bool(np.all(change[over] <= 3 * beside.max(axis=0) + 1e-4 * travel))

@@ -22,6 +22,8 @@ EXPLAINED, EXPLAINED_PLAINLY = 0.2, 0.1
 the robot's columns, and with plain ones."""
 _WORTH = 0.03
 """Share by which the residual must fall before a delay of all axes is told."""
+_SAMPLES = 2.0
+"""Samples of delay from which it asks for care."""
 _WORTH_ALONE, _WORTH_ALONE_PLAINLY = 0.2, 0.5
 """The same for one axis alone: with the robot's columns, and with plain ones, which no other axis backs."""
 _VISIBLE = 0.02
@@ -128,9 +130,13 @@ def _common(found: _Delay | None, rate_hz: float) -> list[Finding]:
         f"The {who} by {1e3 * abs(found.delay):.2g} ms ({abs(found.delay) * rate_hz:.1f} samples): with that "
         f"shift {100 * found.gain:.0f} % less of the torques is left unexplained."
     )
-    remedy = "Look for filters, buffers or message delays between both readings and shift one of them."
-    severity = "warning" if found.gain > 2 * _WORTH else "note"
-    return [Finding("delay", severity, sentence, remedy, "torque")]
+    remedy = (
+        "Look for filters, buffers or message delays between both readings and shift one of them "
+        "(delay_s of a channel in a mapping)."
+    )
+    # A controller that holds its torque looks half a sample late, and friction adds to it.
+    clear = found.gain > 2 * _WORTH and abs(found.delay) * rate_hz >= _SAMPLES
+    return [Finding("delay", "warning" if clear else "note", sentence, remedy, "torque")]
 
 
 def _own(found: _Delay, told: float, axis: int, rate_hz: float) -> list[Finding]:
@@ -144,7 +150,10 @@ def _own(found: _Delay, told: float, axis: int, rate_hz: float) -> list[Finding]
         f"({abs(found.delay) * rate_hz:.1f} samples), unlike on the others: with that shift "
         f"{100 * found.gain:.0f} % less of its torque is left unexplained."
     )
-    remedy = "Look at the filters and the bus of this drive, and shift one of both readings."
+    remedy = (
+        "Look at the filters and the bus of this drive, and shift one of both readings (delay_s of a channel "
+        "in a mapping, one value per axis)."
+    )
     return [Finding("delay", "warning", sentence, remedy, "torque", axis + 1)]
 
 

@@ -13,8 +13,11 @@ from dynid.signals.quality.light import Light
 FloatArray = NDArray[np.float64]
 _EARTH = 9.81
 _SAMPLES = 400
-_BETTER, _FAR_BETTER = 0.9, 0.5
+_BETTER, _FAR_BETTER = 0.9, 0.8
 """The misfit must fall to this share before another direction is told, as a warning or as an error."""
+_MENDS, _MENDS_FREE, _MENDS_ALL = 0.8, 0.5, 0.2
+"""What a plain and a free direction may leave of the misfit above 1, and one that is told as an error. A tilt
+eases noise and jitter, but does not explain them."""
 _EXPLAINED = 0.5
 """Share of the torques that may be left unexplained in the best case; beyond it nothing can be said."""
 _LEAST = 0.01
@@ -47,9 +50,11 @@ def check_gravity(light: Light, robot: Robot, W: FloatArray) -> Checked:
         "gravity_free_misfit": free_misfit,
     }
     # A plain direction is told rather than a free one that is hardly better.
-    told, told_misfit = (best, best_misfit) if best_misfit <= free_misfit / 0.95 else (free, free_misfit)
+    plain = best_misfit <= free_misfit / 0.95
+    told, told_misfit = (best, best_misfit) if plain else (free, free_misfit)
     ratio = told_misfit / misfit if misfit > 0 else 1.0
-    if ratio > _BETTER or fit.explained > _EXPLAINED:
+    left = (told_misfit - 1.0) / (misfit - 1.0) if misfit > 1.0 else 1.0
+    if ratio > _BETTER or left > (_MENDS if plain else _MENDS_FREE) or fit.explained > _EXPLAINED:
         return Checked((), facts)
     shown = ", ".join(f"{g:.2f}" for g in told + 0.0)
     sentence = (
@@ -57,7 +62,7 @@ def check_gravity(light: Light, robot: Robot, W: FloatArray) -> Checked:
         f"the robot file's ({', '.join(f'{g:.2f}' for g in own)})."
     )
     remedy = "Check how the robot is mounted, the zero of its axes, and gravity in the robot file."
-    severity = "error" if ratio < _FAR_BETTER else "warning"
+    severity = "error" if ratio < _FAR_BETTER and left < _MENDS_ALL else "warning"
     return Checked((Finding("gravity direction", severity, sentence, remedy, "torque"),), facts)
 
 

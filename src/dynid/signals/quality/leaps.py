@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from dynid.model.joint import JointKind
 from dynid.model.robot import Robot
 from dynid.signals.log import Log
-from dynid.signals.quality.values import garbage
+from dynid.signals.quality.limits import garbage_limits, sane
+from dynid.signals.quality.survey import AxisSurvey
+from dynid.signals.quality.thin import thinned
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -32,7 +34,8 @@ _WIDEST = 5
 """Samples of the widest spike."""
 _LOOKED_AT = 5_000
 """Samples, spread over the log, that tell what is usual."""
-_BLOCK, _OVERLAP = 250_000, 50
+_BLOCK = 250_000
+OVERLAP = 50
 """Samples of a long log that are looked at together, and those beside them."""
 
 
@@ -75,6 +78,10 @@ class Leaps:
         return bool(len(self.wraps) or len(self.jumps) or len(self.spikes))
 
 
+_NOWHERE: IndexArray = np.empty(0, dtype=np.intp)
+_NONE = Leaps(_NOWHERE, _NOWHERE, _NOWHERE, np.empty(0))
+
+
 def find_leaps(x: FloatArray, time: FloatArray, turns: bool = True) -> Leaps:
     """Leaps of an axis; a long one is looked at in blocks, so that it is not held several times.
 
@@ -83,31 +90,49 @@ def find_leaps(x: FloatArray, time: FloatArray, turns: bool = True) -> Leaps:
         time: stamps; a change over a gap counts for the time it takes.
         turns: whether the axis turns, so that a leap by 2π may be a wrap.
     """
-    if len(x) <= 2 * _BLOCK:
-        return _leaps(x, time, turns)
+    low, high = garbage_limits(thinned(x, _LOOKED_AT)[:, 0])
+    threes = thinned(x, _LOOKED_AT, 3)
+    with np.errstate(invalid="ignore"):
+        threes = threes[((threes >= low) & (threes <= high)).all(axis=1)]
+    floor = least_leap(AxisSurvey(low, high, low, high, threes[:, 0], threes))
     parts = []
     for start in range(0, len(x), _BLOCK):
-        block = slice(max(start - _OVERLAP, 0), start + _BLOCK + _OVERLAP)
-        found = _leaps(x[block], time[block], turns)
+        block = slice(max(start - OVERLAP, 0), start + _BLOCK + OVERLAP)
+        good = sane(x[block], low, high)
+        found = leaps_in(x[block], time[block], good, floor, turns)
         parts.append(found.within(start - block.start, _BLOCK).moved(block.start))
-    return Leaps(
-        *(np.concatenate([getattr(part, f) for part in parts]) for f in ("wraps", "jumps", "spikes", "sizes"))
-    )
+    return joined(parts)
 
 
-def _leaps(x: FloatArray, time: FloatArray, turns: bool) -> Leaps:
-    """Changes between samples that neither the speed around them nor the noise explains."""
-    kept = np.flatnonzero(np.isfinite(x) & ~garbage(x))
-    none = np.empty(0, dtype=np.intp)
+def joined(parts: Sequence[Leaps]) -> Leaps:
+    """Leaps of successive blocks as one."""
+    if not parts:
+        return _NONE
+    fields = ("wraps", "jumps", "spikes", "sizes")
+    return Leaps(*(np.concatenate([getattr(part, name) for part in parts]) for name in fields))
+
+
+def leaps_in(
+    x: FloatArray, time: FloatArray, good: NDArray[np.bool_] | None, floor: float, turns: bool
+) -> Leaps:
+    """Changes between samples that neither the speed around them nor the noise explains.
+
+    Args:
+        x: one axis, (samples,).
+        time: stamps.
+        good: which values are measurements; None when all are.
+        floor: the least leap, as ``least_leap`` tells it.
+        turns: whether the axis turns.
+    """
+    kept = np.arange(len(x)) if good is None else np.flatnonzero(good)
     if len(kept) < 4 * _BESIDE:
-        return Leaps(none, none, none, np.empty(0))
-    x, time = (x, time) if len(kept) == len(x) else (x[kept], time[kept])
+        return _NONE
+    x, time = (x, time) if good is None else (x[kept], time[kept])
     change = np.diff(x)
-    floor = _floor(change, _travel(x))
     second = np.abs(np.diff(change))
     doubtful = np.flatnonzero(np.minimum(np.append(second, np.inf), np.insert(second, 0, np.inf)) > floor)
     if len(doubtful) == 0:
-        return Leaps(none, none, none, np.empty(0))
+        return _NONE
     places, beyond, spread = _far(change, doubtful, floor)
     whole = np.abs(np.abs(beyond) - TURN) < _TIMES * spread + 0.05 * TURN
     wraps, rest = places[turns & whole], places[~(turns & whole)].tolist()
@@ -121,20 +146,21 @@ def _leaps(x: FloatArray, time: FloatArray, turns: bool) -> Leaps:
     )
 
 
-def _travel(x: FloatArray) -> float:
-    low, high = np.quantile(x[:: max(1, len(x) // _LOOKED_AT)], [0.01, 0.99])
-    return float(high - low)
+def least_leap(usual: AxisSurvey) -> float:
+    """The least leap that is told from noise, from the steps of the encoder, and from what does no harm.
 
-
-def _floor(change: FloatArray, travel: float) -> float:
-    """The least leap that is told from noise, from the steps of the encoder, and from what does no harm."""
-    thin = max(1, len(change) // _LOOKED_AT)
-    some = np.abs(change[::thin])
+    Args:
+        usual: what is usual on the axis.
+    """
+    first, second, third = usual.threes.T
+    if not len(first):
+        return np.inf
+    some = np.abs(second - first)
     moved = some[some > 0]
     least = float(np.quantile(moved, 0.2)) if len(moved) else 0.0  # a coarse encoder has no smaller change
     # A smooth motion has next to no second differences: they are noise, or steps of the encoder.
-    noise = float(np.quantile(np.abs(change[1::thin] - change[: len(change) - 1 : thin]), 0.75))
-    return max(_NOISE * noise, _STEPS * least if noise == 0 else 0.0, _LEAST * travel)
+    noise = float(np.quantile(np.abs((third - second) - (second - first)), 0.75))
+    return max(_NOISE * noise, _STEPS * least if noise == 0 else 0.0, _LEAST * usual.travel)
 
 
 def _far(change: FloatArray, doubtful: IndexArray, floor: float) -> tuple[IndexArray, FloatArray, FloatArray]:
@@ -211,5 +237,18 @@ def channel_spikes(log: Log, channel: str, axis: int) -> IndexArray:
     spikes = find_leaps(x, log.time, turns=channel == "position").spikes
     if channel == "position" or len(spikes) == 0:
         return spikes
-    finite = x[np.isfinite(x)]
-    return spikes[np.abs(x[spikes] - np.median(finite)) > _WILD_TORQUE * _travel(finite)]
+    some = thinned(x, _LOOKED_AT)[:, 0]
+    some = some[np.isfinite(some)]
+    low, high = np.quantile(some, [0.01, 0.99])
+    return spikes[wild_torques(x[spikes], float(np.median(some)), float(high - low))]
+
+
+def wild_torques(values: FloatArray, middle: float, travel: float) -> NDArray[np.bool_]:
+    """Which torques are far beyond the usual range.
+
+    Args:
+        values: torques.
+        middle: their median over the log.
+        travel: their usual range.
+    """
+    return np.asarray(np.abs(values - middle) > _WILD_TORQUE * travel)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from dynid.signals.log import Log
 from dynid.signals.quality.finding import Checked, Finding
-from dynid.signals.quality.frozen import Levels, stuck
-from dynid.signals.quality.values import clean, runs
+from dynid.signals.quality.frozen import Frozen, Levels
+from dynid.signals.quality.piece import Piece, piece_of
+from dynid.signals.quality.saturation import Saturation
+from dynid.signals.quality.survey import AxisSurvey, Survey, survey_log
+from dynid.signals.quality.thin import thinned
 
 FloatArray = NDArray[np.float64]
 _LOOKED_AT = 20_000
@@ -19,8 +24,6 @@ _DIFFERENCES = 200
 _PARTS = 65
 """The least difference of two levels may be this many steps."""
 _MET = 0.97
-_TOUCHES = 10
-_CLIPPED = 0.02
 
 
 def quantisation_step(x: FloatArray) -> float | None:
@@ -32,7 +35,7 @@ def quantisation_step(x: FloatArray) -> float | None:
     Args:
         x: one axis, finite, (samples,).
     """
-    levels = np.unique(x[:: max(1, len(x) // _LOOKED_AT)])
+    levels = np.unique(thinned(x, _LOOKED_AT))
     if len(levels) < 3:
         return None
     rounding = 1e-15 * float(np.max(np.abs(levels)))
@@ -60,23 +63,56 @@ def _grid(differences: FloatArray, rounding: float) -> float | None:
 
 def check_levels(log: Log) -> Checked:
     """Quantisation, saturation and stuck channels."""
-    findings: list[Finding] = []
-    levels: dict[str, list[Levels]] = {}
-    for channel, values in log.channels.items():
-        levels[channel] = []
-        for axis in range(values.shape[1]):  # one at a time: a long log need not be held twice
-            x = clean(values[:, axis])
-            step = quantisation_step(x) if len(x) else None
-            ends = (float(x.min()), float(x.max())) if len(x) else (0.0, 0.0)
-            levels[channel].append(
-                Levels(len(x), *ends, step, step is not None and np.ptp(ends) < _COARSE * step)
-            )
-            findings += _coarse(ends[1] - ends[0], step, channel, axis)
-            if channel in ("position", "torque"):
-                findings += _saturated(x, ends, step, channel, axis)
-    findings += stuck(log, levels)
-    steps = {channel: [axis.step for axis in axes] for channel, axes in levels.items()}
-    return Checked(tuple(findings), {"quantisation": steps})
+    survey = survey_log(log)
+    found = LevelChecks(survey)
+    found.take(piece_of(log, survey))
+    return found.finish()
+
+
+class LevelChecks:
+    """Quantisation, saturation and stuck channels of a log that comes in pieces.
+
+    Args:
+        survey: what is usual in it.
+    """
+
+    def __init__(self, survey: Survey) -> None:
+        """Begin before the first sample."""
+        self._levels = {name: [_levels(axis) for axis in axes] for name, axes in survey.channels.items()}
+        self._ends = {
+            (name, axis): Saturation(name, axis, self._levels[name][axis], survey.channels[name][axis])
+            for name in ("position", "torque")
+            for axis in range(len(self._levels.get(name, ())))
+        }
+        self._frozen = Frozen(survey, self._levels)
+
+    def take(self, piece: Piece) -> None:
+        """The next piece."""
+        for (name, axis), ends in self._ends.items():
+            ends.take(piece.columns[name][axis].clean, piece.last)
+        self._frozen.take(piece)
+
+    def finish(self) -> Checked:
+        """What was found."""
+        findings: list[Finding] = []
+        for channel, axes in self._levels.items():
+            for axis, level in enumerate(axes):
+                findings += _coarse(level.span, level.step, channel, axis)
+                if (channel, axis) in self._ends:
+                    findings += self._ends[channel, axis].finish()
+        findings += self._frozen.finish()
+        return Checked(tuple(findings), {"quantisation": _steps(self._levels)})
+
+
+def _steps(levels: Mapping[str, Sequence[Levels]]) -> dict[str, list[float | None]]:
+    return {channel: [axis.step for axis in axes] for channel, axes in levels.items()}
+
+
+def _levels(axis: AxisSurvey) -> Levels:
+    if axis.least > axis.most:
+        return Levels(False, 0.0, 0.0, None, False)
+    step = quantisation_step(axis.values) if len(axis.values) else None
+    return Levels(True, axis.least, axis.most, step, step is not None and axis.span < _COARSE * step)
 
 
 def _coarse(span: float, step: float | None, channel: str, axis: int) -> list[Finding]:
@@ -88,49 +124,3 @@ def _coarse(span: float, step: float | None, channel: str, axis: int) -> list[Fi
     )
     remedy = "Move the axis further, or log with more digits."
     return [Finding("coarse quantisation", "note", sentence, remedy, channel, axis + 1)]
-
-
-def _saturated(
-    x: FloatArray, ends: tuple[float, float], step: float | None, channel: str, axis: int
-) -> list[Finding]:
-    """Flat tops: far more samples exactly at an extreme than just below it, in runs.
-
-    "Just below" is at least three levels of a quantised signal: the top of a smooth wave has as many samples
-    on its last level as on the three below it, and 2.4 times as many as on the next one alone.
-    """
-    span = ends[1] - ends[0]
-    if len(x) < 50 or span == 0:
-        return []
-    found = []
-    few = step is not None and span < 12 * step
-    band, ratio = max(_CLIPPED * span, (1.5 if few else 3.5) * (step or 0.0)), 4.8 if few else 2.0
-    fewest = max(_TOUCHES, 0.0005 * len(x))
-    for name, end in (("largest", ends[1]), ("smallest", ends[0])):
-        reach = 1e-9 * max(span, abs(end))
-        at_end = x >= end - reach if name == "largest" else x <= end + reach
-        if np.count_nonzero(at_end) < fewest:
-            continue
-        flat = [run for run in runs(at_end) if run[1] >= 3 and (channel == "torque" or _abrupt(x, run))]
-        count = sum(length for _, length in flat)
-        near = int(np.sum(np.abs(x - end) < band)) - int(at_end.sum())
-        if count < fewest or count < ratio * near:
-            continue
-        share = count / len(x)
-        sentence = (
-            f"{channel} of axis {axis + 1} stays at its {name} value {end:.4g} in {len(flat)} flat stretches "
-            f"({100 * share:.2g} % of the log): it is saturated."
-        )
-        remedy = "Leave these stretches out, or record with a smaller motion; a limit hides the true value."
-        severity = "error" if share > 0.2 else "warning"
-        found.append(Finding("saturation", severity, sentence, remedy, channel, axis + 1, f"at {end:.4g}"))
-    return found
-
-
-def _abrupt(x: FloatArray, run: tuple[int, int]) -> bool:
-    """Whether a position comes to its end at speed; at rest it would come slowly."""
-    start, length = run
-    usual = float(np.quantile(np.abs(np.diff(x)), 0.9))
-    before = abs(x[start] - x[start - 3]) / 3 if start >= 3 else 0.0
-    stop = start + length
-    after = abs(x[stop + 1] - x[stop - 1]) / 2 if stop + 1 < len(x) else 0.0
-    return usual > 0 and max(before, after) > 0.3 * usual

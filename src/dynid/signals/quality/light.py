@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from dynid.signals.design import butterworth_poles
 from dynid.signals.log import Log
+from dynid.signals.quality.limits import garbage
 from dynid.signals.quality.stamps import longest_stretch, read_clock
-from dynid.signals.quality.values import garbage
 from dynid.signals.recursive import zero_phase
 
 FloatArray = NDArray[np.float64]
@@ -18,7 +18,7 @@ _CUTOFF_HZ, _ORDER, _PAD = 20.0, 4, 15
 _FEWEST = 100
 _EVEN = 1e-6
 """Share of a step by which stamps may be off and need no interpolation."""
-_MOST = 300_000
+MOST_SAMPLES = 300_000
 """Samples used of a longer log: a stretch from its middle."""
 _KEPT = 1500
 """Samples, of all axes, that the model's columns are evaluated at."""
@@ -61,9 +61,9 @@ def light_motion(log: Log) -> Light | None:
     kept = np.flatnonzero(clock.good)
     stretch, _ = longest_stretch(log, clock)  # nothing is known about the motion in a long gap
     kept = kept[(kept >= stretch.start) & (kept < stretch.stop)]
-    if len(kept) > _MOST:
-        start = (len(kept) - _MOST) // 2
-        kept = kept[start : start + _MOST]
+    if len(kept) > MOST_SAMPLES:
+        start = (len(kept) - MOST_SAMPLES) // 2
+        kept = kept[start : start + MOST_SAMPLES]
     if len(kept) < _FEWEST:
         return None
     time = log.time[kept]

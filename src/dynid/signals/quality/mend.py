@@ -12,7 +12,9 @@ from dynid.signals.log import Log
 from dynid.signals.quality.clock import Clock, longest_piece, read_clock
 from dynid.signals.quality.finding import Finding
 from dynid.signals.quality.leaps import TURN, channel_spikes, find_leaps, turning
-from dynid.signals.quality.values import DAMAGED, empty_rows, runs
+from dynid.signals.quality.piece import DAMAGED
+from dynid.signals.quality.runs import runs
+from dynid.signals.quality.values import damaged_rows
 
 FloatArray = NDArray[np.float64]
 
@@ -69,11 +71,19 @@ def despiked(log: Log) -> tuple[Log, dict[str, int]]:
     return replace(log, channels=channels), counts
 
 
-def without_empty_rows(log: Log) -> tuple[Log, dict[str, int]]:
-    """Damaged lines interpolated where the stamps have room for them, else left out; how many of each."""
-    empty = empty_rows(log)
+def without_empty_rows(
+    log: Log, empty: NDArray[np.bool_] | None = None, step: float | None = None
+) -> tuple[Log, dict[str, int]]:
+    """Damaged lines interpolated where the stamps have room for them, else left out; how many of each.
+
+    Args:
+        log: the log, or a piece of it.
+        empty: samples of damaged lines; found when None.
+        step: usual step [s]; found when None.
+    """
+    empty = damaged_rows(log) if empty is None else empty
     time, kept = log.time.copy(), np.ones(log.samples, dtype=bool)
-    step = read_clock(log).step
+    step = read_clock(log).step if step is None else step
     for start, length in runs(empty & ~np.isfinite(time)):
         stop = start + length
         room = (time[stop] - time[start - 1]) / step if start > 0 and stop < log.samples else np.nan

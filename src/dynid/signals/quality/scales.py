@@ -10,7 +10,7 @@ from dynid.model.robot import Robot
 from dynid.signals.log import Log
 from dynid.signals.quality.finding import Checked, Finding
 from dynid.signals.quality.light import Light
-from dynid.signals.quality.values import clean
+from dynid.signals.quality.limits import clean
 
 FloatArray = NDArray[np.float64]
 _TURNS = 4 * np.pi

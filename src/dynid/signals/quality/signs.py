@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -47,7 +47,18 @@ def check_signs(light: Light, columns: Sequence[AxisColumns]) -> Checked:
             continue
         if evidence.power < -_CLEAR and evidence.power_sure < -_SURE:
             findings += _told(evidence, j)
-    return Checked(tuple(findings), {"friction_power": powers})
+    return Checked(tuple(_swapped(findings)), {"friction_power": powers})
+
+
+def _swapped(findings: list[Finding]) -> list[Finding]:
+    """Two axes that both seem to be driven may have each other's torques: that is more than a note."""
+    driven = [finding for finding in findings if finding.name == "driven axis"]
+    if len(driven) < 2:
+        return findings
+    axes = " and ".join(str(finding.axis) for finding in driven)
+    remedy = f"Check whether the torques or positions of axes {axes} are swapped, and their signs."
+    told = [replace(f, severity="warning", remedy=remedy) if f in driven else f for f in findings]
+    return told
 
 
 def _told(evidence: _Evidence, j: int) -> list[Finding]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.signals.log import Log
 from dynid.signals.quality.finding import Checked, Finding
+from dynid.signals.quality.survey import Survey
+from dynid.signals.quality.thin import thinned
 
 FloatArray = NDArray[np.float64]
 _WHITE = 0.91
@@ -14,7 +15,7 @@ _WHITE = 0.91
 ROUGH = 0.5
 """The same as a share of that of white noise, beyond which a signal is not smooth."""
 _HUGE = 1e10
-_LOOKED_AT = 10_000
+_LOOKED_AT = 5_000
 _STILL = 0.01
 """Axes that travel less than this share of the widest say nothing."""
 
@@ -25,34 +26,35 @@ def roughness(x: FloatArray) -> float:
     Args:
         x: one axis, (samples,).
     """
-    thin = max(1, len(x) // _LOOKED_AT)
-    some, next_ones = x[: len(x) - 1 : thin], x[1::thin]
+    return _roughness(thinned(x, _LOOKED_AT, 2))
+
+
+def _roughness(pairs: FloatArray) -> float:
+    some, next_ones = pairs[:, 0], pairs[:, 1]
     sane = (np.abs(some) < _HUGE) & (np.abs(next_ones) < _HUGE)  # NaN is not
     spread = float(np.var(some[sane])) if np.any(sane) else 0.0
     return float(np.median((next_ones - some)[sane] ** 2)) / (_WHITE * spread) if spread > 0 else 0.0
 
 
-def check_smoothness(log: Log) -> Checked:
+def check_smoothness(survey: Survey) -> Checked:
     """Whether positions change little between samples, as those of a body do.
 
     Args:
-        log: with positions.
+        survey: what is usual in a log with positions.
     """
-    q = log.channels["position"]
-    with np.errstate(all="ignore"):
-        travel = np.nan_to_num(np.nanquantile(q[:: max(1, len(q) // 5000)], [0.01, 0.99], axis=0))
-    wide = travel[1] - travel[0]
+    axes = survey.channels["position"]
+    widest = max((axis.travel for axis in axes), default=0.0)
     rough = [
-        axis + 1
-        for axis in range(log.axes)
-        if wide[axis] > _STILL * float(wide.max()) and roughness(q[:, axis]) > ROUGH
+        number + 1
+        for number, axis in enumerate(axes)
+        if axis.travel > _STILL * widest and _roughness(axis.threes) > ROUGH
     ]
     if not rough:
         return Checked()
-    axes = f"ax{'e' if len(rough) > 1 else 'i'}s {', '.join(str(axis) for axis in rough)}"
+    which = f"ax{'e' if len(rough) > 1 else 'i'}s {', '.join(str(number) for number in rough)}"
     sentence = (
-        f"position of {axes} changes as much from sample to sample as over the whole log: there is no smooth "
-        "motion in it."
+        f"position of {which} changes as much from sample to sample as over the whole log: there is no "
+        "smooth motion in it."
     )
     remedy = "Check columns and order of the rows; else the rate is far too low for the motion."
     return Checked((Finding("no smooth motion", "error", sentence, remedy, "position", rough[0]),))

@@ -7,15 +7,15 @@ from numpy.typing import NDArray
 
 from dynid.signals.log import Log
 from dynid.signals.quality.finding import Checked, Finding
+from dynid.signals.quality.piece import DAMAGED, Piece, empty_rows, piece_of
+from dynid.signals.quality.runs import RunTally
+from dynid.signals.quality.survey import Survey, survey_log
 
-FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 LONGEST_RUN = 20
 """Samples in a row that interpolation may bridge."""
 _MOST_LOST = 0.05
 """Share of an axis that may be interpolated."""
-_LOOKED_AT = 5_000
-"""Samples, spread over the log, that tell the usual spread."""
 _STOPPED = "Nothing need be done if the recording was stopped there; else record it again."
 _CHOSEN = "Make sure that this is what is meant."
 _TOLD = {
@@ -27,89 +27,87 @@ _TOLD = {
     "columns not taken": ("note", _CHOSEN),
 }
 """Steps of the reader that are worth a finding, with severity and remedy."""
-DAMAGED = "damaged lines"
-_HUGE = 1e10
-_FAR = 1e4
-"""How many times the usual spread a value may lie off before it is garbage."""
-
-
-def garbage(x: FloatArray) -> BoolArray:
-    """Finite values that no sensor gives: beyond 1e10, or ten thousand times the usual spread away.
-
-    Args:
-        x: one axis, (samples,).
-    """
-    x = np.ascontiguousarray(x)
-    finite = np.isfinite(x)
-    if len(x) >= 10 and finite.all():
-        low, middle, high = np.quantile(x[:: max(1, len(x) // _LOOKED_AT)], [0.01, 0.5, 0.99])
-        reach = _FAR * max(high - low, 1e-6 * abs(middle))
-        least, most = float(x.min()), float(x.max())
-        if max(-least, most) <= _HUGE and 0 < max(middle - least, most - middle) <= reach:
-            return np.zeros(len(x), dtype=bool)  # most axes have none
-    huge = finite & (np.abs(x) > _HUGE)
-    calm = x[finite & ~huge]
-    if len(calm) < 10:
-        return huge
-    low, middle, high = np.quantile(calm[:: max(1, len(calm) // _LOOKED_AT)], [0.01, 0.5, 0.99])
-    spread = max(high - low, 1e-6 * abs(middle))
-    if spread == 0:
-        return huge
-    far = np.abs(np.where(finite & ~huge, x, middle) - middle) > _FAR * spread
-    return np.asarray(huge | far, dtype=bool)
-
-
-def clean(x: FloatArray) -> FloatArray:
-    """The finite, sane values of an axis."""
-    good = np.isfinite(x) & ~garbage(x)
-    kept: FloatArray = x if good.all() else x[good]
-    return kept
-
-
-def run_ends(bad: BoolArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Start of every run of bad samples, and the sample after its last."""
-    edges = np.diff(np.concatenate(([0], bad.astype(np.int8), [0])))
-    return np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
-
-
-def runs(bad: BoolArray) -> list[tuple[int, int]]:
-    """Start and length of every run of bad samples."""
-    return [(int(a), int(b - a)) for a, b in zip(*run_ends(bad), strict=True)]
 
 
 def check_values(log: Log) -> Checked:
     """NaN, infinities and garbage per channel and axis, and rows that the reader had to leave out."""
-    empty = empty_rows(log)
-    findings = [*_left_out(log), *_damaged(log, empty)]
-    for channel, values in log.channels.items():
-        for axis in range(values.shape[1]):
-            x = values[:, axis]
-            lost, wild = ~np.isfinite(x) & ~empty, garbage(x)
-            findings += _judged(log, channel, axis, lost, "missing values", "are NaN or infinite")
-            findings += _judged(log, channel, axis, wild, "garbage values", _words(x[wild]))
-    for channel in ("position", "torque"):
-        if channel not in log.channels:
-            sentence = f"The log has no {channel}."
-            findings.append(Finding("missing channel", "error", sentence, "Map its columns.", channel))
-    return Checked(tuple(findings))
+    survey = survey_log(log)
+    values = Values(survey)
+    values.take(piece_of(log, survey))
+    return values.finish()
 
 
-def empty_rows(log: Log) -> BoolArray:
+class _AxisTally:
+    """Values of an axis that are lost or garbage."""
+
+    def __init__(self) -> None:
+        self.lost = RunTally()
+        self.wild = RunTally()
+        self.example = 0.0
+
+    def take(self, x: NDArray[np.float64], good: BoolArray | None, empty: BoolArray | None) -> None:
+        if good is None:
+            self.lost.take(None, len(x))
+            self.wild.take(None, len(x))
+            return
+        finite = np.isfinite(x)
+        wild = finite & ~good
+        if self.wild.count == 0 and np.any(wild):
+            self.example = float(x[wild][0])
+        self.wild.take(wild, len(x))
+        self.lost.take(~finite if empty is None else ~finite & ~empty, len(x))
+
+
+class Values:
+    """NaN, infinities and garbage of a log that comes in pieces.
+
+    Args:
+        survey: what is usual in it.
+    """
+
+    def __init__(self, survey: Survey) -> None:
+        """Begin before the first sample."""
+        self._survey = survey
+        self._axes = {name: [_AxisTally() for _ in axes] for name, axes in survey.channels.items()}
+        self._empty = RunTally()
+
+    def take(self, piece: Piece) -> None:
+        """The next piece."""
+        self._empty.take(piece.empty, piece.log.samples)
+        for name, columns in piece.columns.items():
+            for tally, column in zip(self._axes[name], columns, strict=True):
+                tally.take(column.x, column.sane, piece.empty)
+
+    def finish(self) -> Checked:
+        """What was found."""
+        log, samples = self._survey.rows, self._survey.samples
+        findings = [*_left_out(log), *_damaged(log, self._empty, samples)]
+        for channel, axes in self._axes.items():
+            for axis, tally in enumerate(axes):
+                lost = "are NaN or infinite"
+                findings += _judged(samples, channel, axis, tally.lost, "missing values", lost)
+                wild = f"are beyond reason (such as {tally.example:.3g})"
+                findings += _judged(samples, channel, axis, tally.wild, "garbage values", wild)
+        for channel in ("position", "torque"):
+            if channel not in log.channels:
+                sentence = f"The log has no {channel}."
+                findings.append(Finding("missing channel", "error", sentence, "Map its columns.", channel))
+        return Checked(tuple(findings))
+
+
+def damaged_rows(log: Log) -> BoolArray:
     """Samples of damaged lines, where a whole channel holds nothing; none when no line was damaged."""
-    empty = np.zeros(log.samples, dtype=bool)
     if any(step.name == DAMAGED for step in log.history):
-        for values in log.channels.values():
-            empty |= np.all(np.isnan(values), axis=1)
-    return empty
+        return empty_rows(log)
+    return np.zeros(log.samples, dtype=bool)
 
 
-def _damaged(log: Log, empty: BoolArray) -> list[Finding]:
+def _damaged(log: Log, empty: RunTally, samples: int) -> list[Finding]:
     """Lines of a file that could not be read and are not repaired yet."""
-    if not np.any(empty):
+    if not empty.count:
         return []
     step = next(step for step in log.history if step.name == DAMAGED)
-    longest = max(length for _, length in runs(empty))
-    mendable = longest <= LONGEST_RUN and int(empty.sum()) <= _MOST_LOST * log.samples
+    mendable = empty.longest <= LONGEST_RUN and empty.count <= _MOST_LOST * samples
     remedy = (
         "Leave these samples out, or interpolate them where the stamps have room for them."
         if mendable
@@ -121,23 +119,16 @@ def _damaged(log: Log, empty: BoolArray) -> list[Finding]:
     return [Finding(DAMAGED, severity, step.note, remedy, None, None, where, mendable)]
 
 
-def _words(wild: FloatArray) -> str:
-    return f"are beyond reason (such as {wild[0]:.3g})" if len(wild) else ""
-
-
-def _judged(log: Log, channel: str, axis: int, bad: BoolArray, name: str, words: str) -> list[Finding]:
-    count = int(bad.sum())
-    if count == 0:
+def _judged(samples: int, channel: str, axis: int, bad: RunTally, name: str, words: str) -> list[Finding]:
+    if bad.count == 0:
         return []
-    stretches = runs(bad)
-    start, longest = max(stretches, key=lambda run: run[1])
-    where = f"first at sample {stretches[0][0] + 1}, longest run {longest} at sample {start + 1}"
-    mendable = longest <= LONGEST_RUN and count <= _MOST_LOST * log.samples
-    sentence = f"{count} of {log.samples} values of {channel} on axis {axis + 1} {words}."
+    where = f"first at sample {bad.first + 1}, longest run {bad.longest} at sample {bad.at + 1}"
+    mendable = bad.longest <= LONGEST_RUN and bad.count <= _MOST_LOST * samples
+    sentence = f"{bad.count} of {samples} values of {channel} on axis {axis + 1} {words}."
     remedy = (
         "Interpolate them." if mendable else "They are too many in a row to interpolate; cut the log there."
     )
-    if count == log.samples:
+    if bad.count == samples:
         remedy = "The channel was not recorded; check the columns of the mapping."
     severity = "warning" if mendable else "error"
     if channel in ("velocity", "reference"):  # no fit needs them

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import csv
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from dynid.errors import FileError
 from dynid.signals.file_options import CsvOptions
+from dynid.signals.log import Step
+from dynid.signals.readers.csv_head import DECIMAL_COMMA, SKIP, Above, like_number, lines_above
+from dynid.signals.readers.date_text import Dates, find_dates
 from dynid.signals.readers.files import parsing, require_file
+from dynid.signals.units import bare_unit, known_unit
 
 _LOOKED_AT = 256_000
 """Bytes that the layout is found from."""
@@ -18,9 +21,6 @@ _ROWS = 50
 _MAX_COLUMNS = 10_000
 _CANDIDATES = (";", "\t", ",", " ")
 """Delimiters in the order in which they are tried: a comma may be a decimal sign, a space a filler."""
-_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
-BLANK = frozenset({"", "nan", "na", "n/a", "null", "none", "-nan", "nan(ind)", "-nan(ind)"})
-"""Cells that stand for a missing value."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,9 @@ class Layout:
         trailing: every line ends with a delimiter that has nothing behind it.
         named: whether the names come from the file.
         encoding: of the text.
+        units: one per column where a row below the names gives them, "" where it gives none.
+        dates: the columns that hold dates.
+        steps: what was made of the lines above the data.
     """
 
     names: tuple[str, ...]
@@ -46,6 +49,9 @@ class Layout:
     trailing: bool
     named: bool
     encoding: str
+    units: tuple[str, ...] = ()
+    dates: Dates | None = None
+    steps: tuple[Step, ...] = ()
 
 
 def find_layout(path: Path, options: CsvOptions) -> Layout:
@@ -91,9 +97,11 @@ def _layout(
     delimiter: str,
     encoding: str,
 ) -> Layout:
+    above = Above(0) if options.header is False else lines_above([split(r, delimiter) for _, r in rows])
+    rows = rows[above.preamble :]
     first = split(rows[0][1], delimiter)
-    header = options.header if options.header is not None else not all(_like_number(c) for c in first)
-    data = rows[1:] if header else rows
+    header = options.header if options.header is not None else not all(like_number(c) for c in first)
+    data = rows[1 + above.below :] if header else rows
     if not data:
         raise FileError(f"{path} has a header but no rows of numbers.", name="path", value=str(path))
     cells = split(data[0][1], delimiter)
@@ -104,23 +112,50 @@ def _layout(
     if header and len(names) != width:
         raise FileError(
             f"{path}, line {data[0][0]}: {width} cells under a header of {len(names)} names "
-            f"{_hint(delimiter)}.",
+            f"{_hint(delimiter)}. {SKIP}",
             name="path",
             value=width,
             allowed=str(len(names)),
         )
     if width > _MAX_COLUMNS:
         raise FileError(f"{path} has {width} columns; at most {_MAX_COLUMNS} are read.", name="path")
-    if options.decimal == "." and delimiter != "," and any(map(_DECIMAL_COMMA.fullmatch, cells)):
+    if options.decimal == "." and delimiter != "," and any(map(DECIMAL_COMMA.fullmatch, cells)):
         raise FileError(
-            f"{path}, line {data[0][0]}: {next(filter(_DECIMAL_COMMA.fullmatch, cells))!r} seems to have a "
+            f"{path}, line {data[0][0]}: {next(filter(DECIMAL_COMMA.fullmatch, cells))!r} seems to have a "
             "decimal comma; "
             'say so in a mapping with decimal = "," in [csv].',
             name="decimal",
             value=".",
         )
     chosen = tuple(names) if named else tuple(str(i + 1) for i in range(width))
-    return Layout(chosen, delimiter, options.decimal, options.comment, data[0][0], trailing, named, encoding)
+    units = tuple(split(rows[above.below][1], delimiter)[:width]) if above.units else ()
+    steps = _told(path, rows[0][0], units, above)
+    return Layout(
+        chosen,
+        delimiter,
+        options.decimal,
+        options.comment,
+        data[0][0],
+        trailing,
+        named,
+        encoding,
+        tuple(known_unit(unit) or bare_unit(unit) for unit in units),
+        find_dates(cells),
+        steps,
+    )
+
+
+def _told(path: Path, line: int, units: tuple[str, ...], above: Above) -> tuple[Step, ...]:
+    """What was made of the lines above the data."""
+    steps = []
+    if above.preamble:
+        note = f"{path.name}: the names stand in line {line}; what is above them was left out."
+        steps.append(Step("preamble", {"file": path.name, "header_line": line}, note))
+    if units:
+        said = ", ".join(dict.fromkeys(unit for unit in units if unit))
+        note = f"{path.name}: the row below the names gives units ({said})."
+        steps.append(Step("row of units", {"file": path.name, "units": list(units)}, note))
+    return tuple(steps)
 
 
 def split(line: str, delimiter: str) -> list[str]:
@@ -132,19 +167,6 @@ def split(line: str, delimiter: str) -> list[str]:
     except csv.Error:  # a NUL, or a cell beyond the parser's bound
         cells = line.split(delimiter)
     return [cell.strip() for cell in cells]
-
-
-def is_number(cell: str) -> bool:
-    """Whether a cell is a plain number (Python would also take 1_000)."""
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return "_" not in cell
-
-
-def _like_number(cell: str) -> bool:
-    return cell.lower() in BLANK or is_number(cell) or bool(_DECIMAL_COMMA.fullmatch(cell))
 
 
 def _encoding(path: Path, head: bytes) -> str:
@@ -165,7 +187,7 @@ def _encoding(path: Path, head: bytes) -> str:
 
 def _delimiter(lines: list[str]) -> str:
     """The delimiter that cuts the rows into equally many cells, more than one."""
-    body = lines[1:] or lines
+    body = lines[max(1, len(lines) // 2) :] or lines  # below what may stand above the data
     best, best_score = ",", 0.0
     for delimiter in _CANDIDATES:
         counts = [len(split(line.strip() if delimiter == " " else line, delimiter)) for line in body]

@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from dynid.errors import FileError
 from dynid.signals.file_options import CsvOptions
 from dynid.signals.log import Step
-from dynid.signals.readers.csv_layout import BLANK, Layout, find_layout, is_number, split
+from dynid.signals.readers.csv_head import BLANK, SKIP, is_number
+from dynid.signals.readers.csv_layout import Layout, find_layout, split
+from dynid.signals.readers.date_text import dates_as_seconds, dates_of
 from dynid.signals.readers.files import parsing, require_memory
 from dynid.signals.readers.number_text import plain_numbers
-from dynid.signals.readers.table import Column, Table
+from dynid.signals.readers.table import Column, RawArray, Table
 
 FloatArray = NDArray[np.float64]
 _BLOCK = 4_000_000
@@ -53,13 +55,23 @@ def read_csv(path: Path, options: CsvOptions) -> Table:
     values = np.concatenate(parts) if parts else np.empty((0, len(layout.names)))
     if len(values) == 0:
         raise FileError(f"{path} holds no complete row of numbers.", name="path", value=str(path))
-    return csv_table(path, layout, values, _told_once(steps))
+    return csv_table(path, layout, values, told_once(steps))
 
 
 def csv_table(path: Path, layout: Layout, values: FloatArray, steps: tuple[Step, ...]) -> Table:
     """Rows of a CSV file as a table of columns."""
-    columns = tuple(Column(name, (len(values),)) for name in layout.names)
-    return Table(path, "csv", columns, lambda i: values[:, i], steps)
+    dates = layout.dates
+    dated = () if dates is None else dates.columns
+    units = layout.units or ("",) * len(layout.names)
+    columns = tuple(
+        Column(name, (len(values),), unit or None, i in dated)
+        for i, (name, unit) in enumerate(zip(layout.names, units, strict=True))
+    )
+
+    def fetch(i: int) -> RawArray:
+        return values[:, i] if dates is None or i not in dated else dates_of(values[:, i], dates)
+
+    return Table(path, "csv", columns, fetch, (*layout.steps, *steps))
 
 
 def csv_blocks(path: Path, layout: Layout) -> Iterator[Block]:
@@ -97,6 +109,8 @@ def _wanted(number: int, lines: list[str], first: int, last: bool) -> Iterator[t
 
 
 def _parse(path: Path, layout: Layout, number: int, lines: list[str], last: bool) -> Block:
+    if layout.dates is not None:
+        lines = dates_as_seconds(path, number, lines, layout.delimiter, layout.dates)
     rows = [line for line in lines if line.strip()]
     comments = tuple(layout.comment)
     if any(mark in "\n".join(rows) for mark in comments):
@@ -137,7 +151,10 @@ def _parse_slowly(path: Path, layout: Layout, number: int, lines: list[str], las
             rows.append([_value(cell, layout) for cell in cells])
         elif number + i == layout.first_line:  # more likely a second header, or another layout
             raise FileError(
-                f"{path}, line {number + i}: {fault}.", name="line", value=number + i, allowed="numbers"
+                f"{path}, line {number + i}: {fault}. {SKIP}",
+                name="line",
+                value=number + i,
+                allowed="numbers",
             )
         elif last and i == kept[-1]:
             note = f"The last line ({number + i}) is cut off: {fault}; it was left out."
@@ -160,7 +177,7 @@ def _damaged(file: str, faults: Mapping[int, str], count: int) -> Step:
     return Step(DAMAGED, {"file": file, "count": count, "lines": lines, "faults": words}, note)
 
 
-def _told_once(steps: Sequence[Step]) -> tuple[Step, ...]:
+def told_once(steps: Sequence[Step]) -> tuple[Step, ...]:
     """Steps with the damaged lines of all blocks in one."""
     damaged = [step for step in steps if step.name == DAMAGED]
     if len(damaged) < 2:

@@ -26,7 +26,7 @@ def read_npz(path: Path) -> Table:
         if path.suffix.lower() == ".npy":
             array = _load_array(path)
             return Table(path, "npz", (Column("array", array.shape),), lambda _: array)
-        with zipfile.ZipFile(path) as archive:
+        with _opened(path) as archive:
             members = [info for info in archive.infolist() if info.filename.endswith(".npy")]
         if len(members) > _MAX_MEMBERS:
             raise FileError(
@@ -41,6 +41,18 @@ def read_npz(path: Path) -> Table:
         raise FileError(f"{path} holds no arrays.", name="path", value=str(path))
     held = list(arrays.values())
     return Table(path, "npz", columns, lambda i: held[i])
+
+
+def _opened(path: Path) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(path)
+    except zipfile.BadZipFile:
+        raise FileError(
+            f"{path} is cut off or no NPZ file: the list of arrays at its end is missing or damaged. Copy it "
+            "again, or save it with numpy.savez.",
+            name="path",
+            value=str(path),
+        ) from None
 
 
 def texts_of(table: Table) -> dict[str, str]:

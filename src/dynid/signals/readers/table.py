@@ -18,10 +18,19 @@ RawArray = NDArray[Any]
 
 @dataclass(frozen=True)
 class Column:
-    """A column or variable of a file: its name and the shape of its array."""
+    """A column or variable of a file.
+
+    Args:
+        name: as the file has it.
+        shape: of its array.
+        unit: that a row of units below the names gives it.
+        dates: whether it holds dates, which are fetched as datetime64.
+    """
 
     name: str
     shape: tuple[int, ...]
+    unit: str | None = None
+    dates: bool = False
 
 
 @dataclass(frozen=True, eq=False)

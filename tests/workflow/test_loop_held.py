@@ -1,0 +1,82 @@
+"""Held-out logs on which the control law does not hold are told as such, not blamed on the model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from dynid.estimators.identify import DIDIM
+from dynid.export.load import load_result
+from dynid.export.result import save_result
+from dynid.model.load import load_robot
+from dynid.signals.log import Log
+from dynid.simulation.controller import Controller
+from dynid.simulation.controller_file import load_controller
+from dynid.simulation.reference import Reference, Sines
+from dynid.simulation.sensors import Sensors
+from dynid.simulation.simulate import simulate
+from dynid.workflow.document import document_of
+from dynid.workflow.fit import FitResult
+from dynid.workflow.loop_fit import fit_loop
+from dynid.workflow.saved_loop import validate_replayed
+
+ROBOT = load_robot("scara")
+CONTROLLER = load_controller("scara", ROBOT)
+LAWLESS = "The control law does not hold on validation log"
+
+
+def reference(phase: float) -> Reference:
+    """A few turns of both axes."""
+    sines = Sines(((1.0, 0.3), (0.8, 0.3)), ((0.2, 0.5), (0.3, 0.8)), ((phase, 1.0), (2.0, phase)))
+    assert CONTROLLER.sample_time is not None
+    return sines.sample(CONTROLLER.sample_time, 20.0)
+
+
+def log(name: str, phase: float, law: Controller = CONTROLLER) -> Log:
+    """The robot under a law."""
+    sensors = Sensors(position_noise=4e-5, torque_noise_relative=0.03)
+    run = simulate(ROBOT, None, law, reference(phase), sensors=sensors, rng=np.random.default_rng(1))
+    return replace(run.log, name=name)
+
+
+@cache
+def other() -> Log:
+    """A log of the same robot whose gains were half as large on the second axis and larger on the first."""
+    return log("other", 0.9, CONTROLLER.scaled((1.5, 0.5)))
+
+
+def fitted(unseen: Log) -> FitResult:
+    """DIDIM with one log held out."""
+    return fit_loop(ROBOT, [log("own", 0.1)], DIDIM(), CONTROLLER, unseen=[unseen])
+
+
+def test_a_log_under_another_law_is_told_first() -> None:
+    found = fitted(other()).unseen
+    assert found is not None
+    first = found.verdict.reasons[0]
+    assert first.sentence.startswith(f"{LAWLESS} 'other', so a simulation under it proves nothing")
+    assert "misses the logged torques of" in first.sentence
+    assert first.level == ("care" if found.trustworthy else "fail")
+    assert found.verdict.sentence.startswith("The control law does not hold on log 'other'")
+    assert found.verdict.grade != "good"
+
+
+def test_a_log_under_the_law_is_not() -> None:
+    found = fitted(log("new", 0.9)).unseen
+    assert found is not None
+    assert found.trustworthy
+    told = [found.verdict.sentence, *(reason.sentence for reason in found.verdict.reasons)]
+    assert "control law" not in " ".join(told)
+
+
+def test_a_saved_result_says_the_same(tmp_path: Path) -> None:
+    result = fitted(log("new", 0.9))
+    folder = save_result(tmp_path / "out", result.estimate, document_of(result, {}), "", trails=result.trails)
+    proof = validate_replayed(load_result(folder), [other()], CONTROLLER)
+    assert proof.validation.verdict.reasons[0].sentence.startswith(f"{LAWLESS} 'other'")
+    blind = replace(other(), channels={k: v for k, v in other().channels.items() if k != "position"})
+    told = validate_replayed(load_result(folder), [blind], CONTROLLER).validation.verdict
+    assert LAWLESS not in told.reasons[0].sentence  # without positions nothing can be said about the law

@@ -1,0 +1,117 @@
+"""The preparation of closed-loop methods: what it is suggested from, and that IV is not biased by it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from dynid.base.find import base_of
+from dynid.estimators.essential import Essential
+from dynid.estimators.identify import DIDIM, IV, OutputError
+from dynid.model.load import load_robot
+from dynid.signals.log import Log
+from dynid.signals.suggest import suggest
+from dynid.simulation.controller_file import load_controller
+from dynid.simulation.reference_file import load_reference
+from dynid.simulation.sensors import Sensors
+from dynid.simulation.simulate import simulate_many
+from dynid.workflow.loop_fit import fit_loop
+from dynid.workflow.loop_plan import chosen_loop_plan, for_instruments
+
+ROBOT = load_robot("scara")
+CONTROLLER = load_controller("scara", ROBOT)
+WHOLE = load_reference("scara", ROBOT, CONTROLLER.sample_time)
+SAMPLES = 6000
+REFERENCE = replace(WHOLE, **{name: getattr(WHOLE, name)[:SAMPLES] for name in ("q", "qd", "qdd")})
+NOISE = 4e-5
+
+
+@cache
+def logs(noise: float = NOISE, count: int = 8) -> tuple[Log, ...]:
+    """The SCARA on its reference, with noise of positions and torques."""
+    sensors = Sensors(position_noise=noise, torque_noise_relative=0.03)
+    runs = simulate_many(
+        ROBOT,
+        [ROBOT.parameters] * count,
+        CONTROLLER,
+        REFERENCE,
+        sensors=sensors,
+        rng=np.random.default_rng(4),
+    )
+    return tuple(run.log for run in runs)
+
+
+def scores(**overrides: object) -> np.ndarray:
+    """(χ̂ − χ)/σ̂ of IV on every log, (logs, base)."""
+    truth = base_of(ROBOT).regroup(ROBOT.parameters)
+    found = [
+        fit_loop(ROBOT, [log], IV(), CONTROLLER, [REFERENCE], overrides=overrides).estimate for log in logs()
+    ]
+    return np.array([(e.values - truth) / e.sigma for e in found])
+
+
+def test_the_suggested_preparation_does_not_bias_iv() -> None:
+    own = scores()
+    assert np.all(np.abs(own.mean(axis=0)) < 1.5), own.mean(axis=0)
+    assert np.mean(np.abs(own) < 2) > 0.9
+    # What the spectrum of the motion alone suggests blurs the reversals of friction.
+    narrow = suggest(logs()[0]).plan.cutoff_hz
+    assert narrow is not None
+    blurred = scores(cutoff_hz=narrow)
+    assert np.max(np.abs(blurred.mean(axis=0))) > 3
+    assert np.mean(np.abs(blurred) < 2) < 0.85
+
+
+def test_longer_differences_get_centred_torques_too() -> None:
+    short, longer = (
+        fit_loop(
+            ROBOT, logs()[:1], IV(), CONTROLLER, [REFERENCE], overrides={"difference_points": points}
+        ).estimate
+        for points in (3, 7)
+    )
+    assert np.all(np.abs(short.values - longer.values) < 0.2 * short.sigma)
+
+
+def test_the_cut_off_goes_up_as_far_as_noise_lets_it() -> None:
+    rate, found = 1 / REFERENCE.sample_time, {}
+    for noise in (0.0, NOISE, 5 * NOISE):
+        log = logs(noise, 1)[0]
+        found[noise] = for_instruments(log)
+        assert found[noise].plan.speed_thresholds == suggest(log).plan.speed_thresholds
+        assert found[noise].plan.decimation == suggest(log).plan.decimation
+    cutoffs = [s.plan.cutoff_hz for s in found.values()]
+    assert cutoffs[0] == rate / 4
+    assert cutoffs[0] > cutoffs[1] > cutoffs[2] > 5
+    assert "a quarter of the rate: instruments keep" in found[0.0].reasons[0]
+    assert "as far as noise leaves the speeds that are used their sign" in found[NOISE].reasons[0]
+    # σ = 2π √(S f³/3) of white noise is a fifth of the least speed at the cut-off.
+    density, least = 2 * NOISE**2 / rate, min(found[NOISE].plan.speed_thresholds)
+    assert 2 * np.pi * np.sqrt(density * cutoffs[1] ** 3 / 3) == pytest.approx(least / 5, rel=0.2)
+
+
+@pytest.mark.parametrize("strategy", [DIDIM(), OutputError()])
+def test_methods_that_simulate_the_motion_keep_the_band_of_the_reference(
+    strategy: DIDIM | OutputError,
+) -> None:
+    log = logs()[0]
+    followed = replace(log, channels={**log.channels, "position": REFERENCE.q})
+    plan, _ = chosen_loop_plan([log], [REFERENCE], strategy, None, {})
+    assert plan == suggest(followed).plan
+    torques = replace(log, channels={"torque": log.channel("torque")})
+    assert chosen_loop_plan([torques], [REFERENCE], strategy, None, {})[0] == plan
+
+
+def test_the_user_s_plan_and_keys_come_first() -> None:
+    log = logs()[0]
+    wide = chosen_loop_plan([log], [REFERENCE], Essential(IV()), None, {})[0]
+    assert wide == for_instruments(log).plan
+    plan, suggestion = chosen_loop_plan([log], [REFERENCE], IV(), None, {"cutoff_hz": 12.0})
+    assert plan == replace(wide, cutoff_hz=12.0)
+    assert suggestion is not None
+    assert [r for r in suggestion.reasons if "The cut-off is" in r] == [
+        f"The cut-off is 12 Hz as given (suggested: {wide.cutoff_hz:g} Hz)."
+    ]
+    assert chosen_loop_plan([log], [REFERENCE], IV(), wide, {}) == (wide, None)

@@ -1,0 +1,80 @@
+"""Logs of few samples per period: parameters within their σ, or a sentence that says why not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dynid.base.find import find_base
+from dynid.estimators.estimate import Estimate
+from dynid.estimators.identify import identify
+from dynid.estimators.least_squares import WLS
+from dynid.model.load import load_robot
+from dynid.problem.build import build_problem
+from dynid.signals.log import Log
+from dynid.signals.preparation import Preparation
+from dynid.signals.prepare import prepare
+from dynid.signals.suggest import suggest
+from dynid.workflow.rates import rate_concerns
+from support.motions import base_truth, fourier_motion, simulated
+
+ROBOT = load_robot("scara")
+BASE = find_base(ROBOT)
+TRUTH = base_truth(BASE, np.random.default_rng(0))
+
+
+def log_of(rate_hz: float, seed: int, noise: float, top_hz: float = 0.5) -> Log:
+    """A minute of motion up to ``top_hz``, positions to 10 µrad, torques with white noise."""
+    rng = np.random.default_rng(seed)
+    motion = fourier_motion(ROBOT, rng, seconds=60.0, rate_hz=rate_hz, harmonics=round(60 * top_hz))
+    motion = simulated(BASE, TRUTH, motion, rng, noise)
+    return Log("slow", motion.time, {"position": np.round(motion.q, 5), "torque": motion.tau})
+
+
+def fitted(log: Log, plan: Preparation) -> Estimate:
+    return identify(build_problem(ROBOT, [prepare(log, plan)], plan, BASE), WLS())
+
+
+def deviations(estimate: Estimate) -> np.ndarray:
+    return np.abs(estimate.values - TRUTH) / estimate.sigma
+
+
+@pytest.mark.parametrize("rate_hz", [20.0, 50.0, 100.0])
+def test_parameters_lie_within_their_sigma(rate_hz: float) -> None:
+    logs = [log_of(rate_hz, seed, 0.02) for seed in range(12)]
+    plans = [suggest(log).plan for log in logs]
+    found = [fitted(log, plan) for log, plan in zip(logs, plans, strict=True)]
+    assert np.mean([deviations(estimate) < 2 for estimate in found]) >= 0.9
+    told = [rate_concerns([log], plan, e) for log, plan, e in zip(logs, plans, found, strict=True)]
+    assert told == [()] * len(logs)
+
+
+def test_short_differences_of_a_fast_motion_are_told() -> None:
+    """At 20 Hz and 2 Hz differences over 3 points take 13 % off the accelerations."""
+    log = log_of(20.0, 0, 0.02, top_hz=2.0)
+    plan = suggest(log).plan
+    assert plan.difference_points == 9
+    assert rate_concerns([log], plan, fitted(log, plan)) == ()
+    short = replace(plan, difference_points=3)
+    estimate = fitted(log, short)
+    assert np.mean(deviations(estimate) < 2) < 0.7
+    (concern,) = rate_concerns([log], short, estimate)
+    assert concern.level == "care"
+    assert concern.sentence.startswith(
+        "The rate, 20 Hz, is low for this motion: differences over 9 points instead of 3 move "
+    )
+    assert concern.sentence.endswith("set difference_points to 9, or log faster.")
+
+
+def test_a_low_cut_off_is_told_with_its_share() -> None:
+    log = log_of(100.0, 0, 1e-4)
+    plan = replace(suggest(log).plan, cutoff_hz=0.65)
+    estimate = fitted(log, plan)
+    assert estimate.values[0] > 1.001 * TRUTH[0]
+    (concern,) = rate_concerns([log], plan, estimate)
+    assert concern.level == "care"
+    assert "off the accelerations" in concern.sentence
+    assert "raise the cut-off (0.65 Hz)" in concern.sentence
+    assert rate_concerns([log.part(slice(100))], plan, estimate) == ()
