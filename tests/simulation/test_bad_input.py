@@ -183,7 +183,7 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "half substeps": (
         lambda: Accuracy(substeps=2.5),  # type: ignore[arg-type]
-        "substeps is 2.5; allowed are 1 to 256, whole numbers",
+        "substeps is 2.5; allowed are 1 to 256",
     ),
     "law without rule": (
         lambda: Controller(Replay(2), 5e-3).scaled((1.0, 2.0)),

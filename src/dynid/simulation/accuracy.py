@@ -44,7 +44,7 @@ class Accuracy:
         substeps = whole_number(self.substeps)
         if substeps is None or not 1 <= substeps <= MAX_SUBSTEPS:
             raise DynidError(
-                f"substeps is {self.substeps}; allowed are 1 to {MAX_SUBSTEPS}, whole numbers.",
+                f"substeps is {self.substeps}; allowed are 1 to {MAX_SUBSTEPS}.",
                 name="substeps",
                 value=self.substeps,
             )

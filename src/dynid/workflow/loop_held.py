@@ -14,6 +14,7 @@ from dynid.errors import DynidError, NotTrustworthyError
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.law_checks import check_law
 from dynid.estimators.loop_gains import Gains, transient
+from dynid.estimators.loop_start import remembering
 from dynid.model.robot import Robot
 from dynid.outcome import Outcome
 from dynid.problem.closed_loop import LoopProblem, build_loop_problem
@@ -113,9 +114,12 @@ def replayed(
         NotTrustworthyError: when the simulation fails.
     """
     problem = build_loop_problem(base.robot, logs, controller, references, plan, accuracy=accuracy, base=base)
-    lawless = _lawless(problem)
+    found = [check_law(replace(problem, experiments=(e,))) for e in problem.experiments]
+    pairs = zip(problem.experiments, (f.outcome for f in found), strict=True)
+    lawless = tuple((e.name, outcome) for e, outcome in pairs if outcome is not None)
+    known = remembering(problem, [m for f in found for m in f.memories])
     try:
-        return Replay(_simulated(problem, values), lawless)
+        return Replay(_simulated(known, values), lawless)
     except NotTrustworthyError as error:
         if not lawless:
             raise
@@ -124,12 +128,6 @@ def replayed(
             f"The control law does not hold on validation log {name!r}. {law.cause} {law.remedy} {error}",
             name=law.name,
         ) from error
-
-
-def _lawless(problem: LoopProblem) -> tuple[tuple[str, Outcome], ...]:
-    """Experiments whose own positions disprove the law."""
-    found = [(e.name, check_law(replace(problem, experiments=(e,))).outcome) for e in problem.experiments]
-    return tuple((name, outcome) for name, outcome in found if outcome is not None)
 
 
 def _simulated(problem: LoopProblem, values: FloatArray) -> tuple[Motion, ...]:
