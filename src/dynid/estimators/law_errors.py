@@ -45,7 +45,7 @@ def law_errors(problem: LoopProblem, told: Sequence[tuple[LoopExperiment, LawTor
         told: experiments and what the law makes of their positions.
     """
     widths = [averaged(problem, 1.0 / float(np.median(np.diff(e.time)))) for e, _ in told]
-    series = [_Series.of(e, t.tau, width) for (e, t), width in zip(told, widths, strict=True)]
+    series = [_Series.of(e, t.tau, width, alone=True) for (e, t), width in zip(told, widths, strict=True)]
     # Noise cannot be foretold, so what goes with the motion need not be smoothed as much.
     fine = [_Series.of(e, t.tau, averaged(None, 1.0 / float(np.median(np.diff(e.time))))) for e, t in told]
     n = problem.robot.n_coordinates
@@ -84,11 +84,13 @@ def _foretold(off: FloatArray, columns: FloatArray) -> float:
         return 0.0
     scale = np.linalg.norm(columns, axis=0)
     X = columns[:, scale > 0] / scale[scale > 0]
+    # R of [X off] of each stretch is all that the others need of it.
+    whole = np.column_stack([X, off])
+    factors = [np.asarray(np.linalg.qr(whole[own], mode="r")) for own in stretches]
     won = 0.0
-    for own in stretches:
-        rest = np.ones(len(off), dtype=bool)
-        rest[own] = False
-        law = np.linalg.lstsq(X[rest], off[rest], rcond=1e-6)[0]
+    for k, own in enumerate(stretches):
+        rest = np.vstack(factors[:k] + factors[k + 1 :])
+        law = np.linalg.lstsq(rest[:, :-1], rest[:, -1], rcond=1e-6)[0]
         guess = X[own] @ law
         won += float(2 * off[own] @ guess - guess @ guess)
     return won
@@ -113,7 +115,8 @@ class _Series:
     white: FloatArray
 
     @classmethod
-    def of(cls, experiment: LoopExperiment, told: FloatArray, width: int) -> _Series:
+    def of(cls, experiment: LoopExperiment, told: FloatArray, width: int, *, alone: bool = False) -> _Series:
+        """Low-pass the signals; ``alone`` without those beside each sample."""
         first = min(max(int(_SETTLING * len(told)), 5), len(told) // 2)
         r, q = experiment.reference, experiment.position
         assert q is not None
@@ -123,15 +126,16 @@ class _Series:
         off, speed = tau - told[first:], np.gradient(q, step, axis=0)
         parts = (off, tau, r.q[own] - q, r.qd[own], speed, told[first:])
         smooth = [_running_means(part, width) for part in parts]
-        signals = [*smooth[2:], *(np.gradient(smooth[k], step, axis=0) for k in (4, 5))]
+        signals = [] if alone else [*smooth[2:], *(np.gradient(smooth[k], step, axis=0) for k in (4, 5))]
         beside = min(width + 6, (len(smooth[0]) - 1) // 2)
         inner = slice(beside, len(smooth[0]) - beside)
         moves = _moving(smooth[3][inner], smooth[4][inner])
+        # Neighbours of a running mean say the same: some of them will do.
+        moves &= np.arange(len(moves)) % max(1, width // 2) == 0
         aside = [part[at : at + len(moves)] for part in signals for at in (0, 2 * beside)]
         white = np.mean(np.diff(off, axis=0) ** 2, axis=0) / (2 * width)
-        return cls(
-            smooth[0][inner][moves], smooth[1][inner][moves], np.stack([a[moves] for a in aside]), white
-        )
+        stacked = np.stack([a[moves] for a in aside]) if aside else np.zeros((0, 0, 0))
+        return cls(smooth[0][inner][moves], smooth[1][inner][moves], stacked, white)
 
     def columns(self, j: int) -> FloatArray:
         """What a wrong law's error may be made of, and a constant, (samples, columns)."""
@@ -164,4 +168,5 @@ def running_mean(values: FloatArray, width: int) -> FloatArray:
     """Running mean over ``width`` samples."""
     if width == 1 or len(values) < 2 * width:
         return values
-    return np.convolve(values, np.full(width, 1.0 / width), mode="valid")
+    sums = np.concatenate([[0.0], np.cumsum(values - values.mean())])
+    return np.asarray((sums[width:] - sums[:-width]) / width + values.mean(), dtype=float)

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from dynid.compile.kernels import kernels
 from dynid.dynamics.algebra import Scalar
-from dynid.dynamics.operations import symbolic
+from dynid.dynamics.operations import NUMERIC, symbolic
 from dynid.model.robot import Robot
 from dynid.problem.closed_loop import LoopExperiment, Memory
 from dynid.simulation.controller import Controller
+from dynid.simulation.model_laws import UserLaw
 from dynid.simulation.programs import Measured, control
 
 FloatArray = NDArray[np.float64]
@@ -83,7 +84,7 @@ def law_torques(robot: Robot, controller: Controller, experiment: LoopExperiment
     memory = np.zeros(controller.memory)
     own = controller.velocity.start(q[0], (q[_LEAST - 1] - q[0]) / ((_LEAST - 1) * T), T)
     memory[: len(own)] = own
-    run = _program(controller, robot.n_coordinates)
+    run = _program(controller, robot.n_coordinates) if _needs_tracing(controller) else _at_once(controller)
     places = np.arange(len(own), len(own) + controller.law.memory)
     tau = run(memory, seen)
     covariance = np.zeros((len(places), len(places)))
@@ -139,6 +140,27 @@ def _long_run_variance(left: FloatArray) -> float:
     return float(np.max(np.maximum(slow, left.var(axis=0))))
 
 
+def _needs_tracing(controller: Controller) -> bool:
+    """Laws that remember go sample after sample, and laws of the user's own may know scalars only."""
+    return bool(controller.memory) or isinstance(controller.law, UserLaw)
+
+
+def _at_once(controller: Controller) -> Callable[[FloatArray, FloatArray], FloatArray]:
+    """A law without memory, all samples in one go."""
+
+    def run(start: FloatArray, seen: FloatArray) -> FloatArray:
+        n = controller.axes
+        groups = (list(seen[:, k * n : (k + 1) * n].T) for k in range(6))
+        torques, _ = control(controller, Measured(*groups), (), _numbers(controller), NUMERIC)
+        return np.column_stack([np.broadcast_to(torque, len(seen)) for torque in torques])
+
+    return run
+
+
+def _numbers(controller: Controller) -> dict[str, Sequence[Scalar]]:
+    return {"gains": list(controller.law.gains), "saturation": list(controller.saturation)}
+
+
 @lru_cache(maxsize=8)
 def _program(controller: Controller, axes: int) -> Callable[[FloatArray, FloatArray], FloatArray]:
     """The controller's step, sample after sample, some at once."""
@@ -148,10 +170,7 @@ def _program(controller: Controller, axes: int) -> Callable[[FloatArray, FloatAr
     memory = ca.SX.sym("z", controller.memory)
     u = ca.SX.sym("u", 6 * n)
     r, rd, rdd, q, qd, outside = (ca.vertsplit(u)[k * n : (k + 1) * n] for k in range(6))
-    p: dict[str, Sequence[Scalar]] = {
-        "gains": list(controller.law.gains),
-        "saturation": list(controller.saturation),
-    }
+    p = _numbers(controller)
     state = ca.vertsplit(memory) if controller.memory else []
     torques, following = control(controller, Measured(r, rd, rdd, q, qd, outside), state, p, symbolic())
     step = ca.Function("law", [memory, u], [ca.vertcat(*following), ca.vertcat(*torques)])

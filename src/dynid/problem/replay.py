@@ -140,7 +140,15 @@ def _rows(q: FloatArray) -> FloatArray:
     return np.asarray(q[np.linspace(0, len(q) - 1, min(_CHECKED, len(q))).astype(int)], dtype=float)
 
 
-def replay(problem: LoopProblem, model: Model, controller: Controller, trim_s: float = 0.0) -> Replayed:
+def replay(
+    problem: LoopProblem,
+    model: Model,
+    controller: Controller,
+    trim_s: float = 0.0,
+    guess: int | None = None,
+    *,
+    checked: bool = True,
+) -> Replayed:
     """Simulate every experiment with a model.
 
     Args:
@@ -148,11 +156,13 @@ def replay(problem: LoopProblem, model: Model, controller: Controller, trim_s: f
         model: parameters to simulate with.
         controller: with the gains to simulate with.
         trim_s: seconds left out at the beginning of each experiment.
+        guess: integration steps per sample to begin with, as those of the pass before.
+        checked: whether their number is held against twice as many.
     """
     motions, torques = [], []
     worst, used = FINE, 0
     for experiment in problem.experiments:
-        run = run_experiment(problem, experiment, model, controller)
+        run = run_experiment(problem, experiment, model, controller, guess=guess, checked=checked)
         paths, outcome = run.paths, run.outcome
         if not outcome.trustworthy or paths is None:
             return Replayed((), (), run.substeps, outcome)
@@ -205,6 +215,8 @@ def run_experiment(
     model: Model,
     controller: Controller,
     torque: FloatArray | None = None,
+    guess: int | None = None,
+    checked: bool = True,
 ) -> Run:
     """Simulate one experiment with a model.
 
@@ -214,6 +226,8 @@ def run_experiment(
         model: parameters to simulate with.
         controller: with the gains to simulate with.
         torque: torque from outside at every sample of the controller, as open loop needs.
+        guess: integration steps per sample to begin with.
+        checked: whether their number is held against twice as many.
     """
     setup = prepare_loop(
         model.robot, model.standard, controller, experiment.reference, problem.accuracy, model.base
@@ -227,7 +241,7 @@ def run_experiment(
     value, where = smallest_eigenvalue(setup.robot, setup.standard, r.q[rows])
     if value <= 0:
         return Run(setup, state, inputs, 0, None, indefinite(value, float(r.time[rows[where]])))
-    done = integrate(Batch([setup], state[None], [inputs]), problem.accuracy)[0]
+    done = integrate(Batch([setup], state[None], [inputs]), problem.accuracy, guess, checked=checked)[0]
     if done.paths is None:
         return Run(setup, state, inputs, done.substeps, None, too_stiff(MAX_SUBSTEPS))
     outcome = judge_path(setup.robot, setup.standard, done.paths.q[0], r)

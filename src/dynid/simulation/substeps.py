@@ -51,7 +51,9 @@ class Integrated:
     paths: Paths | None
 
 
-def integrate(batch: Batch, accuracy: Accuracy) -> list[Integrated]:
+def integrate(
+    batch: Batch, accuracy: Accuracy, guess: int | None = None, *, checked: bool = True
+) -> list[Integrated]:
     """Simulate with the fewest steps that reach the tolerance, found and checked by step doubling.
 
     Each number is compared with twice as many steps at every sample. Long simulations with feedback are
@@ -63,8 +65,11 @@ def integrate(batch: Batch, accuracy: Accuracy) -> list[Integrated]:
     Args:
         batch: the simulations.
         accuracy: tolerance, friction model, and the number of steps where it is given.
+        guess: number to begin with, as that of a run with parameters nearby; chosen on windows when None.
+        checked: whether the number is compared with twice as many; a pass of an iteration that is not the
+            last can do without, and its error is not known.
     """
-    search = _Search(batch, accuracy)
+    search = _Search(batch, accuracy, guess, checked)
     waiting = [k for k in range(len(batch.setups)) if k not in search.found]
     while waiting:
         for substeps in sorted({search.level[k] for k in waiting}):
@@ -76,8 +81,10 @@ def integrate(batch: Batch, accuracy: Accuracy) -> list[Integrated]:
 class _Search:
     """The search for the numbers of steps of a batch."""
 
-    def __init__(self, batch: Batch, accuracy: Accuracy) -> None:
-        self.batch, self.accuracy = batch, accuracy
+    def __init__(
+        self, batch: Batch, accuracy: Accuracy, guess: int | None = None, checked: bool = True
+    ) -> None:
+        self.batch, self.accuracy, self.checked = batch, accuracy, checked
         given = accuracy.substeps
         least = [least_substeps(setup, accuracy) if given is None else given for setup in batch.setups]
         self.least, self.level = least, dict(enumerate(least))
@@ -89,7 +96,9 @@ class _Search:
         feedback = all(setup.controller.law.feedback for setup in batch.setups)
         self.in_pieces = feedback and batch.samples > _SHORT
         self.known: dict[tuple[int, int], Whole] = {}
-        if self.in_pieces and given is None:
+        if guess is not None and given is None:
+            self.level |= {k: max(s, guess) for k, s in self.level.items() if k not in self.found}
+        elif self.in_pieces and given is None:
             open_ones = [k for k in self.level if k not in self.found]
             for substeps in sorted({self.level[k] for k in open_ones}):
                 self._pilot([k for k in open_ones if self.level[k] == substeps], substeps)
@@ -115,6 +124,10 @@ class _Search:
         self._run(some, substeps)
         runs = {k: self.known.pop((k, substeps)) for k in some}
         kept = [k for k in some if not self._lost(k, runs[k], substeps)]
+        if not self.checked:
+            for k in kept:
+                self._accept(k, substeps, float("nan"), True, runs[k])
+            return
         for other in {self._other(k, substeps) for k in kept}:
             alike = [k for k in kept if self._other(k, substeps) == other]
             factor = _FACTOR if other > substeps else 1.0
