@@ -7,6 +7,7 @@ from scipy.integrate import solve_ivp
 
 import dynid
 from _harness import Job, Report, best_of
+from dynid.cli.process import settle
 from dynid.compile.kernels import kernels
 from dynid.estimators.identify import DIDIM, identify
 from dynid.problem.closed_loop import build_loop_problem
@@ -53,6 +54,7 @@ def scipy_loop(robot: dynid.Robot, controller: Controller, reference: Reference,
 
 
 def main() -> None:
+    settle()  # as every command does: memory that was freed is used again
     report = Report("didim")
     robot, controller, reference = setup()
     run = simulate(

@@ -115,7 +115,7 @@ class DIDIM(LoopStrategy):
             settled = solved is not None and self._settled(solved.fit, fit, linear)
             solved = Solved(linear, fit)
             model = Model(problem.robot, problem.base, fit.values)
-            steps = run.replayed.substeps
+            steps = run.replayed.substeps if k else None  # the start is another robot, what follows is not
             if settled:
                 break
         assert solved is not None
