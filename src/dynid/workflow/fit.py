@@ -28,7 +28,7 @@ from dynid.workflow.agreement import disagreements
 from dynid.workflow.bands import band_concerns
 from dynid.workflow.held import Held, hold, prove, with_parts
 from dynid.workflow.identity import LogIdentity, identity_of, refuse_duplicates
-from dynid.workflow.noise import noise_concerns
+from dynid.workflow.noise import motion_spectrum, noise_concerns
 from dynid.workflow.overrides import overridden
 from dynid.workflow.physical import impossible
 from dynid.workflow.rates import rate_concerns
@@ -196,8 +196,10 @@ def _concerns(
     motions: Sequence[Motion],
     apart: tuple[Reason, ...],
 ) -> tuple[Reason, ...]:
-    noise = noise_concerns(logs, plan) or band_concerns(estimate)  # one sentence on attenuation is enough
-    rate = rate_concerns(logs, plan, estimate)
+    found = motion_spectrum(max(logs, key=lambda log: log.samples), plan)
+    # One sentence on attenuation is enough.
+    noise = noise_concerns(logs, plan, found) or band_concerns(estimate)
+    rate = rate_concerns(logs, plan, estimate, found)
     return (*noise, *rate, *apart, *impossible(estimate, motions))
 
 

@@ -22,7 +22,11 @@ _LOUD = 0.05
 """Share of noise at which inertias are 5 % off: more than σ will say."""
 
 
-def noise_share(log: Log, plan: Preparation) -> FloatArray | None:
+Found = tuple[PositionSpectrum, float]
+"""A spectrum of positions and the rate [Hz]."""
+
+
+def noise_share(log: Log, plan: Preparation, found: Found | None = None) -> FloatArray | None:
     """κ per axis: noise over motion in the power of the accelerations, below cut-off and decimation's band.
 
     An inertia comes out as 1/(1 + κ) of itself (P1 §3).
@@ -30,11 +34,12 @@ def noise_share(log: Log, plan: Preparation) -> FloatArray | None:
     Args:
         log: joint side.
         plan: the preparation that is used.
+        found: from ``motion_spectrum``, where it is known already.
 
     Returns:
         (axes,), or None when the log is too short to tell.
     """
-    found = motion_spectrum(log, plan)
+    found = motion_spectrum(log, plan) if found is None else found
     if found is None:
         return None
     spectrum, rate = found
@@ -43,7 +48,7 @@ def noise_share(log: Log, plan: Preparation) -> FloatArray | None:
     return np.where(np.isfinite(spectrum.noise_begin()) & spectrum.moving(), share, 0.0)
 
 
-def motion_spectrum(log: Log, plan: Preparation) -> tuple[PositionSpectrum, float] | None:
+def motion_spectrum(log: Log, plan: Preparation) -> Found | None:
     """Spectrum of a log's positions without outliers, and its rate [Hz]; None when it is too short to tell.
 
     Args:
@@ -68,15 +73,16 @@ def band_hz(plan: Preparation, rate_hz: float) -> float:
     return min(limits)
 
 
-def noise_concerns(logs: Sequence[Log], plan: Preparation) -> tuple[Reason, ...]:
+def noise_concerns(logs: Sequence[Log], plan: Preparation, found: Found | None = None) -> tuple[Reason, ...]:
     """A sentence where noise pulls inertias down; empty when it does not.
 
     Args:
         logs: logs of the fit, joint side, as they were prepared.
         plan: the preparation that was used.
+        found: spectrum of the longest log, where it is known already.
     """
     log = max(logs, key=lambda item: item.samples)
-    share = noise_share(log, plan)
+    share = noise_share(log, plan, found)
     loud = [] if share is None else [j for j in range(len(share)) if share[j] > _LOUD]
     if share is None or not loud:
         return ()

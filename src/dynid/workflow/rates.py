@@ -21,7 +21,7 @@ from dynid.signals.preparation import Preparation
 from dynid.signals.spectrum import PositionSpectrum
 from dynid.validation.verdict import Reason
 from dynid.workflow.bands import inertias
-from dynid.workflow.noise import band_hz, motion_spectrum
+from dynid.workflow.noise import Found, band_hz, motion_spectrum
 
 _MOST = 200_000
 """Samples beyond which another fit would cost too much."""
@@ -30,7 +30,9 @@ _CARE = 1e-3
 """Share taken off the accelerations from which it matters beyond σ."""
 
 
-def rate_concerns(logs: Sequence[Log], plan: Preparation, estimate: Estimate) -> tuple[Reason, ...]:
+def rate_concerns(
+    logs: Sequence[Log], plan: Preparation, estimate: Estimate, found: Found | None = None
+) -> tuple[Reason, ...]:
     """Sentences where filter and differences change parameters by more than σ says; else empty.
 
     Accelerations that are (1 − x) of the true ones make inertias 1/(1 − x) of theirs; x is compared with the
@@ -41,8 +43,10 @@ def rate_concerns(logs: Sequence[Log], plan: Preparation, estimate: Estimate) ->
         logs: logs of the fit, joint side, as they were prepared.
         plan: the preparation that was used.
         estimate: what was identified.
+        found: spectrum of the longest log, where it is known already.
     """
-    found = motion_spectrum(max(logs, key=lambda item: item.samples), plan)
+    if found is None:
+        found = motion_spectrum(max(logs, key=lambda item: item.samples), plan)
     if found is None:
         return ()
     spectrum, measured = found
