@@ -99,7 +99,7 @@ def test_the_compiled_loop_of_a_robot_equals_its_fallback(friction: str) -> None
         paths = [
             Simulator(setup.simulator.plan, backend).run(
                 np.tile(state, (count, 1)), inputs, np.tile(setup.vector, (count, 1)), 5e-3, 3
-            )
+            )[0]
             for backend in ("llvm", "casadi")
         ]
         for name in ("q", "qd", "qdd", "tau", "measured", "final"):

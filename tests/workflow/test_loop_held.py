@@ -7,20 +7,27 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+import pytest
 
+from dynid.base.find import base_of
 from dynid.estimators.identify import DIDIM
 from dynid.export.load import load_result
 from dynid.export.result import save_result
 from dynid.model.load import load_robot
 from dynid.signals.log import Log
+from dynid.signals.preparation import Preparation
 from dynid.simulation.controller import Controller
 from dynid.simulation.controller_file import load_controller
+from dynid.simulation.laws import PID
 from dynid.simulation.reference import Reference, Sines
 from dynid.simulation.sensors import Sensors
 from dynid.simulation.simulate import simulate
+from dynid.simulation.velocity import Velocity
+from dynid.workflow import loop_held
 from dynid.workflow.document import document_of
 from dynid.workflow.fit import FitResult
 from dynid.workflow.loop_fit import fit_loop
+from dynid.workflow.loop_held import replayed
 from dynid.workflow.saved_loop import validate_replayed
 
 ROBOT = load_robot("scara")
@@ -80,3 +87,25 @@ def test_a_saved_result_says_the_same(tmp_path: Path) -> None:
     blind = replace(other(), channels={k: v for k, v in other().channels.items() if k != "position"})
     told = validate_replayed(load_result(folder), [blind], CONTROLLER).validation.verdict
     assert LAWLESS not in told.reasons[0].sentence  # without positions nothing can be said about the law
+
+
+def test_a_log_cut_out_of_a_longer_run_starts_with_its_integrals(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Zero integrals would first have to be built up, and the motion before that is not the robot's."""
+    law = Controller(PID((300.0, 30.0), (40.0, 2.0), (300.0, 60.0)), 5e-3, Velocity("backward"))
+    whole, cut = reference(0.4), slice(2000, None)
+    run = simulate(ROBOT, None, law, whole)
+    made = replace(run.log.part(cut), time=run.log.time[cut] - run.log.time[cut][0])
+    assert whole.qd is not None
+    assert whole.qdd is not None
+    rest = Reference(whole.sample_time, whole.q[cut], whole.qd[cut], whole.qdd[cut])
+    base = base_of(ROBOT)
+
+    def miss() -> float:
+        values = base.regroup(ROBOT.parameters)
+        (motion,) = replayed(base, values, [made], law, [rest], Preparation(), None).motions
+        first = made.samples - motion.samples
+        return float(np.abs(motion.q - made.channel("position")[first:]).max())
+
+    found = miss()
+    monkeypatch.setattr(loop_held, "remembering", lambda problem, memories: problem)
+    assert found < 0.2 * miss()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.base.find import find_base
+from dynid.base.find import base_of
 from dynid.estimators.didim import DIDIM
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.identify import identify
@@ -87,7 +87,7 @@ class Experiment:
 def truth() -> FloatArray:
     """The paper's eight parameters (table 2), SI."""
     robot = load_robot("scara")
-    return paper_units(find_base(robot).regroup(robot.parameters), robot)
+    return paper_units(base_of(robot).regroup(robot.parameters), robot)
 
 
 def paper_units(values: FloatArray, robot: Robot | None = None) -> FloatArray:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from dynid.base.find import base_of
 from dynid.cli.output import print_json
 from dynid.cli.robot_options import DrivesOption, chosen_robot
 from dynid.cli.screen import Screen, TextTable
@@ -89,13 +90,17 @@ def _checked(logs: Sequence[Path], mapping: Path | None, robot: Robot | None, qu
     shown = [_whole(log, robot) for log in (read_logs(rest, mapping) if rest else ())]
     for path in long:
         with _progress_line(quiet) as progress:
-            found = check_long(path, mapping, robot, progress=progress)
+            found = check_long(path, mapping, robot, _base(robot), progress=progress)
         shown.append(_shown(found.rows, found.samples, found.check))
     return shown
 
 
 def _whole(log: Log, robot: Robot | None) -> _Shown:
-    return _shown(log, log.samples, check_log(log, robot))
+    return _shown(log, log.samples, check_log(log, robot, _base(robot)))
+
+
+def _base(robot: Robot | None) -> tuple[int, ...] | None:
+    return None if robot is None else base_of(robot).columns
 
 
 def _shown(log: Log, samples: int, result: DataCheck) -> _Shown:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,7 +14,7 @@ from dynid.cli.loop_options import LOOP_METHODS, LoopOptions
 from dynid.errors import DynidError, FileError, unknown_name
 from dynid.estimators import identify
 from dynid.estimators.strategy import Strategy
-from dynid.model.files import read_text
+from dynid.model.files import read_toml
 from dynid.model.robot import Robot
 from dynid.signals.preparation import Preparation
 
@@ -119,10 +118,7 @@ def chosen_plan(
 
 def read_plan(file: Path) -> Preparation:
     """A preparation from a TOML file with the field names of ``Preparation`` as keys."""
-    try:
-        content = tomllib.loads(read_text(file, "preparation file"))
-    except tomllib.TOMLDecodeError as error:
-        raise FileError(f"The preparation file {file} is not TOML: {error}.", name="plan") from None
+    content = read_toml(file, "preparation file")
     known = [field.name for field in fields(Preparation)]
     for key in content:
         if key not in known:

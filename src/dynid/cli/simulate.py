@@ -11,7 +11,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from dynid.base.find import find_base
+from dynid.base.find import base_of
 from dynid.cli import simulate_options as options
 from dynid.cli.output import print_json
 from dynid.cli.parameter_files import parameters_from
@@ -118,7 +118,7 @@ def simulate(
                 f"Robot {found.name!r} has no parameters of its own; give some with --parameters.",
                 name="parameters",
             )
-        base = find_base(found)
+        base = base_of(found)
         runs: list[Run] = []
         for k, file in enumerate(files):
             tell(f"simulation {k + 1} of {count}")

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from dynid import __version__
-from dynid.base.find import find_base
+from dynid.base.find import base_of
 from dynid.cli.output import print_json, write_file
 from dynid.cli.robot_options import (
     DrivesOption,
@@ -64,7 +64,7 @@ def _columns(robot: Robot, kernel: str, base: bool) -> tuple[int, ...] | None:
             value=kernel,
             allowed=allowed,
         )
-    return find_base(robot).columns if base else None
+    return base_of(robot).columns if base else None
 
 
 def _names(made: RobotKernels, kernel: str) -> tuple[str, ...]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from pathlib import Path
 
-from dynid.errors import FileError, ModelError, unknown_name
+from dynid.errors import ModelError, unknown_name
 from dynid.model.drives import Drives
-from dynid.model.files import naming_file, read_text
+from dynid.model.files import naming_file, read_toml
 from dynid.model.table_values import Table, check_keys, numbers_of, table_of
 
 DRIVES_FILE = "Drives file"
@@ -23,13 +22,7 @@ def load_drives(path: str | Path) -> Drives:
         path: the file; the keys of ``[drives]`` are described in ``docs/robot-files.md``.
     """
     file = Path(path)
-    text = read_text(file, "drives file")
-    try:
-        content = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # also numbers and nesting beyond all bounds
-        raise FileError(
-            f"The drives file {file} is not TOML: {error}.", name="path", value=str(file)
-        ) from None
+    content = read_toml(file, "drives file")
     with naming_file(file, DRIVES_FILE):
         for key in content:
             if key != "drives":

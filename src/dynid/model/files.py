@@ -1,11 +1,13 @@
-"""Reading robot files with suspicion: existence, size and encoding are checked before any parser."""
+"""Reading small files with suspicion: existence, size and encoding are checked before any parser."""
 
 from __future__ import annotations
 
 import stat
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from dynid.errors import FileError, ModelError, UnknownNameError
 
@@ -47,6 +49,20 @@ def read_text(path: Path, what: str) -> str:
         raise FileError(
             f"The {what} {str(path)!r} cannot be read: {reason}.", name="path", value=str(path)
         ) from None
+
+
+def read_toml(path: Path, what: str) -> dict[str, Any]:
+    """The content of a TOML file.
+
+    Args:
+        path: the file.
+        what: what it should be, for the error sentence.
+    """
+    text = read_text(path, what)
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # also numbers and nesting beyond all bounds
+        raise FileError(f"The {what} {path} is not TOML: {error}.", name="path", value=str(path)) from None
 
 
 @contextmanager

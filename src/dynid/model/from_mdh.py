@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
-from dynid.errors import FileError, ModelError, unknown_name
+from dynid.errors import ModelError, unknown_name
 from dynid.model.coupling import Coupling
 from dynid.model.drives_file import drives_from_table
-from dynid.model.files import naming_file, read_text
+from dynid.model.files import naming_file, read_toml
 from dynid.model.friction import FrictionTerm
 from dynid.model.inertia import LinkInertia
 from dynid.model.joint import BASE, GEOMETRY, LENGTHS, Joint, JointKind, Limits
@@ -37,13 +36,7 @@ def from_mdh(path: str | Path) -> Robot:
         path: the file; its keys are described in ``docs/robot-files.md``.
     """
     file = Path(path)
-    text = read_text(file, "robot file")
-    try:
-        content = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # also numbers and nesting beyond all bounds
-        raise FileError(
-            f"The robot file {file} is not TOML: {error}.", name="path", value=str(file)
-        ) from None
+    content = read_toml(file, "robot file")
     with naming_file(file):
         return robot_from_table(content, default_name=file.stem)
 

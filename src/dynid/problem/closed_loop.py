@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dynid.base.base_map import BaseMap
-from dynid.base.find import find_base
+from dynid.base.find import base_of
 from dynid.errors import DynidError
 from dynid.model.robot import Robot
 from dynid.signals.log import Log, Source, Step
@@ -145,7 +145,7 @@ def build_loop_problem(
         experiments.append(own if starts is None else replace(own, start=_start(robot, starts[k])))
     return LoopProblem(
         robot,
-        find_base(robot) if base is None else base,
+        base_of(robot) if base is None else base,
         controller,
         tuple(experiments),
         Preparation() if plan is None else plan,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.base.base_map import BaseMap
-from dynid.base.find import find_base
+from dynid.base.find import base_of
 from dynid.compile.kernels import kernels
 from dynid.model.parameters import DRIVE_INERTIA
 from dynid.model.robot import Robot
@@ -85,7 +85,7 @@ def _with_drives(robot: Robot) -> tuple[Robot, BaseMap]:
     """The robot with drive inertias among its parameters, and its base."""
     terms = robot.terms if DRIVE_INERTIA in robot.terms else (*robot.terms, DRIVE_INERTIA)
     wider = robot.with_terms(*terms)
-    return wider, find_base(wider)
+    return wider, base_of(wider)
 
 
 def regular_start(problem: LoopProblem, inertias: FloatArray | None = None) -> Model:

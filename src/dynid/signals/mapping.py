@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from dynid.errors import DynidError, FileError
-from dynid.model.files import read_text
+from dynid.model.files import read_toml
 from dynid.model.table_values import Table, check_keys, number_of, table_of
 from dynid.signals.file_options import BagOptions, CsvOptions, bag_options, choice_of, csv_options, text_of
 from dynid.signals.log import CHANNELS, SIDES
@@ -108,11 +107,7 @@ class LogMapping:
 def load_mapping(path: str | Path) -> LogMapping:
     """Load a mapping from a TOML file; its keys are described in ``docs/logs.md``."""
     file = Path(path)
-    text = read_text(file, "mapping")
-    try:
-        content = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise FileError(f"The mapping {file} is not TOML: {error}.", name="path", value=str(file)) from None
+    content = read_toml(file, "mapping")
     try:
         return mapping_from_table(content)
     except DynidError as error:

@@ -142,7 +142,7 @@ class Batch:
     ) -> tuple[Paths, FloatArray]:
         lead = self.setups[0]
         vectors = np.array([self.setups[k].vector for k in some])
-        return lead.simulator.run_noting(states, inputs, vectors, lead.step, substeps, self.threads, stops)
+        return lead.simulator.run(states, inputs, vectors, lead.step, substeps, self.threads, stops)
 
 
 def _stacked(rows: Sequence[Paths]) -> Paths:

@@ -9,6 +9,7 @@ import numpy as np
 
 from dynid.errors import FileError
 from dynid.model.drives import HOW_TO_GIVE
+from dynid.model.files import read_toml
 from dynid.model.robot import Robot
 from dynid.model.table_values import Table
 from dynid.signals.log import SIDES
@@ -21,7 +22,6 @@ from dynid.simulation.file_values import (
     naming,
     numbers,
     one_of,
-    parsed,
     positive,
     shipped,
     shown,
@@ -67,7 +67,7 @@ def load_controller(
     """
 
     def read(file: Path, own: bool) -> Controller:
-        content = parsed(file, "controller file")
+        content = read_toml(file, "controller file")
         with naming("Controller", file):
             made = controller_from_table(content, robot, file.parent if own else None, parameters_of)
         return replace(made, name=file.stem)

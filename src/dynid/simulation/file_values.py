@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 import os
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from dynid.errors import DynidError, FileError, unknown_name
-from dynid.model.files import read_text
 from dynid.model.table_values import Table, check_keys, number_of
 
 Made = TypeVar("Made")
@@ -98,15 +96,6 @@ def one_of(row: Table, keys: tuple[str, ...], what: str) -> str:
             f"{what} is given by exactly one of {', '.join(keys)}, and there is {said}.", name=keys[0]
         )
     return given[0]
-
-
-def parsed(file: Path, what: str) -> dict[str, Any]:
-    """The content of a TOML file."""
-    content = read_text(file, what)
-    try:
-        return tomllib.loads(content)
-    except (ValueError, RecursionError) as error:  # also numbers and nesting beyond all bounds
-        raise FileError(f"The {what} {file} is not TOML: {error}.", name="path", value=str(file)) from None
 
 
 @contextmanager

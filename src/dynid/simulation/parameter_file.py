@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from dynid.base.find import find_base
+from dynid.base.find import base_of
 from dynid.errors import FileError
-from dynid.model.files import read_text
+from dynid.model.files import read_text, read_toml
 from dynid.model.robot import Robot
-from dynid.simulation.file_values import finite_number, naming, parsed, shown
+from dynid.simulation.file_values import finite_number, naming, shown
 
 ParametersReader = Callable[[Path, Robot], dict[str, float]]
 _WHAT = "parameter file"
@@ -26,7 +26,7 @@ def read_parameters(path: Path, robot: Robot) -> dict[str, float]:
         robot: whose parameters they are.
     """
     file = Path(path)
-    content = _json(file) if file.suffix.lower() == ".json" else parsed(file, _WHAT)
+    content = _json(file) if file.suffix.lower() == ".json" else read_toml(file, _WHAT)
     with naming("Parameter file", file):
         return named_parameters(_values(content), robot)
 
@@ -45,7 +45,7 @@ def named_parameters(values: Mapping[str, Any], robot: Robot) -> dict[str, float
     standard = set(table.names)
     if set(numbers) <= standard:
         return numbers
-    base = find_base(robot)
+    base = base_of(robot)
     if set(numbers) <= set(base.names):
         return table.mapping(base.expand([numbers.get(name, 0.0) for name in base.names]))
     # Names of both kinds are refused: a regrouped parameter would count twice.

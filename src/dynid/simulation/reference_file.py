@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dynid.errors import FileError
+from dynid.model.files import read_toml
 from dynid.model.robot import Robot
 from dynid.model.table_values import Table
 from dynid.signals.read import MappingLike
@@ -21,7 +22,6 @@ from dynid.simulation.file_values import (
     naming,
     numbers,
     one_of,
-    parsed,
     positive,
     shipped,
     shown,
@@ -91,7 +91,7 @@ def load_reference(
         if file.suffix.lower() != ".toml":
             with naming("Reference", file):
                 return _fitted(reference_from_log(file, robot, mapping, ""), clock, METHODS[0])
-        content = parsed(file, "reference file")
+        content = read_toml(file, "reference file")
         with naming("Reference", file):
             return reference_from_table(content, robot, clock, file.parent if own else None, mapping)
 

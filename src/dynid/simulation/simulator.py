@@ -94,7 +94,8 @@ class Simulator:
         step: float,
         substeps: int,
         threads: int = 1,
-    ) -> Paths:
+        stops: Sequence[int] = (),
+    ) -> tuple[Paths, FloatArray]:
         """Run all simulations.
 
         Args:
@@ -104,29 +105,10 @@ class Simulator:
             step: the controller's sample time [s].
             substeps: Runge–Kutta steps per sample.
             threads: how many share the simulations.
-        """
-        return self.run_noting(starts, inputs, vectors, step, substeps, threads)[0]
+            stops: samples in rising order whose states are wanted.
 
-    def run_noting(
-        self,
-        starts: FloatArray,
-        inputs: FloatArray,
-        vectors: FloatArray,
-        step: float,
-        substeps: int,
-        threads: int = 1,
-        stops: Sequence[int] = (),
-    ) -> tuple[Paths, FloatArray]:
-        """The same, and the state vectors at the beginning of some samples, (stops, simulations, states).
-
-        Args:
-            starts: see ``run``, as all but the last.
-            inputs: of every sample.
-            vectors: parameters.
-            step: the controller's sample time [s].
-            substeps: Runge–Kutta steps per sample.
-            threads: how many share the simulations.
-            stops: samples in rising order.
+        Returns:
+            The signals, and the state vectors when these samples begin, (stops, simulations, states).
         """
         count, samples = len(vectors), inputs.shape[-2]
         lanes = 1 if count == 1 else MANY

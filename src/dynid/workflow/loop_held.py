@@ -14,7 +14,7 @@ from dynid.errors import DynidError, NotTrustworthyError
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.law_checks import check_law
 from dynid.estimators.loop_gains import Gains, transient
-from dynid.estimators.loop_start import remembering
+from dynid.estimators.loop_start import measured_starts, remembering
 from dynid.model.robot import Robot
 from dynid.outcome import Outcome
 from dynid.problem.closed_loop import LoopProblem, build_loop_problem
@@ -117,7 +117,7 @@ def replayed(
     found = [check_law(replace(problem, experiments=(e,))) for e in problem.experiments]
     pairs = zip(problem.experiments, (f.outcome for f in found), strict=True)
     lawless = tuple((e.name, outcome) for e, outcome in pairs if outcome is not None)
-    known = remembering(problem, [m for f in found for m in f.memories])
+    known = remembering(measured_starts(problem), [m for f in found for m in f.memories])
     try:
         return Replay(_simulated(known, values), lawless)
     except NotTrustworthyError as error:
@@ -131,7 +131,7 @@ def replayed(
 
 
 def _simulated(problem: LoopProblem, values: FloatArray) -> tuple[Motion, ...]:
-    """Where the robot stood at the start is not known, so the loop's transient is left out."""
+    """Where the start is not known, the loop's transient is left out."""
     trim = transient(None, Gains(problem.controller, None), problem)
     found = replay(problem, Model(problem.robot, problem.base, values), problem.controller, trim)
     if not found.outcome.trustworthy:
