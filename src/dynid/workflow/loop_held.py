@@ -117,7 +117,10 @@ def replayed(
     found = [check_law(replace(problem, experiments=(e,))) for e in problem.experiments]
     pairs = zip(problem.experiments, (f.outcome for f in found), strict=True)
     lawless = tuple((e.name, outcome) for e, outcome in pairs if outcome is not None)
-    known = remembering(measured_starts(problem), [m for f in found for m in f.memories])
+    memories = [m for f in found for m in f.memories]
+    # Integrals belong to the state in which they were found: both are taken from the log, or neither.
+    own = any(m is not None and len(m.values) for m in memories)
+    known = remembering(measured_starts(problem), memories) if own else problem
     try:
         return Replay(_simulated(known, values), lawless)
     except NotTrustworthyError as error:
