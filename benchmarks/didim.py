@@ -10,8 +10,8 @@ from _harness import Job, Report, best_of
 from dynid.cli.process import settle
 from dynid.compile.kernels import kernels
 from dynid.estimators.identify import DIDIM, identify
+from dynid.preparation.preparation import Preparation
 from dynid.problem.closed_loop import build_loop_problem
-from dynid.signals.preparation import Preparation
 from dynid.simulation.controller import Controller
 from dynid.simulation.inertia import joint_inertias
 from dynid.simulation.laws import Bandwidth

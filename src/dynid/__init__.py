@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dynid.base.find import joint_bases as joint_bases
     from dynid.compile.kernels import RobotKernels as RobotKernels
     from dynid.compile.kernels import kernels as kernels
-    from dynid.errors import DynidError as DynidError
+    from dynid.core.errors import DynidError as DynidError
     from dynid.model.drives import Drives as Drives
     from dynid.model.drives_file import load_drives as load_drives
     from dynid.model.from_mdh import from_mdh as from_mdh
@@ -38,7 +38,7 @@ _HOME = {
     "joint_bases": "base.find",
     "RobotKernels": "compile.kernels",
     "kernels": "compile.kernels",
-    "DynidError": "errors",
+    "DynidError": "core.errors",
     "Drives": "model.drives",
     "load_drives": "model.drives_file",
     "from_mdh": "model.from_mdh",

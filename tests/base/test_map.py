@@ -11,7 +11,7 @@ import pytest
 from base.helpers import fresh_regressor, read, unexplained
 from dynid.base import BaseMap, find_base, joint_bases
 from dynid.base.lengths import with_lengths
-from dynid.errors import ModelError, NotTrustworthyError, ShapeError, UnknownNameError
+from dynid.core.errors import ModelError, NotTrustworthyError, ShapeError, UnknownNameError
 from dynid.model.friction import FrictionTerm
 from dynid.model.load import catalog, load_robot
 

@@ -18,7 +18,7 @@ from dynid.casestudies.case import (
     over_runs,
 )
 from dynid.casestudies.cases import CASES
-from dynid.errors import DynidError, FileError
+from dynid.core.errors import DynidError, FileError
 from support.datasets import dataset
 
 MEASURED = [name for name, case in CASES.items() if case.data is not None]

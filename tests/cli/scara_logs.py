@@ -12,7 +12,7 @@ import pytest
 
 from cli.commands import dynid
 from dynid.estimators.load import inertial_columns
-from dynid.signals.motion import Motion
+from dynid.preparation.motion import Motion
 from support.estimation import scara, stribeck_torques
 from support.motions import exact_torques, fourier_motion
 

@@ -9,7 +9,7 @@ import pytest
 
 from cli.commands import assert_one_sentence, dynid
 from dynid.cli import check as check_command
-from dynid.signals.read import read_log
+from dynid.logs.read import read_log
 from support.logs import csv_text, pendulum_log, with_channel
 
 LOG = pendulum_log(seconds=4.0)

@@ -12,7 +12,7 @@ import pytest
 import dynid.cli.fit as fit_command
 from cli.commands import assert_one_sentence, dynid
 from dynid.cli.fit_options import METHODS
-from dynid.signals.preparation import Preparation
+from dynid.preparation.preparation import Preparation
 
 KEYS = {
     "robot",

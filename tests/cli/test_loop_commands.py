@@ -13,9 +13,9 @@ import pytest
 from cli.commands import assert_one_sentence, dynid
 from dynid.base.find import find_base
 from dynid.cli.main import run
-from dynid.export.comparison import compare_results
-from dynid.export.result import SavedResult, load_result
 from dynid.model.load import load_robot
+from dynid.results.comparison import compare_results
+from dynid.results.result import SavedResult, load_result
 
 Capsys = pytest.CaptureFixture[str]
 SIMULATE = (

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from cli.commands import assert_one_sentence, dynid
+from dynid.logs.read import read_log
 from dynid.model.load import load_robot
-from dynid.signals.read import read_log
 
 SHORT = ("simulate", "scara", "--controller", "scara", "--reference", "scara", "--duration", "3")
 Capsys = pytest.CaptureFixture[str]

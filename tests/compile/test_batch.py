@@ -17,7 +17,7 @@ from dynid.compile.ir_batch import TILE
 from dynid.compile.kernels import kernels
 from dynid.compile.program import Port
 from dynid.compile.trace import KERNELS, Kernel, describe
-from dynid.errors import DynidError, ShapeError
+from dynid.core.errors import DynidError, ShapeError
 from dynid.model.friction import FUNCTIONS, FrictionTerm
 from dynid.model.load import load_robot
 from dynid.model.robot import Robot

@@ -11,8 +11,8 @@ import pytest
 from dynid.compile import ir_parts
 from dynid.compile.ir_loop import LoopSizes
 from dynid.compile.loop import Loop, compile_loop, describe_loop
+from dynid.core.errors import DynidError, ModelError, ShapeError
 from dynid.dynamics.operations import symbolic
-from dynid.errors import DynidError, ModelError, ShapeError
 
 SIZES = LoopSizes(states=2, modes=1, memory=1, inputs=1, held=1, parameters=3, records=2)
 H = 0.01

@@ -8,7 +8,7 @@ import pytest
 from dynid.compile.csource import c_source
 from dynid.compile.program import Port, from_casadi
 from dynid.compile.trace import describe
-from dynid.errors import DynidError
+from dynid.core.errors import DynidError
 from dynid.model.load import load_robot
 
 

@@ -8,9 +8,9 @@ from scipy.integrate import solve_ivp
 
 from dynid.compile.scan import ScanKernel, compile_scan, describe_step
 from dynid.compile.trace import Kernel
+from dynid.core.errors import DynidError, ShapeError
 from dynid.dynamics.direct import direct_dynamics
 from dynid.dynamics.operations import NUMERIC, symbolic
-from dynid.errors import DynidError, ShapeError
 from dynid.model.load import load_robot
 from dynid.model.robot import Robot
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dynid.core.errors import ModelError
 from dynid.dynamics.operations import NUMERIC, symbolic
-from dynid.errors import ModelError
 from dynid.model.friction import BUILT_IN, FUNCTIONS, FrictionTerm
 from dynid.model.load import load_robot
 from dynid.model.robot import Robot

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dynid.errors import ModelError
+from dynid.core.errors import ModelError
 from dynid.model.drives import Drives
 from dynid.model.load import load_robot
 from dynid.model.robot import Robot

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from dynid.base.find import find_base
-from dynid.errors import NotTrustworthyError, ShapeError
+from dynid.core.errors import NotTrustworthyError, ShapeError
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.identify import identify
+from dynid.preparation.motion import Motion
+from dynid.preparation.preparation import Preparation
 from dynid.problem.build import build_problem
-from dynid.signals.motion import Motion
-from dynid.signals.preparation import Preparation
 from support.estimation import (
     CASES,
     DEPENDS_ON_UNITS,

@@ -13,8 +13,8 @@ from dynid.base.find import find_base
 from dynid.estimators.identify import IRLS, WLS, identify
 from dynid.estimators.strategy import Strategy
 from dynid.model.load import load_robot
+from dynid.preparation.preparation import Preparation
 from dynid.problem.build import build_problem
-from dynid.signals.preparation import Preparation
 from support.motions import base_truth, coloured, exact_torques, fourier_motion
 
 pytestmark = pytest.mark.slow

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dynid.errors import DynidError
+from dynid.core.errors import DynidError
 from dynid.estimators.identify import DIDIM, IV, OLS, OutputError, identify
 from dynid.estimators.loop_strategy import LoopStrategy
-from dynid.signals.preparation import Preparation
+from dynid.preparation.preparation import Preparation
 from dynid.simulation.controller import Controller
 from dynid.simulation.laws import PID, Bandwidth
 from support.closed_loop import Noise, problem, scara

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from dynid.base.find import find_base
-from dynid.errors import DynidError, UnknownNameError
+from dynid.core.errors import DynidError, UnknownNameError
 from dynid.estimators.identify import HAC, IRLS, OLS, TLS, WLS, Bootstrap, Ridge, identify
 from dynid.model.load import load_robot
+from dynid.preparation.preparation import Preparation
 from dynid.problem.build import build_problem
 from dynid.problem.problem import Problem
-from dynid.signals.preparation import Preparation
 from support.estimation import CASES, scara, scara_problem
 from support.motions import base_truth, exact_torques, fourier_motion, simulated
 

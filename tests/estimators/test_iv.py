@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dynid.errors import DynidError, ShapeError, UnknownNameError
+from dynid.core.errors import DynidError, ShapeError, UnknownNameError
 from dynid.estimators.identify import IRLS, IV, OLS, WLS, identify
 from dynid.estimators.instruments import Instrumented, instrument_rows
 from dynid.estimators.strategy import Strategy
+from dynid.preparation.motion import Motion
+from dynid.preparation.preparation import Preparation
 from dynid.problem import stamps
 from dynid.problem.build import build_problem
 from dynid.problem.closed_loop import LoopProblem
 from dynid.problem.problem import Problem
-from dynid.signals.motion import Motion
-from dynid.signals.preparation import Preparation
 from support.closed_loop import ACCURACY, MOTION, PERIOD, PLAN, Noise, problem, scara, simulated
 
 Array = NDArray[np.float64]

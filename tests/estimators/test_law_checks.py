@@ -10,13 +10,13 @@ import pytest
 from numpy.typing import NDArray
 
 from dynid.base.find import find_base
-from dynid.errors import NotTrustworthyError
+from dynid.core.errors import NotTrustworthyError
 from dynid.estimators.identify import DIDIM, IV, Classical, OutputError, identify
 from dynid.estimators.law_checks import check_law
 from dynid.estimators.loop_strategy import LoopStrategy
+from dynid.logs.log import Log
+from dynid.preparation.preparation import Preparation
 from dynid.problem.closed_loop import LoopProblem, build_loop_problem
-from dynid.signals.log import Log
-from dynid.signals.preparation import Preparation
 from dynid.simulation.controller import Controller
 from dynid.simulation.laws import PID
 from dynid.simulation.reference import Reference

@@ -11,11 +11,11 @@ import pytest
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.identify import DIDIM, IV, WLS, Essential, identify
 from dynid.estimators.strategy import Strategy
+from dynid.logs.log import Log
+from dynid.preparation.preparation import Preparation
+from dynid.preparation.prepare import prepare
 from dynid.problem.build import build_problem
 from dynid.problem.closed_loop import build_loop_problem
-from dynid.signals.log import Log
-from dynid.signals.preparation import Preparation
-from dynid.signals.prepare import prepare
 from dynid.simulation.sensors import Disturbances, Sensors
 from dynid.simulation.simulate import simulate
 from support.loop_arms import Arm, iiwa, mujoco_log, tx40

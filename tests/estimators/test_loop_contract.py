@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dynid.errors import DynidError, NotTrustworthyError, ShapeError
+from dynid.core.errors import DynidError, NotTrustworthyError, ShapeError
 from dynid.estimators.identify import OLS, WLS, Essential, OutputError, identify
 from dynid.problem.build import build_problem
 from dynid.problem.closed_loop import LoopProblem, build_loop_problem

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from dynid.estimators.identify import IRLS, OLS, TLS, WLS, identify
+from dynid.preparation.motion import Motion
+from dynid.preparation.preparation import Preparation
 from dynid.problem.build import build_problem
 from dynid.problem.problem import Problem
-from dynid.signals.motion import Motion
-from dynid.signals.preparation import Preparation
 from support.estimation import CASES, scara, scara_motions, scara_problem
 from support.motions import exact_torques, fourier_motion
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dynid.errors import DynidError, ModelError, UnknownNameError
+from dynid.core.errors import DynidError, ModelError, UnknownNameError
 from dynid.estimators.identify import LOAD, STRIBECK, WLS, NonlinearTerm, Separable, identify
 from dynid.estimators.load import inertial_columns
 from dynid.estimators.terms import nonlinear_torques
+from dynid.preparation.preparation import Preparation
 from dynid.problem.build import build_problem
 from dynid.problem.problem import Problem
-from dynid.signals.preparation import Preparation
 from dynid.validation.model import Model
 from dynid.validation.predict import predictions
 from support.estimation import CASES, STRIBECK_TRUTH, scara, scara_motions, scara_problem

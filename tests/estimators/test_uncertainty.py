@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dynid.errors import DynidError
+from dynid.core.errors import DynidError
 from dynid.estimators.hac import bartlett, fixed_share_factor
 from dynid.estimators.identify import HAC, IRLS, WLS, Bootstrap, Ridge, identify
 from dynid.estimators.scores import automatic_bandwidth, white_rows
+from dynid.preparation.preparation import Preparation
 from dynid.problem.build import build_problem
 from dynid.problem.problem import Problem
-from dynid.signals.preparation import Preparation
 from support.estimation import CASES, scara, scara_motions, scara_problem
 from support.motions import coloured, exact_torques, fourier_motion, simulated
 

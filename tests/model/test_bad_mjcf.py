@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dynid.errors import DynidError, FileError
+from dynid.core.errors import DynidError, FileError
 from dynid.model.from_mjcf import from_mjcf, from_mjcf_text
 
 INERTIAL = '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'

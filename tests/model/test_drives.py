@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from dynid.errors import ModelError, ShapeError
+from dynid.core.errors import ModelError, ShapeError
 from dynid.model.coupling import Coupling
 from dynid.model.drives import Drives
 from dynid.model.load import load_robot

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import dynid
-from dynid.errors import DynidError, ModelError
+from dynid.core.errors import DynidError, ModelError
 from dynid.model.drives import Drives
 from dynid.model.drives_file import load_drives
 from dynid.model.load import load_robot

@@ -7,9 +7,9 @@ import pytest
 
 from dynid.base.find import find_base
 from dynid.compile.kernels import kernels
+from dynid.core.errors import ModelError
 from dynid.dynamics.actuation import actuation_column
 from dynid.dynamics.operations import NUMERIC
-from dynid.errors import ModelError
 from dynid.model.friction import BUILT_IN, FUNCTIONS, FrictionTerm, parse_expression
 from dynid.model.joint import BASE, Joint
 from dynid.model.robot import Robot

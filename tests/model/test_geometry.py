@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from dynid.errors import ModelError
+from dynid.core.errors import ModelError
 from dynid.model.geometry import clean, cos_sin, decompose, placement, rotation_x, rotation_z
 from dynid.model.joint import GEOMETRY, Joint, JointKind
 from dynid.model.orientation import (

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from dynid.errors import ModelError
+from dynid.core.errors import ModelError
 from dynid.model.inertia import LinkInertia, skew
 from dynid.model.parameters import INERTIAL
 from support.robots import random_link

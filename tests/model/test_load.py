@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dynid.errors import FileError, UnknownNameError
+from dynid.core.errors import FileError, UnknownNameError
 from dynid.model import files
 from dynid.model.load import catalog, load_robot
 from support.urdf_text import chain
@@ -40,7 +40,7 @@ def test_xml_is_told_apart_by_its_root_element(tmp_path: Path) -> None:
 def test_unknown_names_suggest_the_nearest() -> None:
     with pytest.raises(UnknownNameError, match=r"Unknown robot 'tx4O'\. Did you mean 'tx40'") as caught:
         load_robot("tx4O")
-    assert caught.value.allowed == ", ".join(catalog())
+    assert ", ".join(catalog()) in str(caught.value)
     with pytest.raises(UnknownNameError, match=r"Or give a path to a \.toml, \.urdf or \.xml file"):
         load_robot("my_own_robot")
 

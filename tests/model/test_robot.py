@@ -8,7 +8,7 @@ from dataclasses import FrozenInstanceError, replace
 import numpy as np
 import pytest
 
-from dynid.errors import ModelError, ShapeError, UnknownNameError
+from dynid.core.errors import ModelError, ShapeError, UnknownNameError
 from dynid.model.friction import FrictionTerm
 from dynid.model.inertia import LinkInertia
 from dynid.model.joint import BASE, Joint, JointKind, Limits

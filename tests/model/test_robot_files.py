@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dynid.errors import DynidError, FileError
+from dynid.core.errors import DynidError, FileError
 from dynid.model.from_mdh import from_mdh, robot_from_table
 from dynid.model.joint import JointKind
 from dynid.model.load import catalog, load_robot

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dynid
-from dynid.errors import ModelError
+from dynid.core.errors import ModelError
 from dynid.model.coupling import Coupling
 from dynid.model.drives import Drives
 from dynid.model.friction import FrictionTerm

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dynid.errors import DynidError, ModelError
+from dynid.core.errors import DynidError, ModelError
 from dynid.model.drives import Drives
 from dynid.model.from_urdf import from_urdf_text
 from dynid.model.load import load_robot

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dynid.errors import ModelError, UnknownNameError, unknown_name
+from dynid.core.errors import ModelError, UnknownNameError, unknown_name
 from dynid.model.coupling import Coupling
 from dynid.model.drives import Drives
 from dynid.model.friction import FrictionTerm

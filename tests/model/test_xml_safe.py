@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dynid.errors import FileError, ModelError, UnknownNameError
+from dynid.core.errors import FileError, ModelError, UnknownNameError
 from dynid.model import xml_safe
 from dynid.model.xml_safe import keyword, numbers, parse_xml, required
 

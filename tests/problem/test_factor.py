@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dynid.errors import NotTrustworthyError
+from dynid.core.errors import NotTrustworthyError
 from dynid.problem.factor import Factor, merged, triangular
 from dynid.problem.spectrum import spectrum
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dynid.errors import DynidError
+from dynid.core.errors import DynidError
+from dynid.logs.log import Log
 from dynid.problem.closed_loop import build_loop_problem
-from dynid.signals.log import Log
 from dynid.simulation.simulate import simulate
 from support.loops import scara, scara_controller, scara_reference
 

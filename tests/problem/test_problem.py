@@ -14,14 +14,14 @@ from scipy import signal
 from dynid.base.base_map import BaseMap
 from dynid.base.find import find_base
 from dynid.compile.kernels import kernels
-from dynid.errors import DynidError, ShapeError
+from dynid.core.errors import DynidError, ShapeError
 from dynid.model.load import load_robot
+from dynid.preparation.decimate import decimate_rows
+from dynid.preparation.motion import Motion
+from dynid.preparation.preparation import Preparation
 from dynid.problem import accumulate
 from dynid.problem.build import build_problem
 from dynid.problem.stream import structure
-from dynid.signals.decimate import decimate_rows
-from dynid.signals.motion import Motion
-from dynid.signals.preparation import Preparation
 from support.motions import base_truth, exact_torques, fourier_motion, simulated
 
 Array = np.ndarray

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from dynid.base.find import find_base
-from dynid.errors import DynidError
+from dynid.checks.check import DataCheck, Finding
+from dynid.core.errors import DynidError
 from dynid.estimators.estimate import Further, Outcome
 from dynid.estimators.terms import STRIBECK
 from dynid.model.from_urdf import from_urdf_text
@@ -19,7 +20,6 @@ from dynid.report.curves import envelope, motion_curves
 from dynid.report.document import build_document
 from dynid.report.page import render_report
 from dynid.report.parameters import parameter_rows, unknown_parts
-from dynid.signals.check import DataCheck, Finding
 from dynid.validation.model import as_model
 from dynid.validation.validate import validate
 from dynid.validation.verdict import Reason

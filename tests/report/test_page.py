@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dynid.errors import DynidError
+from dynid.core.errors import DynidError
 from dynid.report.html import shown
 from dynid.report.page import SECTIONS, asset, render_report
 from support.study import document, study

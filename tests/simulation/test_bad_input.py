@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dynid.errors import DynidError
+from dynid.core.errors import DynidError
+from dynid.logs.log import Log
 from dynid.model.load import load_robot
-from dynid.signals.log import Log
 from dynid.simulation.controller import Controller
 from dynid.simulation.laws import PID, Bandwidth, Cascade
 from dynid.simulation.log_reference import reference_of_log

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dynid.core.errors import DynidError, FileError, UnknownNameError
 from dynid.dynamics.operations import NUMERIC
-from dynid.errors import DynidError, FileError, UnknownNameError
 from dynid.model.drives import Drives
 from dynid.model.load import load_robot
 from dynid.model.robot import Robot

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dynid.errors import DynidError
+from dynid.core.errors import DynidError
 from dynid.simulation.controller import Controller
 from dynid.simulation.laws import PID
 from dynid.simulation.sensors import Disturbances, Sensors

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dynid.errors import DynidError, FileError
+from dynid.core.errors import DynidError, FileError
 from dynid.model.load import load_robot
 from dynid.simulation.controller import Controller
 from dynid.simulation.controller_file import controller_from_table, load_controller

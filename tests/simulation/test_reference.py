@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dynid.signals.log import Log
+from dynid.logs.log import Log
 from dynid.simulation.log_reference import reference_of_log
 from dynid.simulation.reference import Reference, Sines, from_samples
 from support.loops import largest, slopes

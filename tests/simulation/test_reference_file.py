@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dynid.errors import DynidError, FileError, UnknownNameError
+from dynid.core.errors import DynidError, FileError, UnknownNameError
+from dynid.logs.log import Log
+from dynid.logs.save import save_log
 from dynid.model.load import load_robot
-from dynid.signals.log import Log
-from dynid.signals.save import save_log
 from dynid.simulation.reference_file import load_reference, reference_names
 from support.datasets import dataset
 

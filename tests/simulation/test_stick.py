@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dynid.compile.kernels import kernels
-from dynid.errors import DynidError
+from dynid.core.errors import DynidError
 from dynid.model.load import load_robot
 from dynid.model.robot import Robot
 from dynid.simulation.controller import Controller

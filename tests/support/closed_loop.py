@@ -13,8 +13,8 @@ from dynid.base.find import find_base
 from dynid.estimators.identify import DIDIM, IV, OLS, OutputError
 from dynid.estimators.loop_strategy import LoopStrategy
 from dynid.model.load import load_robot
+from dynid.preparation.preparation import Preparation
 from dynid.problem.closed_loop import LoopProblem, build_loop_problem
-from dynid.signals.preparation import Preparation
 from dynid.simulation.controller import Controller
 from dynid.simulation.inertia import joint_inertias
 from dynid.simulation.laws import Bandwidth

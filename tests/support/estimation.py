@@ -26,10 +26,10 @@ from dynid.estimators.strategy import Strategy
 from dynid.model.friction import FrictionTerm
 from dynid.model.load import load_robot
 from dynid.model.robot import Robot
+from dynid.preparation.motion import Motion
+from dynid.preparation.preparation import Preparation
 from dynid.problem.build import build_problem
 from dynid.problem.problem import Problem
-from dynid.signals.motion import Motion
-from dynid.signals.preparation import Preparation
 from support.motions import base_truth, exact_torques, fourier_motion
 
 Array = NDArray[np.float64]

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from dynid.dynamics.operations import NUMERIC
 from dynid.dynamics.regressor import regressor
+from dynid.logs.log import Log
 from dynid.model.load import load_robot
 from dynid.model.robot import Robot
-from dynid.signals.log import Log
 
 FloatArray = NDArray[np.float64]
 JOINT_STATE = "sensor_msgs/msg/JointState"

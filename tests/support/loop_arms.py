@@ -8,11 +8,11 @@ import numpy as np
 
 from dynid.base.find import find_base
 from dynid.compile.kernels import kernels
+from dynid.logs.log import Log
 from dynid.model.inertia import LinkInertia
 from dynid.model.load import load_robot
 from dynid.model.parameters import INERTIAL
 from dynid.model.robot import Robot
-from dynid.signals.log import Log
 from dynid.simulation.controller import Controller
 from dynid.simulation.laws import Bandwidth
 from dynid.simulation.reference import Reference, Sines

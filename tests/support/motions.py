@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dynid.base.base_map import BaseMap
 from dynid.compile.kernels import kernels
 from dynid.model.robot import Robot
-from dynid.signals.motion import Motion
+from dynid.preparation.motion import Motion
 
 Array = NDArray[np.float64]
 

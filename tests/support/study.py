@@ -21,15 +21,15 @@ from dynid.base.base_map import BaseMap
 from dynid.base.find import find_base
 from dynid.compile.kernels import kernels
 from dynid.estimators.estimate import Estimate, Outcome
+from dynid.logs.log import Source, Step
 from dynid.model.load import load_robot
 from dynid.model.robot import Robot
+from dynid.preparation.motion import Motion
+from dynid.preparation.preparation import Preparation
 from dynid.problem.build import build_problem
 from dynid.problem.problem import Problem
 from dynid.report.document import build_document
 from dynid.report.page import render_report
-from dynid.signals.log import Source, Step
-from dynid.signals.motion import Motion
-from dynid.signals.preparation import Preparation
 from dynid.validation.stability import stability
 from dynid.validation.validate import validate
 from dynid.validation.validation import Validation

@@ -8,7 +8,7 @@ import numpy as np
 
 from dynid.base.find import find_base
 from dynid.model.robot import Robot
-from dynid.signals.motion import Motion
+from dynid.preparation.motion import Motion
 from support.motions import base_truth, fourier_motion, simulated
 
 

@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dynid.errors import DynidError, ShapeError
+from dynid.core.errors import DynidError, ShapeError
 from dynid.estimators.identify import LOAD, WLS, Separable, identify
 from dynid.estimators.load import load_torques
+from dynid.preparation.motion import Motion
 from dynid.problem.build import build_problem
-from dynid.signals.motion import Motion
 from dynid.validation.cross import cross_validate, experiment_stability
 from dynid.validation.stability import stability
 from dynid.validation.validate import validate

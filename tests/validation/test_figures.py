@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from dynid.errors import ShapeError
+from dynid.core.errors import ShapeError
 from dynid.validation.figures import error_figures
 
 

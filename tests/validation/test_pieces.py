@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dynid.errors import DynidError
-from dynid.signals.motion import Motion
+from dynid.core.errors import DynidError
+from dynid.preparation.motion import Motion
 from dynid.validation.figures import error_figures
 from dynid.validation.model import as_model
 from dynid.validation.pieces import validate_pieces

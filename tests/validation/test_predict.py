@@ -7,12 +7,12 @@ import pytest
 
 from dynid.base.find import find_base
 from dynid.compile.kernels import kernels
-from dynid.errors import ShapeError
+from dynid.core.errors import ShapeError
 from dynid.estimators.estimate import Further
 from dynid.estimators.terms import STRIBECK
 from dynid.model.load import load_robot
 from dynid.model.robot import Robot
-from dynid.signals.motion import Motion
+from dynid.preparation.motion import Motion
 from dynid.validation.model import Model
 from dynid.validation.parts import shares, split
 from dynid.validation.predict import BLOCK, predict, predictions

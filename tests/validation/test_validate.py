@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dynid.errors import DynidError
+from dynid.core.errors import DynidError
+from dynid.preparation.motion import Motion
+from dynid.preparation.preparation import Preparation
 from dynid.problem.build import build_problem
-from dynid.signals.motion import Motion
-from dynid.signals.preparation import Preparation
 from dynid.validation.figures import ErrorFigures
 from dynid.validation.judge import judge
 from dynid.validation.model import Model, as_model

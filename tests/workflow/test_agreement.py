@@ -9,12 +9,12 @@ import pytest
 
 from dynid.base.find import find_base
 from dynid.estimators.least_squares import WLS
+from dynid.logs.log import Log
 from dynid.model.load import load_robot
+from dynid.preparation.motion import Motion
+from dynid.preparation.preparation import Preparation
 from dynid.problem.build import build_problem
 from dynid.problem.problem import Problem
-from dynid.signals.log import Log
-from dynid.signals.motion import Motion
-from dynid.signals.preparation import Preparation
 from dynid.workflow.agreement import agreement, disagreements
 from dynid.workflow.document import document_of
 from dynid.workflow.fit import fit_logs

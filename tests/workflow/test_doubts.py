@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from dynid.base.find import find_base
-from dynid.errors import DynidError, NotTrustworthyError
+from dynid.core.errors import DynidError, NotTrustworthyError
 from dynid.estimators.estimate import Further
 from dynid.estimators.identify import STRIBECK, identify
 from dynid.estimators.least_squares import WLS
+from dynid.logs.log import Log, Source
 from dynid.model.load import load_robot
+from dynid.preparation.preparation import Preparation
+from dynid.preparation.suggest import suggest
 from dynid.problem.build import build_problem
-from dynid.signals.log import Log, Source
-from dynid.signals.preparation import Preparation
-from dynid.signals.suggest import suggest
 from dynid.workflow.bands import band_concerns
 from dynid.workflow.document import document_of
 from dynid.workflow.fit import FitResult, fit_logs

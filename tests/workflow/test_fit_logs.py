@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from dynid.base.find import find_base
-from dynid.errors import DynidError, NotTrustworthyError
+from dynid.core.errors import DynidError, NotTrustworthyError
 from dynid.estimators.least_squares import WLS
+from dynid.logs.log import Log
 from dynid.model.load import load_robot
-from dynid.signals.log import Log
-from dynid.signals.preparation import Preparation
+from dynid.preparation.preparation import Preparation
 from dynid.workflow.document import document_of
 from dynid.workflow.fit import fit_logs, split_log
 from support.motions import base_truth, fourier_motion, simulated

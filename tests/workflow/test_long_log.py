@@ -22,7 +22,7 @@ import json, resource, sys, time
 from pathlib import Path
 from dynid.estimators.least_squares import WLS
 from dynid.model.load import load_robot
-from dynid.signals.preparation import Preparation
+from dynid.preparation.preparation import Preparation
 from dynid.workflow.stream import fit_stream
 start = time.perf_counter()
 plan = Preparation(cutoff_hz=20.0, decimation=10)

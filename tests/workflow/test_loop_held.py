@@ -11,11 +11,11 @@ import pytest
 
 from dynid.base.find import base_of
 from dynid.estimators.identify import DIDIM
-from dynid.export.load import load_result
-from dynid.export.result import save_result
+from dynid.logs.log import Log
 from dynid.model.load import load_robot
-from dynid.signals.log import Log
-from dynid.signals.preparation import Preparation
+from dynid.preparation.preparation import Preparation
+from dynid.results.load import load_result
+from dynid.results.result import save_result
 from dynid.simulation.controller import Controller
 from dynid.simulation.controller_file import load_controller
 from dynid.simulation.laws import PID

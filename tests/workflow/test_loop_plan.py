@@ -11,9 +11,9 @@ import pytest
 from dynid.base.find import base_of
 from dynid.estimators.essential import Essential
 from dynid.estimators.identify import DIDIM, IV, OutputError
+from dynid.logs.log import Log
 from dynid.model.load import load_robot
-from dynid.signals.log import Log
-from dynid.signals.suggest import suggest
+from dynid.preparation.suggest import suggest
 from dynid.simulation.controller_file import load_controller
 from dynid.simulation.reference_file import load_reference
 from dynid.simulation.sensors import Sensors

@@ -11,12 +11,12 @@ from dynid.base.find import find_base
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.identify import identify
 from dynid.estimators.least_squares import WLS
+from dynid.logs.log import Log
 from dynid.model.load import load_robot
+from dynid.preparation.preparation import Preparation
+from dynid.preparation.prepare import prepare
+from dynid.preparation.suggest import suggest
 from dynid.problem.build import build_problem
-from dynid.signals.log import Log
-from dynid.signals.preparation import Preparation
-from dynid.signals.prepare import prepare
-from dynid.signals.suggest import suggest
 from dynid.workflow.rates import rate_concerns
 from support.motions import base_truth, fourier_motion, simulated
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dynid.model.load import load_robot
-from dynid.signals.motion import Motion
+from dynid.preparation.motion import Motion
 from dynid.workflow.novelty import novelty, repeated_share
 from support.motions import fourier_motion
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from dynid.estimators.least_squares import WLS
+from dynid.logs.read import read_log
 from dynid.model.load import load_robot
-from dynid.signals.preparation import Preparation
-from dynid.signals.read import read_log
+from dynid.preparation.preparation import Preparation
 from dynid.workflow.fit import fit_logs
 from dynid.workflow.logs import is_long
 from dynid.workflow.stream import fit_stream

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dynid.export.trail import Trail, trail_arrays, trails_from
 from dynid.model.load import load_robot
-from dynid.signals.motion import Motion
+from dynid.preparation.motion import Motion
+from dynid.results.trail import Trail, trail_arrays, trails_from
 from dynid.workflow.novelty import repeated_share
 from dynid.workflow.trails import trails_of
 from support.motions import fourier_motion

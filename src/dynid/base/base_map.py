@@ -17,7 +17,7 @@ from dynid.base.grouping import Form
 from dynid.base.numeric import random_states, regressor_matrix, remainders
 from dynid.base.recognise import recognised
 from dynid.base.subspaces import triangle
-from dynid.errors import ShapeError
+from dynid.core.errors import ShapeError
 from dynid.model.robot import Robot
 
 FloatArray = NDArray[np.float64]
@@ -131,12 +131,7 @@ class BaseMap:
         """
         x = np.asarray(base, dtype=float)
         if x.shape != (len(self),):
-            raise ShapeError(
-                f"The base parameters have shape {x.shape}; expected ({len(self)},).",
-                name="base",
-                value=x.shape,
-                allowed=f"({len(self)},)",
-            )
+            raise ShapeError(f"The base parameters have shape {x.shape}; expected ({len(self)},).")
         if prior is None:
             standard = np.zeros(self.matrix.shape[1])
             standard[list(self.columns)] = x
@@ -169,9 +164,6 @@ class BaseMap:
         if vector.shape != (len(table),):
             raise ShapeError(
                 f"The standard parameters have shape {vector.shape}; expected ({len(table)},), or give them "
-                "by name.",
-                name="values",
-                value=vector.shape,
-                allowed=f"({len(table)},)",
+                "by name."
             )
         return vector

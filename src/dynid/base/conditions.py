@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from dynid.base.attainable import Attainable, at_base, at_link, carried_twists
 from dynid.base.features import SCREW, Passage, kinetic_features, passage
 from dynid.base.subspaces import Echelon, last_echelon, null_space, unit_rows
+from dynid.core.errors import ModelError
 from dynid.dynamics.operations import NUMERIC
-from dynid.errors import ModelError
 from dynid.model.joint import BASE, JointKind
 from dynid.model.parameters import DRIVE_INERTIA
 from dynid.model.robot import Robot
@@ -146,8 +146,6 @@ def _friction_laws(robot: Robot, columns: tuple[int, ...]) -> FloatArray:
         if not np.all(np.isfinite(values[:, k])):
             raise ModelError(
                 f"The friction law of {entry.name}, {terms[entry.symbol].expression!r}, is not finite for "
-                "positions within ±1.6 and speeds within ±3; give a law that is.",
-                name=entry.name,
-                value=terms[entry.symbol].expression,
+                "positions within ±1.6 and speeds within ±3; give a law that is."
             )
     return values

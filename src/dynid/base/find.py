@@ -10,7 +10,7 @@ import numpy as np
 from dynid.base.base_map import BaseMap
 from dynid.base.closed_form import closed_form
 from dynid.base.numeric import numeric_grouping
-from dynid.errors import ModelError, unknown_name
+from dynid.core.errors import ModelError, unknown_name
 from dynid.model.robot import Robot
 
 METHODS = ("auto", "closed-form", "numeric")
@@ -44,8 +44,7 @@ def find_base(
     """
     if not isinstance(robot, Robot):
         raise ModelError(
-            f"find_base takes a Robot, not {type(robot).__name__}; use load_robot for a name or file.",
-            name="robot",
+            f"find_base takes a Robot, not {type(robot).__name__}; use load_robot for a name or file."
         )
     if method not in METHODS:
         raise unknown_name("method of finding base parameters", method, METHODS)
@@ -53,7 +52,7 @@ def find_base(
     coordinates = _checked_rows(robot, rows)
     obstacle = _obstacle(robot, links, coordinates)
     if method == "closed-form" and obstacle:
-        raise ModelError(f"The closed form {obstacle}; use the numeric method.", name="method", value=method)
+        raise ModelError(f"The closed form {obstacle}; use the numeric method.")
     if method == "numeric" or obstacle:
         generator = np.random.default_rng(_SEED) if rng is None else rng
         found, used = numeric_grouping(robot, coordinates, links, generator), "numeric"
@@ -95,9 +94,7 @@ def _checked_order(robot: Robot, order: Sequence[int] | None) -> tuple[int, ...]
         return tuple(range(n))
     links = tuple(int(j) for j in order)
     if sorted(links) != list(range(n)):
-        raise ModelError(
-            f"order is {links}; give each of the joint indices 0 … {n - 1} once.", name="order", value=links
-        )
+        raise ModelError(f"order is {links}; give each of the joint indices 0 … {n - 1} once.")
     return links
 
 
@@ -107,10 +104,5 @@ def _checked_rows(robot: Robot, rows: Sequence[int] | None) -> tuple[int, ...]:
         return tuple(range(n))
     wanted = tuple(int(k) for k in rows)
     if not wanted or len(set(wanted)) != len(wanted) or not all(0 <= k < n for k in wanted):
-        raise ModelError(
-            f"rows is {wanted}; give some of the coordinates 0 … {n - 1}, each once.",
-            name="rows",
-            value=wanted,
-            allowed=f"0 … {n - 1}",
-        )
+        raise ModelError(f"rows is {wanted}; give some of the coordinates 0 … {n - 1}, each once.")
     return tuple(sorted(wanted))

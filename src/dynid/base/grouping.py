@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.base.polynomial import Polynomial
-from dynid.errors import NotTrustworthyError
+from dynid.core.errors import NotTrustworthyError
 from dynid.model.robot import Robot
 
 CLEAR_GAP = 1e4
@@ -45,8 +45,5 @@ def require_clear(robot: Robot, gap: float) -> None:
     if gap < CLEAR_GAP:
         raise NotTrustworthyError(
             f"The base parameters of robot {robot.name!r} are not clear: the gap between kept and dropped "
-            f"directions is {gap:.3g}, where at least {CLEAR_GAP:g} is asked for; {REMEDY}.",
-            name="rank_gap",
-            value=gap,
-            allowed=f">= {CLEAR_GAP:g}",
+            f"directions is {gap:.3g}, where at least {CLEAR_GAP:g} is asked for; {REMEDY}."
         )

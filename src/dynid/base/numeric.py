@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from dynid.base.conditions import own_columns
 from dynid.base.grouping import REMEDY, Grouping, require_clear
 from dynid.base.subspaces import triangle
+from dynid.core.errors import ModelError, NotTrustworthyError
 from dynid.dynamics.kinematics import motions, placements
 from dynid.dynamics.operations import NUMERIC
 from dynid.dynamics.regressor import regressor
-from dynid.errors import ModelError, NotTrustworthyError
 from dynid.model.joint import LENGTHS
 from dynid.model.robot import Robot
 
@@ -61,8 +61,7 @@ def regressor_matrix(robot: Robot, states: States, rows: Sequence[int]) -> Float
         name = robot.table.names[int(np.argmin(finite))]
         raise ModelError(
             f"The column of {name} is not finite for positions within ±1.6 and speeds within ±2; "
-            "check its friction law.",
-            name=name,
+            "check its friction law."
         )
     return W.reshape(len(rows) * n, len(columns))
 
@@ -183,7 +182,5 @@ def _check(robot: Robot, unit: FloatArray, rank: int, gap: float) -> None:
     if pivoted != rank:
         raise NotTrustworthyError(
             f"The base parameters of robot {robot.name!r} are not clear: {rank} columns are kept in the "
-            f"given order but {pivoted} by a pivoted QR; {REMEDY}.",
-            name="rank",
-            value=(rank, pivoted),
+            f"given order but {pivoted} by a pivoted QR; {REMEDY}."
         )

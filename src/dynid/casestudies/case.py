@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from dynid.errors import DynidError, FileError
+from dynid.core.errors import DynidError, FileError
 from dynid.report.charts import Figure
 
 SHOWN = "shown"
@@ -125,12 +125,7 @@ class Case:
         for name in given:
             if name not in self.options:
                 allowed = ", ".join(f"--{option}" for option in self.options) or "none"
-                raise DynidError(
-                    f"The case {self.name!r} has no option --{name}; allowed are: {allowed}.",
-                    name=name,
-                    value=given[name],
-                    allowed=allowed,
-                )
+                raise DynidError(f"The case {self.name!r} has no option --{name}; allowed are: {allowed}.")
         return self.run(**given) if self.data is None else self.run(folder, **given)
 
 
@@ -200,7 +195,5 @@ def data_folder(chosen: Path | None, needed: str, tried: Iterable[Path] = ()) ->
     looked = ", ".join(str(place / needed) for place in places) or "nowhere"
     raise FileError(
         f"The data of this case are not here (looked at {looked}); give their folder with --data or in the "
-        "environment variable DYNID_DATA. The documentation's page on datasets says where they come from.",
-        name="data",
-        value=looked,
+        "environment variable DYNID_DATA. The documentation's page on datasets says where they come from."
     )

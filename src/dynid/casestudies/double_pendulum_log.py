@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from dynid.casestudies.case import Case, CaseResult, Row
-from dynid.errors import FileError
+from dynid.core.errors import FileError
 from dynid.estimators.least_squares import WLS
+from dynid.logs.log import Log
+from dynid.logs.read import read_log
 from dynid.model.load import load_robot
-from dynid.signals.log import Log
-from dynid.signals.preparation import Preparation
-from dynid.signals.read import read_log
+from dynid.preparation.preparation import Preparation
 from dynid.workflow.attenuation import attenuation
 from dynid.workflow.fit import FitResult, fit_logs
 
@@ -27,7 +27,7 @@ def read_pendulum(folder: Path) -> list[Log]:
     """All experiments of the folder."""
     files = sorted(folder.glob("*trajectory_*.csv"))
     if not files:
-        raise FileError(f"There are no trajectory files in {folder}.", name="data", value=str(folder))
+        raise FileError(f"There are no trajectory files in {folder}.")
     with resources.as_file(resources.files("dynid.casestudies") / "maps" / "double_pendulum.toml") as mapping:
         return [read_log(file, mapping) for file in files]
 

@@ -13,13 +13,13 @@ from dynid.casestudies.emps_loop import loop_rows, simulation_rows
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.identify import identify
 from dynid.estimators.least_squares import OLS
+from dynid.logs.convert import to_joint_side
+from dynid.logs.read import read_log
 from dynid.model.load import load_robot
+from dynid.preparation.motion import Motion
+from dynid.preparation.preparation import Preparation
+from dynid.preparation.prepare import prepare
 from dynid.problem.build import build_problem
-from dynid.signals.convert import to_joint_side
-from dynid.signals.motion import Motion
-from dynid.signals.preparation import Preparation
-from dynid.signals.prepare import prepare
-from dynid.signals.read import read_log
 from dynid.validation.validate import validate
 
 FloatArray = NDArray[np.float64]

@@ -8,7 +8,7 @@ from dynid.casestudies.scara_rad import section_rad
 from dynid.casestudies.scara_runs import Runs
 from dynid.casestudies.scara_tables import SECTIONS
 from dynid.casestudies.scara_tracking import tracking_rows
-from dynid.errors import DynidError, unknown_name
+from dynid.core.errors import DynidError, unknown_name
 from dynid.report.charts import Figure
 
 TITLE = "SCARA of P0, simulated"
@@ -73,13 +73,10 @@ def _check(section: str | None, seeds: int, loop: str) -> None:
         raise unknown_name("section", section, SECTIONS)
     if loop == "rad" and section not in (None, "B"):
         raise DynidError(
-            f"The loop in rad/s is offered for section B, not for {section}; leave --section out or give B.",
-            name="section",
-            value=section,
-            allowed="B",
+            f"The loop in rad/s is offered for section B, not for {section}; leave --section out or give B."
         )
     if seeds < 1:
-        raise DynidError(f"{seeds} seeds were asked for; give at least 1.", name="seeds", value=seeds)
+        raise DynidError(f"{seeds} seeds were asked for; give at least 1.")
 
 
 CASE = Case("scara", TITLE, None, run, ("section", "seeds", "loop"))

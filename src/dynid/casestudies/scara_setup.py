@@ -13,14 +13,14 @@ from dynid.estimators.didim import DIDIM
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.identify import identify
 from dynid.estimators.least_squares import WLS
+from dynid.logs.log import Log
 from dynid.model.load import load_robot
 from dynid.model.robot import Robot
+from dynid.preparation.motion import Motion
+from dynid.preparation.preparation import Preparation
+from dynid.preparation.prepare import prepare
 from dynid.problem.build import build_problem
 from dynid.problem.closed_loop import LoopProblem, build_loop_problem
-from dynid.signals.log import Log
-from dynid.signals.motion import Motion
-from dynid.signals.preparation import Preparation
-from dynid.signals.prepare import prepare
 from dynid.simulation.controller import Controller
 from dynid.simulation.inertia import joint_inertias
 from dynid.simulation.laws import Bandwidth

@@ -15,8 +15,8 @@ from dynid.casestudies.scara_runs import Runs
 from dynid.casestudies.scara_setup import FOLLOW, Experiment, loop_problem, measured_motion
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.loop_gains import Gains
+from dynid.preparation.motion import Motion
 from dynid.problem.replay import Model, regular_start, replay
-from dynid.signals.motion import Motion
 
 FloatArray = NDArray[np.float64]
 SIGNALS = ("position", "speed", "acceleration")

@@ -9,9 +9,9 @@ import numpy as np
 
 from dynid.casestudies.case import Case, CaseResult, Row, at_most, exactly, near
 from dynid.estimators.least_squares import WLS
+from dynid.logs.read import read_log
 from dynid.model.load import load_robot
-from dynid.signals.preparation import Preparation
-from dynid.signals.read import read_log
+from dynid.preparation.preparation import Preparation
 from dynid.workflow.fit import FitResult, fit_logs
 
 PLAN = Preparation(

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from dynid.casestudies.case import Case, CaseResult, at_most, exactly
 from dynid.estimators.least_squares import WLS
+from dynid.logs.read import read_log
 from dynid.model.load import load_robot
-from dynid.signals.preparation import Preparation
-from dynid.signals.read import read_log
+from dynid.preparation.preparation import Preparation
 from dynid.workflow.fit import FitResult, fit_logs
 
 BAG = "ur10_exciting_trajectory.db3"

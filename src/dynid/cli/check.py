@@ -10,18 +10,18 @@ from typing import Annotated, Any
 import typer
 
 from dynid.base.find import base_of
+from dynid.checks.check import check_log
+from dynid.checks.finding import VERDICTS, DataCheck
+from dynid.checks.repair import repair_log
 from dynid.cli.output import print_json
 from dynid.cli.robot_options import DrivesOption, chosen_robot
 from dynid.cli.screen import Screen, TextTable
-from dynid.errors import DynidError, FileError
-from dynid.later import later
+from dynid.core.errors import DynidError, FileError
+from dynid.core.lazy import later
+from dynid.logs.log import Log, Source, Step
+from dynid.logs.read import read_logs
+from dynid.logs.save import save_log
 from dynid.model.robot import Robot
-from dynid.signals.check import check_log
-from dynid.signals.log import Log, Source, Step
-from dynid.signals.quality.finding import VERDICTS, DataCheck
-from dynid.signals.read import read_logs
-from dynid.signals.repair import repair_log
-from dynid.signals.save import save_log
 from dynid.workflow.logs import LONG, check_long, is_long
 
 NOT_USABLE = 2
@@ -48,7 +48,7 @@ def check(
     Exit code 0: good, or repairable defects only; 2: a log is not usable.
     """
     if robot is None and drives is not None:
-        raise DynidError("--drives belongs to a robot; add --robot.", name="drives", value=str(drives))
+        raise DynidError("--drives belongs to a robot; add --robot.")
     arm = None if robot is None else chosen_robot(robot, drives=drives)
     mended: Log | None = None
     if repair is None:
@@ -116,13 +116,11 @@ def _mended(logs: Sequence[Path], mapping: Path | None, target: Path, force: boo
 def _require_target(target: Path, read: tuple[Log, ...], force: bool) -> None:
     """Refuse before any work what could not be written after it."""
     if len(read) != 1:
-        raise DynidError(
-            f"--repair writes one log, and {len(read)} were given; repair them one by one.", name="repair"
-        )
+        raise DynidError(f"--repair writes one log, and {len(read)} were given; repair them one by one.")
     if target.suffix.lower() != ".npz":
-        raise FileError(f"--repair is {str(target)!r}; it must end in .npz.", name="repair", allowed=".npz")
+        raise FileError(f"--repair is {str(target)!r}; it must end in .npz.")
     if target.exists() and not force:
-        raise FileError(f"{target} exists already; add --force to overwrite it.", name="repair")
+        raise FileError(f"{target} exists already; add --force to overwrite it.")
 
 
 def _document(log: _Shown) -> dict[str, Any]:

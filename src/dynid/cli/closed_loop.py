@@ -9,16 +9,16 @@ from typing import Any
 from dynid.cli.loop_options import LoopFiles
 from dynid.cli.parameter_files import parameters_from
 from dynid.cli.torque_logs import torques_alone
-from dynid.errors import DynidError
+from dynid.core.errors import DynidError
 from dynid.estimators.didim import DIDIM
 from dynid.estimators.essential import Essential
 from dynid.estimators.iv import IV
 from dynid.estimators.loop_strategy import LoopStrategy
 from dynid.estimators.output_error import OutputError
 from dynid.estimators.strategy import Strategy
+from dynid.logs.log import Log
+from dynid.logs.read import read_log
 from dynid.model.robot import Robot
-from dynid.signals.log import Log
-from dynid.signals.read import read_log
 from dynid.simulation.accuracy import Accuracy
 from dynid.simulation.controller import Controller
 from dynid.simulation.controller_file import load_controller
@@ -41,9 +41,7 @@ def fit_closed_loop(
     if isinstance(inner, OutputError) and files.options.friction == STICK:
         raise DynidError(
             "--friction is stick, but oe needs derivatives of the simulation, which set-valued friction has "
-            "not; use --friction smooth.",
-            name="friction",
-            value=STICK,
+            "not; use --friction smooth."
         )
     accuracy = Accuracy(**files.options.accuracy)
     law = load_controller(files.controller, robot, parameters_of=parameters_from)
@@ -68,10 +66,7 @@ def _no_controller(inner: LoopStrategy) -> DynidError:
     name, needs = type(inner).__name__, inner.needs
     if isinstance(inner, IV) and inner.instruments == "reference":
         needs = "the sample time of the loop from its control law, even where the reference is the instrument"
-    return DynidError(
-        f"{name} needs {needs}; --controller is missing: give a shipped name or a TOML file.",
-        name="controller",
-    )
+    return DynidError(f"{name} needs {needs}; --controller is missing: give a shipped name or a TOML file.")
 
 
 def _read(path: Path, mapping: Path | None, inner: LoopStrategy) -> Log:
@@ -85,18 +80,14 @@ def _read(path: Path, mapping: Path | None, inner: LoopStrategy) -> Log:
             raise
         raise DynidError(
             f"{type(inner).__name__} needs the measured motion (positions) beside the torques; DIDIM does "
-            f"not. {error}",
-            name="position",
-            value=str(path),
+            f"not. {error}"
         ) from None
 
 
 def refuse_repair(repair: bool) -> None:
     """A simulated motion has nothing to repair."""
     if repair:
-        raise DynidError(
-            "--repair is for measured motions; repair the log with dynid check --repair first.", name="repair"
-        )
+        raise DynidError("--repair is for measured motions; repair the log with dynid check --repair first.")
 
 
 def references_for(
@@ -115,10 +106,7 @@ def references_for(
         return None
     if len(given) not in (1, logs):
         raise DynidError(
-            f"{len(given)} references were given for {told}; give one for all, or one each in that order.",
-            name="reference",
-            value=len(given),
-            allowed=str(logs),
+            f"{len(given)} references were given for {told}; give one for all, or one each in that order."
         )
     found = [load_reference(text, robot, law.sample_time) for text in given]
     return found * logs if len(found) == 1 else found

@@ -10,8 +10,8 @@ import typer
 
 from dynid.cli.output import print_json, write_file
 from dynid.cli.screen import Screen, TextTable
-from dynid.export.comparison import Comparison, compare_results
-from dynid.export.load import load_result
+from dynid.results.comparison import Comparison, compare_results
+from dynid.results.load import load_result
 
 
 def compare(

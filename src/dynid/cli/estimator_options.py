@@ -10,9 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from dynid.base.find import base_of
-from dynid.errors import DynidError, unknown_name
+from dynid.core.errors import DynidError, unknown_name
+from dynid.core.lazy import later
 from dynid.estimators import identify
-from dynid.later import later
 from dynid.model.robot import Robot
 
 METHODS = {
@@ -173,12 +173,7 @@ def wrong_method(name: str, value: object, owners: Sequence[str], method: str) -
         owners: methods that take it.
         method: the one chosen.
     """
-    return DynidError(
-        f"{spelt(name)} is for --method {' or '.join(owners)}, and --method is {method}.",
-        name=name,
-        value=value,
-        allowed=", ".join(owners),
-    )
+    return DynidError(f"{spelt(name)} is for --method {' or '.join(owners)}, and --method is {method}.")
 
 
 def spelt(name: str) -> str:

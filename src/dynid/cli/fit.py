@@ -66,12 +66,12 @@ from dynid.cli.robot_options import (
     chosen_robot,
 )
 from dynid.cli.run_facts import run_facts
-from dynid.errors import DynidError
+from dynid.core.errors import DynidError
 from dynid.estimators.strategy import Strategy
-from dynid.export.result import check_free, save_result
+from dynid.logs.read import read_logs
 from dynid.model.robot import Robot
 from dynid.report.page import render_report
-from dynid.signals.read import read_logs
+from dynid.results.result import check_free, save_result
 from dynid.workflow.document import document_of
 from dynid.workflow.fit import FitResult, fit_logs
 from dynid.workflow.logs import is_long
@@ -162,9 +162,7 @@ def _fitted(
         if is_long(file, mapping, LONG):
             raise DynidError(
                 f"The validation log {file} has more than {LONG:,} samples; fit without it, then use dynid "
-                "validate, which reads such a log in pieces.",
-                name="validate",
-                value=str(file),
+                "validate, which reads such a log in pieces."
             )
     if len(logs) == 1 and is_long(logs[0], mapping, LONG):
         _refuse_with_long(split=split, repair=options["repair"])
@@ -179,7 +177,5 @@ def _refuse_with_long(**options: object) -> None:
         if value:
             raise DynidError(
                 f"--{name} needs the whole log in memory, and this log has more than {LONG:,} samples; cut "
-                "it, or validate on another one.",
-                name=name,
-                value=value,
+                "it, or validate on another one."
             )

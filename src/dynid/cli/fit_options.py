@@ -11,12 +11,12 @@ import typer
 from dynid.cli.estimator_options import METHODS as METHODS
 from dynid.cli.estimator_options import EstimatorOptions
 from dynid.cli.loop_options import LOOP_METHODS, LoopOptions
-from dynid.errors import DynidError, FileError, unknown_name
+from dynid.core.errors import DynidError, FileError, unknown_name
 from dynid.estimators import identify
 from dynid.estimators.strategy import Strategy
 from dynid.model.files import read_toml
 from dynid.model.robot import Robot
-from dynid.signals.preparation import Preparation
+from dynid.preparation.preparation import Preparation
 
 RULES = {"sigma": "every relative deviation below 20 %", "residual": "σ̂ up by 4 %", "f-test": "F-test"}
 
@@ -87,9 +87,7 @@ def chosen_strategy(
     if rule is not None and rule not in RULES:
         raise unknown_name("rule", rule, RULES)
     if rule is not None and not essential:
-        raise DynidError(
-            "--rule has no meaning without --essential; add --essential.", name="rule", value=rule
-        )
+        raise DynidError("--rule has no meaning without --essential; add --essential.")
     kind = getattr(identify, (METHODS | LOOP_METHODS)[method])
     own = linear.of_strategy(method, robot)
     own |= loop.of_strategy(method) if method in LOOP_METHODS else {}
@@ -148,12 +146,7 @@ def _require_kind(file: Path, key: str, annotation: str, value: Any) -> None:
         or any(isinstance(part, bool) or not isinstance(part, int | float) for part in parts)
     ):
         shown = list(value) if isinstance(value, tuple) else value
-        raise FileError(
-            f"{key} in the preparation file {file} is {shown!r}; it must be {words}.",
-            name="plan",
-            value=value,
-            allowed=words,
-        )
+        raise FileError(f"{key} in the preparation file {file} is {shown!r}; it must be {words}.")
 
 
 def _thresholds(text: str, axes: int) -> tuple[float, ...]:
@@ -164,7 +157,5 @@ def _thresholds(text: str, axes: int) -> tuple[float, ...]:
     if len(values) == 1:
         values *= axes
     if len(values) != axes:
-        raise DynidError(
-            f"--mask is {text!r}; give one speed, or {axes} separated by commas.", name="mask", value=text
-        )
+        raise DynidError(f"--mask is {text!r}; give one speed, or {axes} separated by commas.")
     return values

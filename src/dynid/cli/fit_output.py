@@ -8,7 +8,7 @@ from typing import Any
 
 from dynid.cli.screen import Screen, TextTable
 from dynid.estimators.estimate import Estimate
-from dynid.export.result import REPORT
+from dynid.results.result import REPORT
 from dynid.workflow.fit import FitResult
 
 

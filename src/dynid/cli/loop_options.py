@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from dynid.cli.estimator_options import spelt, wrong_method
-from dynid.errors import DynidError
+from dynid.core.errors import DynidError
 from dynid.estimators import identify
 
 LOOP_METHODS = {"didim": "DIDIM", "iv": "IV", "oe": "OutputError"}
@@ -79,9 +79,7 @@ class LoopOptions:
         if self.friction == "stick" and self.width is not None:
             raise DynidError(
                 f"--width is {self.width:g}, but only smooth friction has a width; leave out --width or "
-                "--friction stick.",
-                name="width",
-                value=self.width,
+                "--friction stick."
             )
         return {name: value for name, value in self.said.items() if name in _SIMULATION}
 
@@ -119,9 +117,7 @@ def refuse_loop_options(
         if given or name in options.said:
             raise DynidError(
                 f"{spelt(name)} is for methods that simulate the closed loop ({', '.join(LOOP_METHODS)}), "
-                f"and --method is {method}.",
-                name=name,
-                value=given,
+                f"and --method is {method}."
             )
 
 

@@ -20,7 +20,7 @@ from dynid.cli.arguments import spread
 from dynid.cli.outlet import patient_output
 from dynid.cli.output import print_json
 from dynid.cli.process import settle
-from dynid.errors import DynidError
+from dynid.core.errors import DynidError
 
 COMMANDS = {
     "robots": "List the robots shipped with dynid.",

@@ -19,7 +19,7 @@ from dynid.cli.robot_options import (
     chosen_robot,
 )
 from dynid.cli.screen import Screen, TextTable
-from dynid.errors import DynidError, FileError, NotTrustworthyError
+from dynid.core.errors import DynidError, FileError, NotTrustworthyError
 from dynid.model.drives import Drives
 from dynid.model.joint import GEOMETRY
 from dynid.model.robot import Robot
@@ -52,9 +52,9 @@ def model(
 ) -> None:
     """Describe a robot: joints, parameters and, with --base, the combinations its torques can reveal."""
     if method is not None and not (base or per_joint):
-        raise DynidError(f"--method {method} has no meaning without --base; add --base.", name="method")
+        raise DynidError(f"--method {method} has no meaning without --base; add --base.")
     if force and toml is None:
-        raise DynidError("--force has no meaning without --toml; add --toml FILE.", name="force")
+        raise DynidError("--force has no meaning without --toml; add --toml FILE.")
     found = chosen_robot(robot, terms, gravity, payload, drives)
     document = describe_robot(found)
     if toml is not None:
@@ -75,10 +75,7 @@ def model(
 def _write(robot: Robot, path: Path, force: bool) -> None:
     if path.suffix.lower() != ".toml":
         raise FileError(
-            f"--toml is {str(path)!r}; it must end in .toml, so that it is read again as what it is.",
-            name="toml",
-            value=str(path),
-            allowed=".toml",
+            f"--toml is {str(path)!r}; it must end in .toml, so that it is read again as what it is."
         )
     write_file(path, robot_to_toml(robot), force)
 
@@ -138,9 +135,7 @@ def describe_base(robot: Robot, method: str) -> dict[str, Any]:
             raise NotTrustworthyError(
                 f"The closed form finds {len(found)} base parameters of robot {robot.name!r} but the numeric "
                 f"method {len(check)}{'' if len(check) != len(found) else ', regrouped otherwise'}; look for "
-                "lengths or angles that are nearly but not quite zero.",
-                name="n_base",
-                value=(len(found), len(check)),
+                "lengths or angles that are nearly but not quite zero."
             )
         document["rank_gap"] = check.to_dict()["rank_gap"]
         document["n_base_numeric"] = len(check)

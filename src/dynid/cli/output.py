@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from dynid.errors import FileError
+from dynid.core.errors import FileError
 
 
 def print_json(document: Mapping[str, Any]) -> None:
@@ -36,9 +36,9 @@ def _plain(value: Any) -> Any:
 def write_file(path: Path, text: str, force: bool) -> None:
     """Write a user's file whole or not at all; never over an existing one unless asked."""
     if path.is_dir():
-        raise FileError(f"{path} is a folder; give the file to write.", name="out", value=str(path))
+        raise FileError(f"{path} is a folder; give the file to write.")
     if path.exists() and not force:
-        raise FileError(f"{path} exists already; add --force to overwrite it.", name="out", value=str(path))
+        raise FileError(f"{path} exists already; add --force to overwrite it.")
     temporary = None
     try:
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -51,7 +51,7 @@ def write_file(path: Path, text: str, force: bool) -> None:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
         reason = error.strerror or error
-        raise FileError(f"{path} cannot be written: {reason}.", name="out", value=str(path)) from None
+        raise FileError(f"{path} cannot be written: {reason}.") from None
 
 
 def _umask() -> int:

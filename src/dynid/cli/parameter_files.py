@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dynid.errors import DynidError
-from dynid.export.load import load_result
+from dynid.core.errors import DynidError
 from dynid.model.robot import Robot
+from dynid.results.load import load_result
 from dynid.simulation.parameter_file import read_parameters
 
 
@@ -25,15 +25,11 @@ def parameters_from(path: Path, robot: Robot) -> dict[str, float]:
         raise DynidError(
             f"The result in {path} is of robot {saved.robot.name!r} with terms "
             f"{', '.join(saved.robot.terms)}; robot {robot.name!r} differs in geometry, gravity, "
-            "terms or drives, so its parameters mean something else.",
-            name="parameters",
-            value=str(path),
+            "terms or drives, so its parameters mean something else."
         )
     if saved.further is not None:
         raise DynidError(
             f"The result in {path} has friction that is not linear ({', '.join(saved.further.names)}), which "
-            "standard parameters cannot hold; use a result of another method than separable.",
-            name="parameters",
-            value=str(path),
+            "standard parameters cannot hold; use a result of another method than separable."
         )
     return robot.table.mapping(saved.base.expand(saved.values))

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from dynid.cli.output import print_json, write_file
-from dynid.export.result import REPORT, load_result
 from dynid.report.page import render_report
+from dynid.results.result import REPORT, load_result
 
 ResultArgument = Annotated[Path, typer.Argument(metavar="RESULT", help="A folder written by dynid fit.")]
 

@@ -13,7 +13,7 @@ from dynid.casestudies.cases import CASES
 from dynid.cli.output import print_json, write_file
 from dynid.cli.progress import progress_line
 from dynid.cli.screen import Screen, TextTable
-from dynid.errors import FileError, unknown_name
+from dynid.core.errors import FileError, unknown_name
 from dynid.report.case_page import render_case
 
 PAGE = "report.html"
@@ -65,12 +65,10 @@ def _page(folder: Path, force: bool) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         reason = error.strerror or error
-        raise FileError(
-            f"The folder {folder} cannot be made: {reason}.", name="out", value=str(folder)
-        ) from None
+        raise FileError(f"The folder {folder} cannot be made: {reason}.") from None
     page = folder / PAGE
     if page.exists() and not force:
-        raise FileError(f"{page} exists already; add --force to overwrite it.", name="out", value=str(page))
+        raise FileError(f"{page} exists already; add --force to overwrite it.")
     return page
 
 

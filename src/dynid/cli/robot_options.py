@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dynid.errors import DynidError
+from dynid.core.errors import DynidError
 from dynid.model.drives_file import DRIVES_FILE, load_drives
 from dynid.model.files import naming_file
 from dynid.model.load import load_robot
@@ -73,8 +73,6 @@ def _three_numbers(text: str) -> tuple[float, float, float]:
         x, y, z = (float(part) for part in text.split(","))
     except ValueError:
         raise DynidError(
-            f"--gravity is {text!r}; give three numbers separated by commas, such as 0,0,-9.81.",
-            name="gravity",
-            value=text,
+            f"--gravity is {text!r}; give three numbers separated by commas, such as 0,0,-9.81."
         ) from None
     return x, y, z

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
 
-from dynid.later import later
+from dynid.core.lazy import later
 
 rich_console = later("rich.console", "Console")
 _table, _text = later("rich.table", "Table"), later("rich.text", "Text")

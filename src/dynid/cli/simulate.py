@@ -25,9 +25,9 @@ from dynid.cli.robot_options import (
     chosen_robot,
 )
 from dynid.cli.simulate_summary import Run, print_summary, summarise
-from dynid.errors import DynidError
-from dynid.signals.log import Step
-from dynid.signals.save import check_target, save_log
+from dynid.core.errors import DynidError
+from dynid.logs.log import Step
+from dynid.logs.save import check_target, save_log
 from dynid.simulation.accuracy import DEFAULT, Accuracy
 from dynid.simulation.controller import Controller
 from dynid.simulation.controller_file import load_controller
@@ -115,8 +115,7 @@ def simulate(
         values = None if parameters is None else parameters_from(parameters, found)
         if values is None and not found.parameters:
             raise DynidError(
-                f"Robot {found.name!r} has no parameters of its own; give some with --parameters.",
-                name="parameters",
+                f"Robot {found.name!r} has no parameters of its own; give some with --parameters."
             )
         base = base_of(found)
         runs: list[Run] = []
@@ -165,29 +164,24 @@ def _require_seed(each: dict[str, tuple[float, ...]], seed: int | None, count: i
     noisy = [name for name in each if ("noise" in name or "disturbance" in name) and any(each[name])]
     if noisy and seed is None:
         raise DynidError(
-            f"{noisy[0]} draws random numbers; give a --seed, so that the simulation can be repeated.",
-            name="seed",
+            f"{noisy[0]} draws random numbers; give a --seed, so that the simulation can be repeated."
         )
     if count > 1 and not noisy:
         raise DynidError(
-            f"--count is {count}, but nothing differs between the simulations; give noise and a --seed.",
-            name="count",
-            value=count,
+            f"--count is {count}, but nothing differs between the simulations; give noise and a --seed."
         )
 
 
 def _kept(controller: Controller, rate_hz: float | None) -> int:
     """One sample of so many is logged."""
     if rate_hz is not None and not 0 < rate_hz < math.inf:
-        raise DynidError(f"--rate-hz is {rate_hz:g}; it must be positive.", name="rate-hz", value=rate_hz)
+        raise DynidError(f"--rate-hz is {rate_hz:g}; it must be positive.")
     if rate_hz is None or controller.sample_time is None:
         return 1
     ratio = 1.0 / (controller.sample_time * rate_hz)
     if abs(ratio - round(ratio)) > 1e-6 * ratio or round(ratio) < 1:
         raise DynidError(
             f"--rate-hz is {rate_hz:g}, and the controller runs at {1 / controller.sample_time:g} Hz; give "
-            "that rate or a whole part of it.",
-            name="rate-hz",
-            value=rate_hz,
+            "that rate or a whole part of it."
         )
     return round(ratio)

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from dynid.errors import DynidError
+from dynid.core.errors import DynidError
 from dynid.simulation.accuracy import FRICTIONS
 from dynid.simulation.controller_file import controller_names
 from dynid.simulation.reference_file import reference_names
@@ -98,7 +98,5 @@ def _numbers(option: str, text: str, axes: int) -> tuple[float, ...]:
         values *= axes
     if len(values) != axes or not all(0 <= value < math.inf for value in values):
         many = f", or {axes} separated by commas" if axes > 1 else ""
-        raise DynidError(
-            f"{option} is {text!r}; give one number of at least 0{many}.", name=option, value=text
-        )
+        raise DynidError(f"{option} is {text!r}; give one number of at least 0{many}.")
     return values

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from dynid.cli.screen import Screen, TextTable
+from dynid.logs.log import Log
 from dynid.model.robot import Robot
-from dynid.signals.log import Log
 from dynid.simulation.controller import Controller
 from dynid.simulation.simulation import Simulation
 

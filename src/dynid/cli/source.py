@@ -21,7 +21,7 @@ from dynid.cli.robot_options import (
 )
 from dynid.compile.kernels import RobotKernels, kernels
 from dynid.compile.trace import KERNELS, describe
-from dynid.errors import DynidError, unknown_name
+from dynid.core.errors import DynidError, unknown_name
 from dynid.model.robot import Robot
 
 
@@ -59,10 +59,7 @@ def _columns(robot: Robot, kernel: str, base: bool) -> tuple[int, ...] | None:
         allowed = ", ".join(name for name in KERNELS if "regressor" in name)
         raise DynidError(
             f"--base selects the columns of a regressor, and the kernel {kernel!r} has none; leave it out or "
-            f"choose one of {allowed}.",
-            name="base",
-            value=kernel,
-            allowed=allowed,
+            f"choose one of {allowed}."
         )
     return base_of(robot).columns if base else None
 

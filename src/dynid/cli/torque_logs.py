@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dynid.errors import DynidError
-from dynid.signals.read import MappingLike, read_log
+from dynid.core.errors import DynidError
+from dynid.logs.read import MappingLike, read_log
 
 
 def torques_alone(path: Path, mapping: MappingLike) -> bool:

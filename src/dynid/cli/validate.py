@@ -13,9 +13,9 @@ from dynid.cli.output import print_json
 from dynid.cli.progress import progress_line
 from dynid.cli.report import ResultArgument
 from dynid.cli.screen import Screen, TextTable
-from dynid.errors import DynidError
-from dynid.export.result import SavedResult, load_result
-from dynid.later import later
+from dynid.core.errors import DynidError
+from dynid.core.lazy import later
+from dynid.results.result import SavedResult, load_result
 from dynid.workflow.fit import Progress
 from dynid.workflow.logs import is_long
 from dynid.workflow.saved import (
@@ -88,9 +88,7 @@ def _proven(
         return validate_saved(saved, given, repair=repair)
     if repair:
         raise DynidError(
-            f"--repair needs the whole log in memory, and {long[0]} has more than {LONG:,} samples; cut it.",
-            name="repair",
-            value=str(long[0]),
+            f"--repair needs the whole log in memory, and {long[0]} has more than {LONG:,} samples; cut it."
         )
     proof = validate_long(saved, logs, mapping, tell)
     if simulates:
@@ -113,8 +111,7 @@ def _method(saved: SavedResult) -> str:
 def _needless(saved: SavedResult, option: str) -> DynidError:
     return DynidError(
         f"--{option} is for results of methods that simulate the closed loop ({', '.join(LOOP_METHODS)}), "
-        f"and the result in {saved.folder} was found by {_method(saved)}; leave it out.",
-        name=option,
+        f"and the result in {saved.folder} was found by {_method(saved)}; leave it out."
     )
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from dynid.cli.closed_loop import references_for, refuse_repair
 from dynid.cli.parameter_files import parameters_from
-from dynid.errors import DynidError
-from dynid.export.result import SavedResult
-from dynid.signals.log import Log
-from dynid.signals.read import MappingLike, read_log
+from dynid.core.errors import DynidError
+from dynid.logs.log import Log
+from dynid.logs.read import MappingLike, read_log
+from dynid.results.result import SavedResult
 from dynid.simulation.controller import Controller
 from dynid.simulation.controller_file import load_controller
 from dynid.workflow.fit import Progress
@@ -88,8 +88,7 @@ def _law(saved: SavedResult, given: str | None, alone: Sequence[str]) -> Control
         why = f" Log {alone[0]!r} has no positions, so its motion must be simulated." if alone else ""
         raise DynidError(
             f"The result in {saved.folder} does not hold the control law as data; give it with --controller"
-            f"{_typed(saved, 'controller')}.{why}",
-            name="controller",
+            f"{_typed(saved, 'controller')}.{why}"
         )
     return law
 
@@ -100,9 +99,7 @@ def _require_references(saved: SavedResult, logs: Sequence[Log]) -> None:
             raise DynidError(
                 f"Log {log.name!r} has no reference columns (it has {', '.join(sorted(log.channels))}), and "
                 "its motion is simulated along the reference; map them, or give what the robot followed with "
-                f"--reference{_typed(saved, 'reference')}.",
-                name="reference",
-                value=log.name,
+                f"--reference{_typed(saved, 'reference')}."
             )
 
 

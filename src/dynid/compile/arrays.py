@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dynid.compile.ir_batch import TILE
 from dynid.compile.program import Port
-from dynid.errors import ShapeError
+from dynid.core.errors import ShapeError
 
 FloatArray = NDArray[np.float64]
 _BYTE = ctypes.c_char
@@ -77,9 +77,7 @@ def as_port_array(value: ArrayLike, port: Port) -> FloatArray:
             raise TypeError
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ShapeError(
-            f"{port.name} is not an array of numbers.", name=port.name, value=type(value).__name__
-        ) from None
+        raise ShapeError(f"{port.name} is not an array of numbers.") from None
     if port.uniform:
         if array.shape != (port.width,):
             raise _wrong_shape(port.name, array.shape, f"({port.width},)")
@@ -94,6 +92,4 @@ def as_port_array(value: ArrayLike, port: Port) -> FloatArray:
 
 
 def _wrong_shape(name: str, given: tuple[int, ...], allowed: str) -> ShapeError:
-    return ShapeError(
-        f"{name} has shape {given}; expected {allowed}.", name=name, value=given, allowed=allowed
-    )
+    return ShapeError(f"{name} has shape {given}; expected {allowed}.")

@@ -8,7 +8,7 @@ from dynid.compile import jit
 from dynid.compile.batch_kernel import BatchKernel
 from dynid.compile.ir_batch import batch_ir
 from dynid.compile.trace import Kernel
-from dynid.errors import unknown_name
+from dynid.core.errors import unknown_name
 
 BACKENDS = ("auto", "llvm", "casadi")
 

@@ -19,8 +19,8 @@ from dynid.compile.arrays import FloatArray, address, allocate, as_port_array, i
 from dynid.compile.ir_batch import LANES, TILE
 from dynid.compile.program import Port
 from dynid.compile.trace import Kernel
-from dynid.errors import ShapeError
-from dynid.later import later
+from dynid.core.errors import ShapeError
+from dynid.core.lazy import later
 
 _pool = later("concurrent.futures", "ThreadPoolExecutor")
 _STREAM_BYTES = 8_000_000
@@ -112,9 +112,7 @@ class BatchKernel:
         if tiles is None:
             tiles = max(1, _BLOCK_BYTES // (8 * TILE * max(1, len(self.rows))))
         if tiles < 1:
-            raise ShapeError(
-                f"A block of {tiles} tiles holds nothing; give at least 1.", name="tiles", value=tiles
-            )
+            raise ShapeError(f"A block of {tiles} tiles holds nothing; give at least 1.")
         buffer, size = self.tile_buffer(tiles), tiles * TILE
         start = 0
         if self._module is not None:
@@ -247,9 +245,7 @@ class BatchKernel:
             names = ", ".join(p.name for p in ports)
             raise ShapeError(
                 f"The kernel {self.kernel.name!r} takes {len(ports)} arrays ({names}); "
-                f"{len(inputs)} were given.",
-                name="inputs",
-                value=len(inputs),
+                f"{len(inputs)} were given."
             )
         arrays, counts = [], {}
         for value, port in zip(inputs, ports, strict=True):
@@ -259,9 +255,7 @@ class BatchKernel:
                 counts[port.name] = array.shape[1 if port.columns else 0]
         if len(set(counts.values())) > 1:
             listing = ", ".join(f"{name}: {count}" for name, count in counts.items())
-            raise ShapeError(
-                f"The arrays do not have the same number of samples ({listing}).", name="samples"
-            )
+            raise ShapeError(f"The arrays do not have the same number of samples ({listing}).")
         return arrays, next(iter(counts.values()), 1)
 
     def _checked_out(self, out: FloatArray, samples: int) -> FloatArray:
@@ -269,12 +263,10 @@ class BatchKernel:
         if not good or out.strides[1] != 8 or out.strides[0] < 8 * samples:
             raise ShapeError(
                 f"out has shape {out.shape} and type {out.dtype}; expected ({self.n_outputs}, {samples}) "
-                "of float64 with contiguous rows.",
-                name="out",
-                value=out.shape,
+                "of float64 with contiguous rows."
             )
         if not out.flags.writeable:
-            raise ShapeError("out cannot be written; give an array of your own.", name="out")
+            raise ShapeError("out cannot be written; give an array of your own.")
         return out
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from dynid.compile.program import BINARY, Program
-from dynid.errors import ModelError
+from dynid.core.errors import ModelError
 
 _INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 _COMPARE = {"lt": "<", "le": "<=", "eq": "==", "ne": "!="}
@@ -110,9 +110,7 @@ def c_source(program: Program, name: str | None = None) -> str:
     """
     function = name or program.name
     if not re.fullmatch(r"[A-Za-z_][A-Za-z_0-9]*", function) or function in _RESERVED:
-        raise ModelError(
-            f"{function!r} is not a name for a C function of one's own.", name="name", value=function
-        )
+        raise ModelError(f"{function!r} is not a name for a C function of one's own.")
     ins = [f"in_{port.name}" for port in program.inputs]
     outs = [f"out_{port.name}" for port in program.outputs]
     arguments = ", ".join([*(f"const double *{i}" for i in ins), *(f"double *{o}" for o in outs)])

@@ -15,7 +15,7 @@ from dynid.compile.batch import compile_batch
 from dynid.compile.batch_kernel import BatchKernel
 from dynid.compile.csource import c_source
 from dynid.compile.trace import describe
-from dynid.errors import ModelError, ShapeError
+from dynid.core.errors import ModelError, ShapeError
 from dynid.model.robot import Robot
 
 FloatArray = NDArray[np.float64]
@@ -95,10 +95,7 @@ class RobotKernels:
         n, p = self.robot.n_coordinates, self.n_columns
         if bar.ndim != 3 or bar.shape[:2] != (n, p):
             raise ShapeError(
-                f"The seed has shape {bar.shape}; expected ({n}, {p}, samples) as regressor_blocks gives.",
-                name="seed",
-                value=bar.shape,
-                allowed=f"({n}, {p}, samples)",
+                f"The seed has shape {bar.shape}; expected ({n}, {p}, samples) as regressor_blocks gives."
             )
         raw = self.kernel("regressor_adjoint")(q, qd, qdd, bar.reshape(n * p, -1), threads=self.threads)
         dq, dqd, dqdd = (np.ascontiguousarray(raw[k * n : (k + 1) * n].T) for k in range(3))
@@ -184,19 +181,14 @@ def kernels(
     """
     if not isinstance(robot, Robot):
         raise ModelError(
-            f"kernels takes a Robot, not {type(robot).__name__}; use load_robot for a name or file.",
-            name="robot",
+            f"kernels takes a Robot, not {type(robot).__name__}; use load_robot for a name or file."
         )
     chosen = None
     if columns is not None:
         try:
             chosen = tuple(robot.table.index(c) if isinstance(c, str) else operator.index(c) for c in columns)
         except TypeError:
-            raise ModelError(
-                f"columns are {columns!r}; give indices or names of parameters.",
-                name="columns",
-                value=columns,
-            ) from None
+            raise ModelError(f"columns are {columns!r}; give indices or names of parameters.") from None
     return _shared(robot, chosen, backend, threads, os.environ.get("DYNID_BACKEND"))
 
 

@@ -19,7 +19,7 @@ from dynid.compile.ir_scan import STAGES
 from dynid.compile.program import Port
 from dynid.compile.time_loops import check_lanes, check_step, time_module
 from dynid.compile.trace import Kernel, Symbols
-from dynid.errors import ModelError, ShapeError
+from dynid.core.errors import ModelError, ShapeError
 
 FloatArray = NDArray[np.float64]
 Body = Callable[[Symbols], list[Any]]
@@ -63,7 +63,7 @@ def describe_loop(
         jump: see ``Loop``.
     """
     if sizes.states < 1:
-        raise ModelError(f"The loop {name!r} has no state.", name="sizes", value=sizes)
+        raise ModelError(f"The loop {name!r} has no state.")
     p, w = Port("p", sizes.parameters), Port("w", sizes.held)
 
     def kernel(kind: str, inputs: tuple[Port, ...], outputs: tuple[Port, ...], body: Body) -> Kernel:
@@ -139,11 +139,7 @@ class LoopKernel:
     @staticmethod
     def _check(name: str, array: FloatArray, shape: tuple[int, ...]) -> None:
         if array.shape != shape:
-            raise ShapeError(
-                f"{name} of the loop has shape {array.shape}; expected {shape}.",
-                name=name,
-                value=array.shape,
-            )
+            raise ShapeError(f"{name} of the loop has shape {array.shape}; expected {shape}.")
 
     @cached_property
     def _function(self) -> Any:

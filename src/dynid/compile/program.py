@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dynid.errors import ModelError
+from dynid.core.errors import ModelError
 
 COMMUTATIVE = frozenset({"add", "mul", "min", "max", "eq", "ne", "and", "or"})
 BINARY = frozenset({"sub", "div", "pow", "lt", "le", "if", *COMMUTATIVE})
@@ -120,9 +120,7 @@ def from_casadi(function: Any, inputs: Sequence[Port], outputs: Sequence[Port]) 
 def _put(builder: _Builder, name: str | None, code: int, given: list[int]) -> int:
     match name:
         case None:
-            raise ModelError(
-                f"CasADi operation number {code} cannot be compiled.", name="operation", value=code
-            )
+            raise ModelError(f"CasADi operation number {code} cannot be compiled.")
         case "sq":
             return builder.put("mul", given[0], given[0])
         case "twice":

@@ -17,7 +17,7 @@ from dynid.compile.ir_scan import MAP, RK4, scan_ir
 from dynid.compile.program import Port
 from dynid.compile.time_loops import check_lanes, check_step, time_module
 from dynid.compile.trace import Kernel, Symbols
-from dynid.errors import ModelError, ShapeError, unknown_name
+from dynid.core.errors import ModelError, ShapeError, unknown_name
 
 FloatArray = NDArray[np.float64]
 _SIZE, _REAL, _POINTER = ctypes.c_int64, ctypes.c_double, ctypes.c_void_p
@@ -37,7 +37,7 @@ def describe_step(
     """
     n_x, n_u, n_p, n_y = sizes
     if n_x < 1:
-        raise ModelError(f"The step program {name!r} has no state.", name="sizes", value=sizes)
+        raise ModelError(f"The step program {name!r} has no state.")
     inputs = (Port("x", n_x), Port("u", n_u), Port("p", n_p))
     return Kernel(
         name, f"{name} {sizes} {key} {fingerprint(body)}", inputs, (Port("dx", n_x), Port("y", n_y)), body
@@ -87,9 +87,7 @@ class ScanKernel:
         if u.ndim != 3 or u.shape[0] != self.lanes or u.shape[2] != u_port.width:
             raise ShapeError(
                 f"inputs have shape {np.shape(inputs)}; expected (steps, {u_port.width}) or "
-                f"({self.lanes}, steps, {u_port.width}).",
-                name="inputs",
-                value=np.shape(inputs),
+                f"({self.lanes}, steps, {u_port.width})."
             )
         check_step(step, substeps)
         if self._module is None:
@@ -151,9 +149,7 @@ class ScanKernel:
         if array.shape != (self.lanes, port.width):
             raise ShapeError(
                 f"{port.name} has shape {np.shape(values)}; expected ({port.width},) or "
-                f"({self.lanes}, {port.width}).",
-                name=port.name,
-                value=np.shape(values),
+                f"({self.lanes}, {port.width})."
             )
         return array
 

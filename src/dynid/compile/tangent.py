@@ -7,7 +7,7 @@ from typing import Any
 from dynid.compile.ir_loop import LoopSizes
 from dynid.compile.loop import Loop, describe_loop
 from dynid.compile.trace import Symbols
-from dynid.errors import ModelError
+from dynid.core.errors import ModelError
 
 
 def tangent_sizes(sizes: LoopSizes) -> LoopSizes:
@@ -44,8 +44,7 @@ def tangent_loop(loop: Loop) -> Loop:
     if loop.jump is not None or sizes.modes:
         raise ModelError(
             "A loop that jumps (set-valued friction) has no derivative along its parameters; use smooth "
-            "friction.",
-            name="loop",
+            "friction."
         )
 
     def step(s: Symbols) -> list[Any]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from dynid.compile import jit
 from dynid.compile.batch import chosen_backend
-from dynid.errors import ModelError, ShapeError
+from dynid.core.errors import ModelError, ShapeError
 
 LANES = (1, 4)
 """Simulations that can run side by side: one, or a vector register of four doubles. Eight in one code outgrow
@@ -18,9 +18,7 @@ LEVEL = 2
 def check_lanes(lanes: int) -> None:
     """Refuse a number of simulations for which there is no code."""
     if lanes not in LANES:
-        raise ModelError(
-            f"lanes is {lanes}; allowed are {LANES}.", name="lanes", value=lanes, allowed=str(LANES)
-        )
+        raise ModelError(f"lanes is {lanes}; allowed are {LANES}.")
 
 
 def check_step(step: float, substeps: int) -> None:
@@ -28,9 +26,7 @@ def check_step(step: float, substeps: int) -> None:
     if substeps < 1 or not step > 0:
         raise ShapeError(
             f"A step of {step:g} s in {substeps} substeps cannot be taken; give a positive step and "
-            "at least one substep.",
-            name="substeps",
-            value=(step, substeps),
+            "at least one substep."
         )
 
 

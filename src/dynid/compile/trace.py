@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dynid.compile.program import Port, Program, from_casadi
+from dynid.core.errors import ModelError, unknown_name
 from dynid.dynamics.direct import direct_dynamics
 from dynid.dynamics.energy import energy, energy_regressor, power_regressor
 from dynid.dynamics.inertia_matrix import inertia_matrix
@@ -14,7 +15,6 @@ from dynid.dynamics.inverse import bias_torques, gravity_torques, inverse_dynami
 from dynid.dynamics.kinematics import forward_kinematics
 from dynid.dynamics.operations import symbolic
 from dynid.dynamics.regressor import regressor
-from dynid.errors import ModelError, unknown_name
 from dynid.model.robot import Robot
 
 Symbols = dict[str, list[Any]]
@@ -50,10 +50,7 @@ class Kernel:
             listing = ", ".join(f"{port.name}: {port.width}" for port in self.outputs)
             raise ModelError(
                 f"The program {self.name!r} gives {len(values)} values; its outputs ({listing}) "
-                f"need {wanted}.",
-                name="body",
-                value=len(values),
-                allowed=str(wanted),
+                f"need {wanted}."
             )
         results, start = [], 0
         for port in self.outputs:
@@ -150,14 +147,11 @@ def describe(robot: Robot, name: str, columns: Sequence[int] | None = None) -> K
     if name not in KERNELS:
         raise unknown_name("kernel", name, KERNELS)
     if columns is not None and name not in _BY_COLUMN:
-        raise ModelError(f"The kernel {name!r} has no columns to select.", name="columns")
+        raise ModelError(f"The kernel {name!r} has no columns to select.")
     chosen = tuple(range(len(robot.table))) if columns is None else tuple(columns)
     if any(not 0 <= c < len(robot.table) for c in chosen):
         raise ModelError(
-            f"Columns {list(chosen)} are not all among the robot's {len(robot.table)} parameters.",
-            name="columns",
-            value=chosen,
-            allowed=f"0 … {len(robot.table) - 1}",
+            f"Columns {list(chosen)} are not all among the robot's {len(robot.table)} parameters."
         )
     groups, body = KERNELS[name]
     inputs = tuple(_input(robot, group, len(chosen)) for group in groups)

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from dynid.core.errors import ModelError
 from dynid.dynamics.algebra import Scalar, is_constant, neg
-from dynid.errors import ModelError
 from dynid.model.friction import parse_expression
 
 
@@ -55,9 +55,7 @@ class Operations:
             of_term = f" of the term {term!r}" if term else ""
             raise ModelError(
                 f"The friction expression {expression!r}{of_term} has no value ({error}); "
-                "give one that has a value at every position and speed.",
-                name="expression",
-                value=expression,
+                "give one that has a value at every position and speed."
             ) from None
 
 

@@ -8,16 +8,16 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.errors import DynidError
+from dynid.core.errors import DynidError
 from dynid.estimators.load import load_columns, load_torques, needs_load
 from dynid.estimators.terms import NonlinearTerm, Slot, slots_of
 from dynid.estimators.weights import floored
+from dynid.preparation.decimate import decimate_rows
+from dynid.preparation.motion import Motion
 from dynid.problem.factor import triangular
 from dynid.problem.problem import Problem
 from dynid.problem.rows import JointRows
 from dynid.problem.spectrum import Spectrum, spectrum
-from dynid.signals.decimate import decimate_rows
-from dynid.signals.motion import Motion
 
 FloatArray = NDArray[np.float64]
 _STEP = 1e-5
@@ -53,8 +53,7 @@ class Augmented:
         if problem.motions is None:
             raise DynidError(
                 "The motions did not fit the memory budget, so terms that are not linear cannot be evaluated "
-                "at full rate; use fewer experiments or a larger budget_bytes in build_problem.",
-                name="motions",
+                "at full rate; use fewer experiments or a larger budget_bytes in build_problem."
             )
         return cls(problem, terms, slots_of(problem.robot, terms), problem.motions, rows, kept)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.errors import DynidError
+from dynid.core.errors import DynidError
 from dynid.estimators.fit import Fit
 from dynid.estimators.scores import automatic_bandwidth, score_series, white_rows
 from dynid.estimators.uncertainty import Doubt, Uncertainty
@@ -43,9 +43,7 @@ class Bootstrap(Uncertainty):
         """Refuse draws and blocks that hold nothing."""
         for what, value, least in (("replicates", self.replicates, 20), ("block", self.block, 1)):
             if value is not None and value < least:
-                raise DynidError(
-                    f"{what} of the bootstrap is {value}; give at least {least}.", name=what, value=value
-                )
+                raise DynidError(f"{what} of the bootstrap is {value}; give at least {least}.")
 
     def doubt(self, problem: Problem, fit: Fit) -> Doubt:
         """Spread of the solutions over the draws."""

@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.errors import DynidError, NotTrustworthyError, unknown_name
+from dynid.core.errors import DynidError, NotTrustworthyError, unknown_name
+from dynid.core.outcome import Outcome
 from dynid.estimators.fit import Fit
 from dynid.estimators.loop_checks import check_loop
 from dynid.estimators.loop_gains import Gains, transient
 from dynid.estimators.loop_start import check_simulated
 from dynid.estimators.loop_strategy import LoopStrategy
 from dynid.estimators.solved import Solved
-from dynid.outcome import Outcome
+from dynid.preparation.decimate import decimate_rows
+from dynid.preparation.preparation import Preparation
 from dynid.problem.build import build_problem
 from dynid.problem.closed_loop import LoopProblem
 from dynid.problem.problem import Problem
 from dynid.problem.replay import Model, Replayed, inertias_of, regular_start, replay, supported
-from dynid.signals.decimate import decimate_rows
-from dynid.signals.preparation import Preparation
 
 FloatArray = NDArray[np.float64]
 STARTS = ("regular", "prior")
@@ -71,13 +71,9 @@ class DIDIM(LoopStrategy):
             raise unknown_name("start of DIDIM", self.start, STARTS)
         for name in ("residual_tolerance", "value_tolerance"):
             if not getattr(self, name) > 0:
-                raise DynidError(f"{name} is {getattr(self, name)}; it must be positive.", name=name)
+                raise DynidError(f"{name} is {getattr(self, name)}; it must be positive.")
         if self.max_iterations < 1:
-            raise DynidError(
-                f"DIDIM was asked for {self.max_iterations} iterations; give at least 1.",
-                name="max_iterations",
-                value=self.max_iterations,
-            )
+            raise DynidError(f"DIDIM was asked for {self.max_iterations} iterations; give at least 1.")
 
     @property
     def simulates_law(self) -> bool:
@@ -143,8 +139,7 @@ class DIDIM(LoopStrategy):
             if not problem.robot.parameters:
                 raise DynidError(
                     f"Robot {problem.robot.name!r} has no a-priori parameters to start from; use the "
-                    "regular start.",
-                    name="start",
+                    "regular start."
                 )
             return Model(problem.robot, base, base.regroup(problem.robot.parameters))
         assert not isinstance(self.start, str)
@@ -283,7 +278,7 @@ def _low_passed(torque: FloatArray, plan: Preparation) -> FloatArray:
 def _stopped(solved: Solved | None, outcome: Outcome, k: int, history: list[dict[str, Any]]) -> Solved:
     """A simulation that cannot go on ends the iteration."""
     if solved is None:
-        raise NotTrustworthyError(f"{outcome.cause} {outcome.remedy}", name=outcome.name)
+        raise NotTrustworthyError(f"{outcome.cause} {outcome.remedy}")
     fit = replace(
         solved.fit,
         iterations=k,

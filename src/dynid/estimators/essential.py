@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.errors import DynidError, unknown_name
+from dynid.core.errors import DynidError, unknown_name
 from dynid.estimators.fit import Fit
 from dynid.estimators.least_squares import WLS
 from dynid.estimators.solved import Solved
@@ -166,12 +166,10 @@ def _check(essential: Essential) -> None:
     if threshold is None or not low < threshold < high:
         raise DynidError(
             f"The threshold of the rule {essential.rule!r} is {threshold}; it must be between {low:g} and "
-            f"{high:g}.",
-            name="threshold",
-            value=threshold,
+            f"{high:g}."
         )
     if isinstance(essential.strategy, Essential):
-        raise DynidError("Essential wraps a strategy that estimates, not another Essential.", name="strategy")
+        raise DynidError("Essential wraps a strategy that estimates, not another Essential.")
 
 
 def _relative_sigma(problem: Problem, fit: Fit, kind: Uncertainty) -> FloatArray:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.outcome import Outcome
+from dynid.core.outcome import Outcome
 
 if TYPE_CHECKING:
     from dynid.problem.problem import Problem

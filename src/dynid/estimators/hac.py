@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.errors import DynidError
+from dynid.core.errors import DynidError
 from dynid.estimators.fit import Fit
 from dynid.estimators.scores import automatic_bandwidth, first_autocorrelation, score_series
 from dynid.estimators.uncertainty import Doubt, Uncertainty
@@ -41,7 +41,7 @@ class HAC(Uncertainty):
     def __post_init__(self) -> None:
         """Refuse a negative lag."""
         if self.lags is not None and self.lags < 0:
-            raise DynidError(f"HAC was given {self.lags} lags; give 0 or more.", name="lags", value=self.lags)
+            raise DynidError(f"HAC was given {self.lags} lags; give 0 or more.")
 
     def doubt(self, problem: Problem, fit: Fit) -> Doubt:
         """Sandwich covariance of the fit's columns."""

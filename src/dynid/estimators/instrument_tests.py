@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.outcome import Outcome
+from dynid.core.outcome import Outcome
 from dynid.problem.spectrum import Spectrum, spectrum
 
 FloatArray = NDArray[np.float64]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.errors import DynidError, ShapeError
+from dynid.core.errors import DynidError, ShapeError
 from dynid.estimators.fit import Fit
 from dynid.estimators.instrument_tests import Stages, examine
 from dynid.estimators.least_squares import OLS, WLS
@@ -29,9 +29,7 @@ def check_weighting(step: Strategy) -> Strategy:
     if isinstance(step, OLS | WLS):
         return step
     raise DynidError(
-        f"Instruments and output error weight joints by OLS() or WLS(), not by {type(step).__name__}.",
-        name="step",
-        allowed="OLS, WLS",
+        f"Instruments and output error weight joints by OLS() or WLS(), not by {type(step).__name__}."
     )
 
 
@@ -87,9 +85,7 @@ class _Data:
                 if given[j].shape != (len(rows), len(kept)):
                     raise ShapeError(
                         f"Instruments of joint {j + 1} have shape {given[j].shape}; expected "
-                        f"({len(rows)}, {len(kept)}), one row per row of the regression.",
-                        name="instruments",
-                        value=given[j].shape,
+                        f"({len(rows)}, {len(kept)}), one row per row of the regression."
                     )
             W.append(rows.wide(len(kept))[:, kept])
             Z.append(np.hstack([given[j][:, kept] for given in sets]))
@@ -189,9 +185,7 @@ def instrument_rows(problem: Problem, simulated: Problem) -> tuple[FloatArray, .
         if len(theirs) != first[-1]:
             raise ShapeError(
                 f"The instruments have {len(theirs)} rows for {first[-1]} samples; build them without speed "
-                "thresholds.",
-                name="instruments",
-                value=len(theirs),
+                "thresholds."
             )
         found.append(theirs.wide(len(problem.base))[first[rows.experiment] + rows.sample])
     return tuple(found)

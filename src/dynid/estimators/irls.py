@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.errors import DynidError, unknown_name
+from dynid.core.errors import DynidError, unknown_name
 from dynid.estimators.fit import Fit
 from dynid.estimators.least_squares import WLS
 from dynid.estimators.strategy import Strategy
@@ -47,11 +47,7 @@ class IRLS(Strategy):
         if self.loss not in TUNINGS:
             raise unknown_name("loss", self.loss, TUNINGS)
         if self.tuning is not None and not 0 < self.tuning < np.inf:
-            raise DynidError(
-                f"The tuning of IRLS is {self.tuning}; it must be positive and finite.",
-                name="tuning",
-                value=self.tuning,
-            )
+            raise DynidError(f"The tuning of IRLS is {self.tuning}; it must be positive and finite.")
 
     def fit(self, problem: Problem, kept: NDArray[np.bool_] | None = None) -> Fit:
         """Reweight until the values come to rest."""

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.errors import unknown_name
+from dynid.core.errors import unknown_name
+from dynid.core.outcome import Outcome
 from dynid.estimators.fit import Fit
 from dynid.estimators.instruments import Instrumented, check_weighting, instrument_rows
 from dynid.estimators.loop_gains import Gains
@@ -23,13 +24,12 @@ from dynid.estimators.loop_start import (
 )
 from dynid.estimators.loop_strategy import LoopStrategy
 from dynid.estimators.solved import Origin, Solved
-from dynid.outcome import Outcome
+from dynid.preparation.motion import Motion
 from dynid.problem.build import build_problem
 from dynid.problem.closed_loop import LoopProblem
 from dynid.problem.problem import Problem
 from dynid.problem.replay import Model, Replayed, regular_start, replay, supported
 from dynid.problem.stamps import at_motions, reference_motions
-from dynid.signals.motion import Motion
 
 FloatArray = NDArray[np.float64]
 Rows = tuple[FloatArray, ...]

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.outcome import Outcome
 from dynid.estimators.law_errors import LawErrors, has_offset, law_errors
 from dynid.model.robot import Robot
-from dynid.outcome import Outcome
 from dynid.problem.closed_loop import LoopExperiment, LoopProblem, Memory
 from dynid.problem.law_torques import law_torques, why_not_told
 from dynid.problem.replay import Replayed

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.errors import DynidError
+from dynid.core.errors import DynidError
 from dynid.estimators.fit import Fit
 from dynid.estimators.strategy import Strategy
 from dynid.estimators.weights import all_kept, fitted_sigma, own_sigma, spread, weights_of
@@ -43,12 +43,7 @@ class WLS(Strategy):
         """Refuse a number of passes that is no number of passes."""
         super().__post_init__()
         if self.iterations < 1:
-            raise DynidError(
-                f"WLS was asked for {self.iterations} iterations; give at least 1.",
-                name="iterations",
-                value=self.iterations,
-                allowed=">= 1",
-            )
+            raise DynidError(f"WLS was asked for {self.iterations} iterations; give at least 1.")
 
     def fit(self, problem: Problem, kept: NDArray[np.bool_] | None = None) -> Fit:
         """Solve with each joint's rows weighted by its own error."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dynid.base.base_map import BaseMap
 from dynid.compile.kernels import kernels
 from dynid.estimators.terms import NonlinearTerm
-from dynid.signals.motion import Motion
+from dynid.preparation.motion import Motion
 
 FloatArray = NDArray[np.float64]
 _BLOCK = 5000

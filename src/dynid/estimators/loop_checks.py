@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dynid.core.outcome import Outcome
 from dynid.estimators.law_checks import MISMATCH, Finding, check_motion
 from dynid.estimators.law_errors import averaged, running_mean
-from dynid.outcome import Outcome
 from dynid.problem.closed_loop import LoopProblem
 from dynid.problem.replay import Replayed
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.errors import DynidError, unknown_name
+from dynid.core.errors import DynidError, unknown_name
 from dynid.problem.closed_loop import LoopProblem
 from dynid.problem.replay import Model, inertias_of
 from dynid.simulation.controller import Controller
@@ -33,8 +33,7 @@ class Gains:
         if self.follow != "never" and self.tuned is None:
             raise DynidError(
                 f"The gains of the law {type(actual.law).__name__} cannot follow the inertia, because the "
-                "inertia they were tuned for is not known; give it, or let follow_inertia be 'never'.",
-                name="follow_inertia",
+                "inertia they were tuned for is not known; give it, or let follow_inertia be 'never'."
             )
 
     @property

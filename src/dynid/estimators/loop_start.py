@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.errors import DynidError, NotTrustworthyError, unknown_name
+from dynid.core.errors import DynidError, NotTrustworthyError, unknown_name
+from dynid.core.outcome import Outcome
 from dynid.estimators.fit import Fit
-from dynid.outcome import Outcome
 from dynid.problem.closed_loop import LoopExperiment, LoopProblem, Memory
 
 FloatArray = NDArray[np.float64]
@@ -32,8 +32,7 @@ def given_start(problem: LoopProblem, start: str | Mapping[str, float]) -> Float
     if isinstance(start, str):
         if not problem.robot.parameters:
             raise DynidError(
-                f"Robot {problem.robot.name!r} has no a-priori parameters to start from; use another start.",
-                name="start",
+                f"Robot {problem.robot.name!r} has no a-priori parameters to start from; use another start."
             )
         return base.regroup(problem.robot.parameters)
     unknown = [name for name in start if name not in base.names]
@@ -93,15 +92,9 @@ def check_options(
     if isinstance(start, str) and start not in starts:
         raise unknown_name(f"start of {owner}", start, starts)
     if max_iterations < 1:
-        raise DynidError(
-            f"{owner} was asked for {max_iterations} iterations; give at least 1.",
-            name="max_iterations",
-            value=max_iterations,
-        )
+        raise DynidError(f"{owner} was asked for {max_iterations} iterations; give at least 1.")
     if not value_tolerance > 0:
-        raise DynidError(
-            f"value_tolerance is {value_tolerance}; it must be positive.", name="value_tolerance"
-        )
+        raise DynidError(f"value_tolerance is {value_tolerance}; it must be positive.")
 
 
 def check_simulated(outcome: Outcome) -> None:
@@ -111,7 +104,7 @@ def check_simulated(outcome: Outcome) -> None:
         NotTrustworthyError: with cause and remedy.
     """
     if not outcome.trustworthy:
-        raise NotTrustworthyError(f"{outcome.cause} {outcome.remedy}", name=outcome.name)
+        raise NotTrustworthyError(f"{outcome.cause} {outcome.remedy}")
 
 
 def movement(before: FloatArray, fit: Fit, tolerance: float, share: float) -> FloatArray:

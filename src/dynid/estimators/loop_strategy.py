@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.errors import DynidError, NotTrustworthyError
+from dynid.core.errors import DynidError, NotTrustworthyError
 from dynid.estimators.essential import Essential
 from dynid.estimators.law_checks import SYSTEMATIC, check_law
 from dynid.estimators.least_squares import WLS
@@ -65,8 +65,7 @@ class LoopStrategy(Strategy):
         """Refuse a linear problem, which does not know the closed loop."""
         if isinstance(problem, Problem):
             raise DynidError(
-                f"{type(self).__name__} needs {self.needs}; build the problem with build_loop_problem.",
-                name="problem",
+                f"{type(self).__name__} needs {self.needs}; build the problem with build_loop_problem."
             )
 
     def solution(self, problem: Problem | LoopProblem) -> Solved:
@@ -100,9 +99,9 @@ class LoopStrategy(Strategy):
             if law.outcome is None and not law.notes:
                 raise
             if law.outcome is None:
-                raise NotTrustworthyError(f"{error} {' '.join(law.notes)}", name=error.name) from error
+                raise NotTrustworthyError(f"{error} {' '.join(law.notes)}") from error
             text = f"{law.outcome.cause} {law.outcome.remedy} (The simulation with it ended so: {error})"
-            raise NotTrustworthyError(text, name=law.outcome.name) from error
+            raise NotTrustworthyError(text) from error
         fit = replace(
             solved.fit,
             problem_outcome=law.outcome or solved.fit.problem_outcome,

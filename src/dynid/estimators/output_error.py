@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.outcome import Outcome
 from dynid.estimators.coloured import colour_of
 from dynid.estimators.didim import DIDIM
 from dynid.estimators.fit import Fit
@@ -29,7 +30,6 @@ from dynid.estimators.positions import Positions, Tangent, Trial
 from dynid.estimators.solved import Origin, Solved
 from dynid.estimators.uncertainty import Classical
 from dynid.estimators.weights import weights_of
-from dynid.outcome import Outcome
 from dynid.problem.build import build_problem
 from dynid.problem.closed_loop import LoopProblem
 from dynid.problem.problem import Problem

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.errors import DynidError
-from dynid.outcome import FINE, Outcome
+from dynid.core.errors import DynidError
+from dynid.core.outcome import FINE, Outcome
 from dynid.problem.closed_loop import LoopExperiment, LoopProblem, Memory
 from dynid.problem.problem import Problem
 from dynid.problem.replay import Model, Run, run_experiment
@@ -137,9 +137,7 @@ class Positions:
         if problem.accuracy.friction == STICK:
             raise DynidError(
                 "Output error needs derivatives of the simulation, which set-valued friction has not; use "
-                "smooth friction (accuracy.friction 'smooth').",
-                name="friction",
-                value=STICK,
+                "smooth friction (accuracy.friction 'smooth')."
             )
         if not open_loop:
             return cls(problem, kept, trim_s, problem.controller, (None,) * len(problem.experiments))
@@ -205,8 +203,7 @@ def _check_positions(experiment: LoopExperiment) -> None:
     if experiment.position is None:
         raise DynidError(
             f"Output error needs the measured motion (positions) of experiment {experiment.name!r}; DIDIM "
-            "does not. Map the position columns, or use DIDIM.",
-            name="position",
+            "does not. Map the position columns, or use DIDIM."
         )
 
 
@@ -216,14 +213,12 @@ def _cut(experiment: LoopExperiment) -> LoopExperiment:
         raise DynidError(
             f"Open-loop output error needs q and q̇ at the start of experiment {experiment.name!r}, because "
             "nothing brings a wrong start back; give starts to build_loop_problem, or simulate the closed "
-            "loop.",
-            name="start",
+            "loop."
         )
     if not np.array_equal(experiment.samples, np.arange(len(experiment.samples))):
         raise DynidError(
             f"Open-loop output error needs the torque of every sample of the controller, from the first "
-            f"sample of the reference on; experiment {experiment.name!r} does not have it.",
-            name="torque",
+            f"sample of the reference on; experiment {experiment.name!r} does not have it."
         )
     r = experiment.reference
     count = len(experiment.samples)

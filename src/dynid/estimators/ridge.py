@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.errors import DynidError, ShapeError, unknown_name
+from dynid.core.errors import DynidError, ShapeError, unknown_name
 from dynid.estimators.fit import Fit
 from dynid.estimators.least_squares import weighted_fit
 from dynid.estimators.strategy import Strategy
@@ -48,16 +48,11 @@ class Ridge(Strategy):
         number = isinstance(self.strength, int | float) and 0 <= self.strength < np.inf
         if not number and self.strength != "auto":
             raise DynidError(
-                f"The strength of the prior is {self.strength!r}; give a number from 0 on, or 'auto'.",
-                name="strength",
-                value=self.strength,
-                allowed=">= 0 or 'auto'",
+                f"The strength of the prior is {self.strength!r}; give a number from 0 on, or 'auto'."
             )
         if not 0 < self.relative_sigma < np.inf:
             raise DynidError(
-                f"The relative sigma of the prior is {self.relative_sigma}; it must be positive and finite.",
-                name="relative_sigma",
-                value=self.relative_sigma,
+                f"The relative sigma of the prior is {self.relative_sigma}; it must be positive and finite."
             )
 
     def fit(self, problem: Problem, kept: NDArray[np.bool_] | None = None) -> Fit:
@@ -114,16 +109,13 @@ class Ridge(Strategy):
         P = np.asarray(self.covariance, dtype=float)
         if P.shape != (len(kept), len(kept)):
             raise ShapeError(
-                f"The prior covariance has shape {P.shape}; expected ({len(kept)}, {len(kept)}).",
-                name="covariance",
-                value=P.shape,
+                f"The prior covariance has shape {P.shape}; expected ({len(kept)}, {len(kept)})."
             )
         try:
             return np.asarray(np.linalg.cholesky(P[np.ix_(kept, kept)]), dtype=float)
         except np.linalg.LinAlgError:
             raise DynidError(
-                "The prior covariance is not positive definite; give each parameter a positive variance.",
-                name="covariance",
+                "The prior covariance is not positive definite; give each parameter a positive variance."
             ) from None
 
     def _strength(self, factor: FloatArray, center: FloatArray, half: FloatArray) -> float:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.errors import DynidError, unknown_name
+from dynid.core.errors import DynidError, unknown_name
 from dynid.estimators.augmented import Augmented
 from dynid.estimators.estimate import Further
 from dynid.estimators.fit import Fit, FurtherColumns
@@ -123,9 +123,7 @@ class Separable(Strategy):
         """Refuse a fit without terms."""
         super().__post_init__()
         if not self.terms:
-            raise DynidError(
-                "Separable was given no terms; give at least one, or use WLS.", name="terms", value=()
-            )
+            raise DynidError("Separable was given no terms; give at least one, or use WLS.")
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.errors import DynidError
+from dynid.core.errors import DynidError
 from dynid.estimators.fit import Fit
 from dynid.estimators.solved import Solved
 from dynid.estimators.uncertainties import uncertainty_of
@@ -73,8 +73,7 @@ class Strategy(ABC):
     def _needs_motions(self) -> DynidError:
         return DynidError(
             f"{type(self).__name__} works on measured motions; build the problem with build_problem, or use "
-            "a strategy that simulates the closed loop, such as DIDIM.",
-            name="strategy",
+            "a strategy that simulates the closed loop, such as DIDIM."
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -11,12 +11,12 @@ from types import CodeType
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.errors import DynidError, ModelError, unknown_name
 from dynid.dynamics.operations import NUMERIC
-from dynid.errors import DynidError, ModelError, unknown_name
 from dynid.model.friction import FUNCTIONS, parse_expression
 from dynid.model.joint import JointKind
 from dynid.model.robot import Robot
-from dynid.signals.motion import Motion
+from dynid.preparation.motion import Motion
 
 FloatArray = NDArray[np.float64]
 SIGNALS = ("q", "qd", "tau", "load")
@@ -54,9 +54,7 @@ class NonlinearTerm:
             if guess is None or not np.isfinite(guess) or guess == 0:
                 raise ModelError(
                     f"The constant {constant!r} of the term {self.name!r} has the first guess {guess}; "
-                    "give a number other than zero.",
-                    name="start",
-                    value=guess,
+                    "give a number other than zero."
                 )
         for name in {*self.start, *self.bounds} - set(self.constants):
             raise unknown_name(f"constant of the term {self.name!r}", name, self.constants)
@@ -131,8 +129,7 @@ class Slot:
         if "load" in self.term.signals:
             if load is None:
                 raise DynidError(
-                    f"The term {self.term.name!r} holds the load; give the torques of inertia and weight.",
-                    name="load",
+                    f"The term {self.term.name!r} holds the load; give the torques of inertia and weight."
                 )
             signals["load"] = load[:, j]
         return self.term.evaluate(signals, dict(zip(self.term.constants, constants, strict=True)))
@@ -149,9 +146,7 @@ def slots_of(robot: Robot, terms: tuple[NonlinearTerm, ...]) -> tuple[Slot, ...]
         for j in range(robot.n_coordinates) if term.joints is None else term.joints:
             if not 0 <= j < robot.n_coordinates:
                 raise DynidError(
-                    f"The term {term.name!r} names joint {j}; give some of 0 … {robot.n_coordinates - 1}.",
-                    name="joints",
-                    value=j,
+                    f"The term {term.name!r} names joint {j}; give some of 0 … {robot.n_coordinates - 1}."
                 )
             joint = robot.joints[robot.coordinates[j]]
             slots.append(Slot(term, j, joint.label, joint.kind is JointKind.PRISMATIC))
@@ -159,9 +154,7 @@ def slots_of(robot: Robot, terms: tuple[NonlinearTerm, ...]) -> tuple[Slot, ...]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise DynidError(
-            f"Two parameters would be called {twice[0]!r}; give the terms and their constants other names.",
-            name="terms",
-            value=twice[0],
+            f"Two parameters would be called {twice[0]!r}; give the terms and their constants other names."
         )
     return tuple(slots)
 

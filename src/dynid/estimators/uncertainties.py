@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dynid.errors import unknown_name
+from dynid.core.errors import unknown_name
+from dynid.core.lazy import later
 from dynid.estimators.uncertainty import Classical, Uncertainty
-from dynid.later import later
 
 KINDS: dict[str, Callable[[], Uncertainty]] = {
     "classical": Classical,

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Iterable
 from typing import Any
 
-from dynid.errors import ModelError
+from dynid.core.errors import ModelError
 
 LARGEST = 1e6
 """Largest length [m], angle [rad] and gravity [m/s²]: no robot needs more, and products lose digits."""
@@ -26,18 +26,14 @@ def real(value: Any, name: str, where: str) -> float:
             return float(value)
         except (TypeError, ValueError, OverflowError):
             pass  # the sentence below
-    raise ModelError(
-        f"{where} is {value!r}; it must be a number.", name=name, value=value, allowed="a number"
-    )
+    raise ModelError(f"{where} is {value!r}; it must be a number.")
 
 
 def finite(value: Any, name: str, where: str) -> float:
     """A finite number as a float; the arguments are those of ``real``."""
     number = real(value, name, where)
     if not math.isfinite(number):
-        raise ModelError(
-            f"{where} is {number}; it must be a finite number.", name=name, value=number, allowed="finite"
-        )
+        raise ModelError(f"{where} is {number}; it must be a finite number.")
     return number
 
 
@@ -46,10 +42,7 @@ def bounded(value: Any, name: str, where: str, unit: str) -> float:
     number = finite(value, name, where)
     if abs(number) > LARGEST:
         raise ModelError(
-            f"{where} is {number:g} {unit}; at most {LARGEST:g} {unit} are taken, so check its unit.",
-            name=name,
-            value=number,
-            allowed=f"within ±{LARGEST:g} {unit}",
+            f"{where} is {number:g} {unit}; at most {LARGEST:g} {unit} are taken, so check its unit."
         )
     return number
 
@@ -61,15 +54,13 @@ def whole(value: Any, name: str, where: str) -> int:
             return operator.index(value)
         except TypeError:
             pass  # the sentence below
-    raise ModelError(
-        f"{where} is {value!r}; it must be a whole number.", name=name, value=value, allowed="a whole number"
-    )
+    raise ModelError(f"{where} is {value!r}; it must be a whole number.")
 
 
 def listed(values: Any, name: str, where: str, what: str) -> tuple[Any, ...]:
     """A list, tuple or other iterable as a tuple; a text is none, because its letters are not meant."""
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise ModelError(f"{where} is {values!r}; give a list of {what}.", name=name, value=values)
+        raise ModelError(f"{where} is {values!r}; give a list of {what}.")
     return tuple(values)
 
 
@@ -82,7 +73,5 @@ def not_negative(value: Any, name: str, where: str) -> float:
     """A finite number of at least zero as a float."""
     number = finite(value, name, where)
     if number < 0:
-        raise ModelError(
-            f"{where} is {number:g}; it cannot be negative.", name=name, value=number, allowed=">= 0"
-        )
+        raise ModelError(f"{where} is {number:g}; it cannot be negative.")
     return number

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.errors import ModelError
+from dynid.core.errors import ModelError
 from dynid.model.checks import listed, row, whole
 
 
@@ -39,21 +39,18 @@ class Coupling:
         if k == 0 or len(self.offset) != n or any(len(row) != k for row in self.matrix):
             raise ModelError(
                 f"The coupling has {n} rows and {k} coordinates, but {len(self.offset)} offsets or rows of "
-                "other lengths; give one row of G and one offset per movable joint.",
-                name="coupling",
+                "other lengths; give one row of G and one offset per movable joint."
             )
         G = self.G
         if not (np.all(np.isfinite(G)) and np.all(np.isfinite(self.offset))):
-            raise ModelError("The coupling holds a value that is not finite.", name="coupling")
+            raise ModelError("The coupling holds a value that is not finite.")
         picked = all(0 <= c < n for c in self.coordinates) and np.array_equal(
             G[list(self.coordinates)], np.eye(k)
         )
         if not picked or any(self.offset[c] != 0 for c in self.coordinates):
             raise ModelError(
                 "Every coordinate of a coupling must be the position of its own joint (unit row, zero "
-                "offset).",
-                name="coupling",
-                value=self.coordinates,
+                "offset)."
             )
 
     @property

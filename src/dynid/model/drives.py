@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dynid.errors import ModelError, ShapeError
+from dynid.core.errors import ModelError, ShapeError
 from dynid.model.checks import listed, row
 
 FloatArray = NDArray[np.float64]
@@ -48,26 +48,19 @@ class Drives:
         if sizes != {n}:
             raise ModelError(
                 f"The drives name {n} motors but rows, offsets and gains of sizes {sorted(sizes)}; "
-                "give a square ratio matrix and one offset and one gain per motor.",
-                name="drives",
-                value=sorted(sizes),
+                "give a square ratio matrix and one offset and one gain per motor."
             )
         R = np.array(self.ratio, dtype=float)
         if not np.all(np.isfinite(R)) or not np.all(np.isfinite(self.offset + self.gain)):
-            raise ModelError("The drives hold a value that is not finite.", name="drives")
+            raise ModelError("The drives hold a value that is not finite.")
         if 0.0 in self.gain:
             raise ModelError(
-                "A drive gain is 0; a logged signal must say something about the motor's torque.",
-                name="gain",
-                value=self.gain,
-                allowed="not 0",
+                "A drive gain is 0; a logged signal must say something about the motor's torque."
             )
         if np.any(np.diag(R) == 0) or np.linalg.cond(R) > 1e12:
             raise ModelError(
                 "The gear-ratio matrix cannot be inverted or has a zero on its diagonal; "
-                "motor j must turn with joint j.",
-                name="ratio",
-                value=self.ratio,
+                "motor j must turn with joint j."
             )
 
     @property
@@ -110,10 +103,5 @@ class Drives:
     def _checked(self, values: ArrayLike, what: str) -> FloatArray:
         array = np.atleast_2d(np.asarray(values, dtype=float))
         if array.ndim != 2 or array.shape[1] != len(self.ratio):
-            raise ShapeError(
-                f"The {what} have shape {array.shape}; expected (samples, {len(self.ratio)}).",
-                name=what,
-                value=array.shape,
-                allowed=f"(samples, {len(self.ratio)})",
-            )
+            raise ShapeError(f"The {what} have shape {array.shape}; expected (samples, {len(self.ratio)}).")
         return array

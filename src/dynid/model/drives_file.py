@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-from dynid.errors import ModelError, unknown_name
+from dynid.core.errors import ModelError, unknown_name
 from dynid.model.drives import Drives
 from dynid.model.files import naming_file, read_toml
 from dynid.model.table_values import Table, check_keys, numbers_of, table_of
@@ -36,15 +36,13 @@ def drives_from_table(row: Table) -> Drives:
     check_keys(row, _KEYS, "[drives]")
     ratio = row.get("ratio")
     if not isinstance(ratio, list) or not ratio:
-        raise ModelError(
-            "[drives] needs ratio: a list of gear ratios, or a matrix with one row per motor.", name="ratio"
-        )
+        raise ModelError("[drives] needs ratio: a list of gear ratios, or a matrix with one row per motor.")
     n = len(ratio)
     if not isinstance(ratio[0], list):
         ratio = [[value if i == j else 0.0 for j in range(n)] for i, value in enumerate(ratio)]
     matrix = tuple(numbers_of(line, "a row of ratio", n) for line in ratio)
     if "offset" in row and "offset_deg" in row:
-        raise ModelError("[drives] gives both offset and offset_deg; keep one.", name="offset")
+        raise ModelError("[drives] gives both offset and offset_deg; keep one.")
     offset = numbers_of(row.get("offset", [0.0] * n), "offset of [drives]", n)
     if "offset_deg" in row:
         offset = tuple(math.radians(v) for v in numbers_of(row["offset_deg"], "offset_deg of [drives]", n))

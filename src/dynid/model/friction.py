@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from dynid.errors import ModelError
+from dynid.core.errors import ModelError
 
 FUNCTIONS = ("sign", "step", "abs", "exp", "tanh", "atan", "sqrt", "sin", "cos", "log", "min", "max")
 VARIABLES = ("q", "qd")
@@ -37,9 +37,7 @@ class FrictionTerm:
         if not re.fullmatch(r"[A-Za-z_]+[A-Za-z_0-9]*[A-Za-z_]|[A-Za-z_]", self.name):
             raise ModelError(
                 f"Friction term name {self.name!r} must be letters, digits or _ and must not end in a digit, "
-                "because the joint's number is appended to it.",
-                name="friction",
-                value=self.name,
+                "because the joint's number is appended to it."
             )
         parse_expression(self.expression)
 
@@ -55,18 +53,12 @@ def parse_expression(text: str) -> ast.expr:
         ModelError: when anything but arithmetic on q, qd, numbers and the known functions appears.
     """
     if len(text) > 500:
-        raise ModelError(
-            f"The friction expression has {len(text)} characters; at most 500 are taken.",
-            name="expression",
-            value=len(text),
-        )
+        raise ModelError(f"The friction expression has {len(text)} characters; at most 500 are taken.")
     try:
         tree = ast.parse(text.replace("^", "**"), mode="eval").body
         _check(tree, text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise ModelError(
-            f"The friction expression {text!r} is not a formula ({error}).", name="expression", value=text
-        ) from None
+        raise ModelError(f"The friction expression {text!r} is not a formula ({error}).") from None
     return tree
 
 
@@ -82,9 +74,7 @@ def _check(node: ast.expr, text: str) -> None:
             if len(args) != wanted:
                 raise ModelError(
                     f"In the friction expression {text!r}, {name} takes {wanted} argument(s), not "
-                    f"{len(args)}.",
-                    name="expression",
-                    value=text,
+                    f"{len(args)}."
                 )
             for argument in args:
                 _check(argument, text)
@@ -97,10 +87,7 @@ def _check(node: ast.expr, text: str) -> None:
         case _:
             raise ModelError(
                 f"The friction expression {text!r} contains {ast.unparse(node)!r}; allowed are q, qd, "
-                f"numbers, + - * / ^ and the functions {', '.join(FUNCTIONS)}.",
-                name="expression",
-                value=text,
-                allowed=", ".join(VARIABLES + FUNCTIONS),
+                f"numbers, + - * / ^ and the functions {', '.join(FUNCTIONS)}."
             )
 
 

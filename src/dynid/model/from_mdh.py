@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from dynid.errors import ModelError, unknown_name
+from dynid.core.errors import ModelError, unknown_name
 from dynid.model.coupling import Coupling
 from dynid.model.drives_file import drives_from_table
 from dynid.model.files import naming_file, read_toml
@@ -49,16 +49,14 @@ def robot_from_table(content: Table, default_name: str = "robot") -> Robot:
     }
     rows = content.get("joint", [])
     if not isinstance(rows, list) or not rows:
-        raise ModelError("The robot file has no [[joint]] tables; give one per joint.", name="joint")
+        raise ModelError("The robot file has no [[joint]] tables; give one per joint.")
     for row in rows:
         check_keys(row, _JOINT_KEYS, "[[joint]] table")
     names = [str(row.get("name", f"joint{i + 1}")) for i, row in enumerate(rows)]
     joints = tuple(_joint(row, i, names, lengths) for i, row in enumerate(rows))
     gravity = content.get("gravity", EARTH_GRAVITY)
     if not isinstance(gravity, list | tuple) or len(gravity) != 3:
-        raise ModelError(
-            f"gravity is {gravity!r}; give three numbers in m/s².", name="gravity", value=gravity
-        )
+        raise ModelError(f"gravity is {gravity!r}; give three numbers in m/s².")
     drives = table_of(content, "drives")
     robot = Robot(
         name=str(content.get("name", default_name)),
@@ -113,16 +111,14 @@ def _antecedent(value: object, i: int, names: list[str], where: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= len(names):
         raise ModelError(
             f"{where}: antecedent is {value!r}; give 0 for the base, a joint's number up to {len(names)}, "
-            "or its name.",
-            name="antecedent",
-            value=value,
+            "or its name."
         )
     return value - 1
 
 
 def _angle(row: Table, name: str, where: str) -> float:
     if name in row and f"{name}_deg" in row:
-        raise ModelError(f"{where}: both {name} and {name}_deg are given; keep one.", name=name)
+        raise ModelError(f"{where}: both {name} and {name}_deg are given; keep one.")
     if f"{name}_deg" in row:
         return math.radians(number_of(row[f"{name}_deg"], f"{where}: {name}_deg"))
     return number_of(row.get(name, 0.0), f"{where}: {name}")
@@ -133,9 +129,7 @@ def _length(text: str, lengths: Mapping[str, float], where: str) -> float:
     if not match:
         raise ModelError(
             f"{where}: length {text!r} is neither a number nor a name from [lengths] with an optional "
-            "minus sign.",
-            name="length",
-            value=text,
+            "minus sign."
         )
     sign, name = match.groups()
     if name not in lengths:
@@ -158,7 +152,7 @@ def _friction(row: Table) -> FrictionTerm:
     check_keys(row, keys, "[[friction]]")
     for key in keys[:2]:
         if key not in row:
-            raise ModelError(f"A [[friction]] table has no {key}.", name="friction")
+            raise ModelError(f"A [[friction]] table has no {key}.")
     return FrictionTerm(**{key: str(value) for key, value in row.items()})
 
 
@@ -180,10 +174,7 @@ def _coupling(row: Table, joints: tuple[Joint, ...]) -> Coupling | None:
             continue
         if name not in row:
             raise ModelError(
-                f"[coupling] gives neither joint {name!r} as a coordinate nor its equation "
-                f"[coupling.{name}].",
-                name="coupling",
-                value=name,
+                f"[coupling] gives neither joint {name!r} as a coordinate nor its equation [coupling.{name}]."
             )
         check_keys(row[name], ("offset", "offset_deg", *coordinates), f"[coupling.{name}]")
         matrix.append(tuple(number_of(row[name].get(c, 0.0), f"coupling of {name}") for c in coordinates))

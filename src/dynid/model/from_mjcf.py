@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from dynid.errors import ModelError
+from dynid.core.errors import ModelError
 from dynid.model.files import naming_file
 from dynid.model.inertia import LinkInertia
 from dynid.model.joint import BASE, JointKind
@@ -60,12 +60,7 @@ def robot_from_mjcf(
 ) -> Robot:
     """Build a robot from the root element of an MJCF model."""
     if root.tag != "mujoco":
-        raise ModelError(
-            f"The root element is <{root.tag}>; an MJCF model has <mujoco>.",
-            name="mujoco",
-            value=root.tag,
-            allowed="mujoco",
-        )
+        raise ModelError(f"The root element is <{root.tag}>; an MJCF model has <mujoco>.")
     settings, defaults = settings_of(root), defaults_of(root)
     taken = frozenset(body.get("name", "") for body in root.iter("body"))
     walk = _Walk(settings, defaults, actuation_of(root, defaults), snap_rad, taken)
@@ -113,7 +108,7 @@ class _Walk:
         parts = _Parts()
         self._gather(element, childclass, _HERE, parts)
         if element.tag == "worldbody" and parts.joints:
-            raise ModelError("The <worldbody> has a joint; the world does not move.", name="joint")
+            raise ModelError("The <worldbody> has a joint; the world does not move.")
         for body, inner, frame in parts.bodies:
             self._body(body, index, inner, frame, still=still)
 
@@ -121,7 +116,7 @@ class _Walk:
         name = element.get("name") or self._free_name()
         where = f"Body {name!r}"
         if name in self.names:
-            raise ModelError(f"Two bodies are named {name!r}; names must be unique.", name="body", value=name)
+            raise ModelError(f"Two bodies are named {name!r}; names must be unique.")
         self.names.add(name)
         childclass = element.get("childclass", childclass)
         self.defaults.check(childclass, where)
@@ -154,7 +149,7 @@ class _Walk:
 
     def _inertia(self, parts: _Parts, where: str) -> LinkInertia:
         if len(parts.inertials) > 1:
-            raise ModelError(f"{where} has {len(parts.inertials)} <inertial>; keep one.", name="inertial")
+            raise ModelError(f"{where} has {len(parts.inertials)} <inertial>; keep one.")
         inertial = parts.inertials[0] if parts.inertials else None
         return body_inertia(inertial, parts.geoms, self.settings, self.snap_rad, where)
 
@@ -177,8 +172,7 @@ class _Walk:
                 parts.inertials.append(child.attrib)
             elif child.tag in _UNREAD:
                 raise ModelError(
-                    f"<{child.tag}> is not read; save the compiled model as plain MJCF with MuJoCo first.",
-                    name=child.tag,
+                    f"<{child.tag}> is not read; save the compiled model as plain MJCF with MuJoCo first."
                 )
 
 

@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.errors import ModelError, unknown_name
+from dynid.core.errors import ModelError, unknown_name
 from dynid.model.files import naming_file
 from dynid.model.inertia import LinkInertia
 from dynid.model.joint import BASE, JointKind, Limits
@@ -63,14 +63,9 @@ def robot_from_urdf(
 ) -> Robot:
     """Build a robot from the root element of a URDF."""
     if root.tag != "robot":
-        raise ModelError(
-            f"The root element is <{root.tag}>; a URDF has <robot>.",
-            name="robot",
-            value=root.tag,
-            allowed="robot",
-        )
+        raise ModelError(f"The root element is <{root.tag}>; a URDF has <robot>.")
     if any(element.tag.startswith("xacro:") for element in root.iter()):
-        raise ModelError("The file holds xacro macros; expand it with xacro first.", name="xacro")
+        raise ModelError("The file holds xacro macros; expand it with xacro first.")
     links = named(root.findall("link"), "link")
     joints = named(root.findall("joint"), "joint")
     edges = {name: edge_of(name, element, links) for name, element in joints.items()}
@@ -93,10 +88,7 @@ def _segment(name: str, joint: Element, parent: int, link: Element, snap_rad: fl
     if kind in ("floating", "planar"):
         raise ModelError(
             f"{where} is {kind}; only joints of one degree of freedom on an immobile base are read, so "
-            "make it fixed or replace it by revolute and prismatic joints.",
-            name="type",
-            value=kind,
-            allowed=", ".join(_KINDS),
+            "make it fixed or replace it by revolute and prismatic joints."
         )
     if kind not in _KINDS:
         raise unknown_name(f"type of joint {name!r}", kind, _KINDS)
@@ -138,8 +130,7 @@ def _inertia(link: Element, snap_rad: float) -> LinkInertia:
         missing = "mass" if mass is None else "inertia"
         raise ModelError(
             f"{where}: its <inertial> has no <{missing}>; add it, or leave out <inertial> for a massless "
-            "link.",
-            name=missing,
+            "link."
         )
     required(mass.attrib, "value", f"{where}: <mass>")
     xx, xy, xz, yy, yz, zz = (
@@ -169,9 +160,7 @@ def _limits(joint: Element, where: str, kind: str) -> Limits:
     try:
         return Limits(**values)
     except ModelError as error:
-        raise ModelError(
-            f"{where}: {error}", name=error.name, value=error.value, allowed=error.allowed
-        ) from None
+        raise ModelError(f"{where}: {error}") from None
 
 
 def _bound(element: Element, key: str, where: str) -> float:
@@ -195,10 +184,7 @@ def _dynamics(joint: Element, where: str) -> dict[str, float]:
             values[symbol] = number(element.attrib, key, f"{where}: <dynamics>", 0.0)
             if values[symbol] < 0:
                 raise ModelError(
-                    f"{where}: {key} is {values[symbol]:g}; friction takes energy, so it cannot be negative.",
-                    name=key,
-                    value=values[symbol],
-                    allowed=">= 0",
+                    f"{where}: {key} is {values[symbol]:g}; friction takes energy, so it cannot be negative."
                 )
     return values
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dynid.errors import ModelError
+from dynid.core.errors import ModelError
 from dynid.model.parameters import INERTIAL
 
 FloatArray = NDArray[np.float64]
@@ -84,9 +84,7 @@ class LinkInertia:
     def com_form(self) -> tuple[float, FloatArray, FloatArray]:
         """Mass, centre of mass and inertia about it: the form of URDF and MuJoCo. Needs a positive mass."""
         if self.mass <= 0:
-            raise ModelError(
-                f"A link of mass {self.mass:g} kg has no centre of mass.", name="mass", value=self.mass
-            )
+            raise ModelError(f"A link of mass {self.mass:g} kg has no centre of mass.")
         c = self.moment / self.mass
         return self.mass, c, self.tensor + self.mass * skew(c) @ skew(c)
 
@@ -107,22 +105,18 @@ def check_physical(mass: float, com: FloatArray, tensor_com: FloatArray, what: s
     if com.shape != (3,) or tensor_com.shape != (3, 3):
         raise ModelError(
             f"{what}: centre of mass and inertia have shapes {com.shape} and {tensor_com.shape}; expected "
-            "(3,) and (3, 3).",
-            name=what,
+            "(3,) and (3, 3)."
         )
     if not (np.isfinite(mass) and np.all(np.isfinite(com)) and np.all(np.isfinite(tensor_com))):
-        raise ModelError(f"{what}: mass, centre of mass or inertia is not a finite number.", name=what)
+        raise ModelError(f"{what}: mass, centre of mass or inertia is not a finite number.")
     if mass < 0:
-        raise ModelError(f"{what}: the mass {mass:g} kg is negative.", name=what, value=mass, allowed=">= 0")
+        raise ModelError(f"{what}: the mass {mass:g} kg is negative.")
     scale = float(np.abs(tensor_com).max())  # of the tensor itself: the links of a hand weigh grams
     if np.abs(tensor_com - tensor_com.T).max() > 1e-9 * scale:
-        raise ModelError(f"{what}: the inertia tensor is not symmetric.", name=what)
+        raise ModelError(f"{what}: the inertia tensor is not symmetric.")
     moments = np.linalg.eigvalsh(tensor_com)
     if moments[0] < -1e-9 * scale:
         raise ModelError(
             f"{what}: the inertia tensor has the negative principal moment {moments[0]:.3g} kg m²; "
-            "a rigid body's are all positive.",
-            name=what,
-            value=float(moments[0]),
-            allowed=">= 0",
+            "a rigid body's are all positive."
         )

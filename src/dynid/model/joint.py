@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from dynid.errors import ModelError
+from dynid.core.errors import ModelError
 from dynid.model.checks import bounded, real, whole
 from dynid.model.frozen import FrozenDict
 
@@ -41,21 +41,13 @@ class Limits:
             object.__setattr__(self, name, real(getattr(self, name), name, f"The joint limit {name}"))
         values = (self.lower, self.upper, self.velocity, self.acceleration, self.effort)
         if any(math.isnan(v) for v in values):
-            raise ModelError(f"A joint limit is not a number: {values}.", name="limits", value=values)
+            raise ModelError(f"A joint limit is not a number: {values}.")
         if self.lower > self.upper:
-            raise ModelError(
-                f"The lower joint limit {self.lower:g} is above the upper limit {self.upper:g}.",
-                name="limits",
-                value=(self.lower, self.upper),
-                allowed="lower <= upper",
-            )
+            raise ModelError(f"The lower joint limit {self.lower:g} is above the upper limit {self.upper:g}.")
         for name in ("velocity", "acceleration", "effort"):
             if getattr(self, name) < 0:
                 raise ModelError(
-                    f"The {name} limit {getattr(self, name):g} is negative; give its absolute bound.",
-                    name=name,
-                    value=getattr(self, name),
-                    allowed=">= 0",
+                    f"The {name} limit {getattr(self, name):g} is negative; give its absolute bound."
                 )
 
 
@@ -109,10 +101,7 @@ class Joint:
         if unknown:
             raise ModelError(
                 f"Joint {self.name!r}: only the lengths {', '.join(LENGTHS)} can be named, not "
-                f"{sorted(unknown)}.",
-                name="symbols",
-                value=sorted(unknown),
-                allowed=", ".join(LENGTHS),
+                f"{sorted(unknown)}."
             )
         set_field(self, "symbols", FrozenDict(self.symbols))
 
@@ -125,10 +114,5 @@ class Joint:
 def _kind(kind: object, where: str) -> JointKind:
     allowed = [known.value for known in JointKind]
     if kind not in allowed:
-        raise ModelError(
-            f"{where}: kind is {kind!r}; it must be {', '.join(allowed[:-1])} or {allowed[-1]}.",
-            name="kind",
-            value=kind,
-            allowed=", ".join(allowed),
-        )
+        raise ModelError(f"{where}: kind is {kind!r}; it must be {', '.join(allowed[:-1])} or {allowed[-1]}.")
     return JointKind(kind)

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from importlib import resources
 from pathlib import Path
 
-from dynid.errors import FileError, UnknownNameError, unknown_name
-from dynid.later import later
+from dynid.core.errors import FileError, UnknownNameError, unknown_name
+from dynid.core.lazy import later
 from dynid.model.from_mdh import from_mdh
 from dynid.model.robot import Robot
 
@@ -38,10 +38,7 @@ def load_robot(name_or_path: str | Path) -> Robot:
     if not text.strip():
         raise UnknownNameError(
             f"The robot's name is empty ({text!r}); give one of {', '.join(catalog())}, or a path to a "
-            ".toml, .urdf or .xml file.",
-            name="robot",
-            value=text,
-            allowed=", ".join(catalog()),
+            ".toml, .urdf or .xml file."
         )
     if text in catalog():
         with resources.as_file(resources.files("dynid.model") / "catalog" / f"{text}.toml") as path:
@@ -53,15 +50,10 @@ def load_robot(name_or_path: str | Path) -> Robot:
     if suffix == ".xml":
         return _reader_of_xml(path)(path)
     if os.path.isdir(path):
-        raise FileError(f"{path} is a folder; give the robot file itself.", name="path", value=str(path))
+        raise FileError(f"{path} is a folder; give the robot file itself.")
     reader = _READERS.get(suffix)
     if reader is None:
-        raise FileError(
-            f"{path} ends in {path.suffix!r}; a robot file ends in .toml, .urdf, .mjcf or .xml.",
-            name="path",
-            value=path.suffix,
-            allowed=".toml, .urdf, .mjcf, .xml",
-        )
+        raise FileError(f"{path} ends in {path.suffix!r}; a robot file ends in .toml, .urdf, .mjcf or .xml.")
     return reader(path)
 
 
@@ -77,10 +69,6 @@ def _reader_of_xml(path: Path) -> Reader:
     tag = _read_xml(path, "robot file").tag
     if tag not in _ROOTS:
         raise FileError(
-            f"The root element of {path.name} is <{tag}>; a robot file has <robot> (URDF) or <mujoco> "
-            "(MJCF).",
-            name="path",
-            value=tag,
-            allowed="robot, mujoco",
+            f"The root element of {path.name} is <{tag}>; a robot file has <robot> (URDF) or <mujoco> (MJCF)."
         )
     return _ROOTS[tag]

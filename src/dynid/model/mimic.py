@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from dynid.errors import ModelError, unknown_name
+from dynid.core.errors import ModelError, unknown_name
 from dynid.model.coupling import Coupling
 
 
@@ -42,9 +42,7 @@ def resolved(mimics: Sequence[Mimic], movable: Sequence[str]) -> dict[str, Mimic
         if mimic.follower in direct:
             raise ModelError(
                 f"Joint {mimic.follower!r} follows both {direct[mimic.follower].leader!r} and "
-                f"{mimic.leader!r}; keep one equation.",
-                name="mimic",
-                value=mimic.follower,
+                f"{mimic.leader!r}; keep one equation."
             )
         direct[mimic.follower] = mimic
     return {name: _followed(mimic, direct) for name, mimic in direct.items()}
@@ -58,9 +56,7 @@ def _followed(mimic: Mimic, direct: Mapping[str, Mimic]) -> Mimic:
         if leader in chain[:-1]:
             raise ModelError(
                 f"The mimic joints {' -> '.join(chain)} follow each other in a circle; one of them must be "
-                "free.",
-                name="mimic",
-                value=tuple(chain),
+                "free."
             )
         onward = direct[leader]
         leader, ratio, offset = onward.leader, ratio * onward.ratio, ratio * onward.offset + offset
@@ -78,7 +74,7 @@ def coupling_of(followers: Mapping[str, Mimic], movable: Sequence[str]) -> Coupl
         return None
     free = [name for name in movable if name not in followers]
     if not free:
-        raise ModelError("Every joint is held or follows another; one must be free to move.", name="mimic")
+        raise ModelError("Every joint is held or follows another; one must be free to move.")
     rows, offsets = [], []
     for name in movable:
         mimic = followers.get(name, Mimic(name, name, 1.0, 0.0))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
-from dynid.errors import ModelError, unknown_name
+from dynid.core.errors import ModelError, unknown_name
 from dynid.model.xml_safe import required
 
 Attributes = dict[str, str]
@@ -48,9 +48,7 @@ def defaults_of(root: Element) -> Defaults:
         if name != MAIN:
             raise ModelError(
                 f"The outermost <default> has the class {name!r}; it is {MAIN!r}, and other classes go "
-                "inside it.",
-                name="class",
-                value=name,
+                "inside it."
             )
         _gather(element, MAIN, classes)
     return Defaults(classes)
@@ -66,7 +64,7 @@ def _gather(element: Element, name: str, classes: dict[str, dict[str, Attributes
     for child in element.findall("default"):
         nested = required(child.attrib, "class", "A nested <default>")
         if nested in classes:
-            raise ModelError(f"The default class {nested!r} is defined twice.", name="class", value=nested)
+            raise ModelError(f"The default class {nested!r} is defined twice.")
         classes[nested] = {family: dict(attributes) for family, attributes in own.items()}
         _gather(child, nested, classes)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from xml.etree.ElementTree import Element
 
-from dynid.errors import ModelError, unknown_name
+from dynid.core.errors import ModelError, unknown_name
 from dynid.model.mimic import Mimic
 from dynid.model.mjcf_defaults import MAIN, Defaults
 from dynid.model.mjcf_joint import linear_coefficient
@@ -57,8 +57,7 @@ def actuation_of(root: Element, defaults: Defaults) -> Actuation:
         if reflected and joint is None:
             raise ModelError(
                 f"Actuator <{element.tag}> has armature or damping but acts on no single joint; move them "
-                "to the joints.",
-                name="armature",
+                "to the joints."
             )
         for symbol, value in reflected.items():
             row = added.setdefault(str(joint), {})
@@ -96,10 +95,7 @@ def equalities(
         if element.tag != "joint":
             raise ModelError(
                 f"The equality <{element.tag}> is not read; only <joint> equalities with a linear polycoef "
-                "are, so cut the loop or write it as joint equalities.",
-                name="equality",
-                value=element.tag,
-                allowed="joint",
+                "are, so cut the loop or write it as joint equalities."
             )
         mimics.append(_equality(element.attrib, references))
     return mimics
@@ -119,9 +115,7 @@ def _equality(attributes: Mapping[str, str], references: Mapping[str, float]) ->
     if any(value != 0.0 for value in higher):
         raise ModelError(
             f"{where} has polycoef={attributes['polycoef']!r}; only c0 and c1 may differ from zero, "
-            "because the coupling must be linear.",
-            name="polycoef",
-            value=given,
+            "because the coupling must be linear."
         )
     return Mimic(follower, leader, c1, references[follower] + c0 - c1 * references[leader])
 
@@ -137,7 +131,5 @@ def refuse_tendon_forces(elements: Iterable[Element], defaults: Defaults) -> Non
             if any(value != 0.0 for value in numbers(attributes, key, where, (0.0, 0.0, 0.0), least=1)):
                 raise ModelError(
                     f"{where} has {key}={attributes[key]!r}; forces of tendons are not read, so set it to "
-                    "zero or move it to the joints.",
-                    name=key,
-                    value=attributes[key],
+                    "zero or move it to the joints."
                 )

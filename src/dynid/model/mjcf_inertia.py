@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.errors import ModelError
+from dynid.core.errors import ModelError
 from dynid.model.inertia import LinkInertia, check_physical
 from dynid.model.mjcf_pose import pose_of
 from dynid.model.mjcf_source import Settings
@@ -60,9 +60,7 @@ def _explicit(inertial: Mapping[str, str], settings: Settings, snap_rad: float, 
     R, com = pose_of(inertial, settings, snap_rad, where)
     if "fullinertia" in inertial:
         if "diaginertia" in inertial:
-            raise ModelError(
-                f"{where}: both fullinertia and diaginertia are given; keep one.", name="fullinertia"
-            )
+            raise ModelError(f"{where}: both fullinertia and diaginertia are given; keep one.")
         xx, yy, zz, xy, xz, yz = numbers(inertial, "fullinertia", where, (0.0,) * 6)
         tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     else:
@@ -90,10 +88,7 @@ def _geom_inertia(geom: Geom, settings: Settings, snap_rad: float, where: str) -
     if kind not in _SIZES or "mesh" in given or given.get("shellinertia", "false") != "false":
         raise ModelError(
             f"{where}: the inertia of a mesh, shell or surface is not computed; give the body an "
-            '<inertial> with mass, pos and diaginertia or fullinertia, or give the geom mass="0".',
-            name="geom",
-            value=kind,
-            allowed=", ".join(_SIZES),
+            '<inertial> with mass, pos and diaginertia or fullinertia, or give the geom mass="0".'
         )
     size, pose = _size_and_pose(given, kind, settings, snap_rad, where)
     volume, per_mass = _solid(kind, size)
@@ -111,9 +106,9 @@ def _size_and_pose(
     size: tuple[float, ...]
     if "fromto" in given:
         if kind not in _ALONG:
-            raise ModelError(f"{where}: fromto fits {', '.join(_ALONG)} only.", name="fromto", value=kind)
+            raise ModelError(f"{where}: fromto fits {', '.join(_ALONG)} only.")
         if "pos" in given:
-            raise ModelError(f"{where}: both pos and fromto are given; keep one.", name="fromto")
+            raise ModelError(f"{where}: both pos and fromto are given; keep one.")
         ends = np.array(numbers(given, "fromto", where, (0.0,) * 6))
         start, end = ends[:3], ends[3:]
         radius = numbers(given, "size", where, (0.0,) * 3, least=1)[0]
@@ -124,7 +119,7 @@ def _size_and_pose(
         size = numbers(given, "size", where, (0.0,) * 3, least=_SIZES[kind])[: _SIZES[kind]]
         pose = pose_of(given, settings, snap_rad, where)
     if min(size) < 1e-30:  # its cube would vanish
-        raise ModelError(f"{where}: size {size} must be positive.", name="size", value=size, allowed="> 0")
+        raise ModelError(f"{where}: size {size} must be positive.")
     return size, pose
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from dynid.errors import ModelError, unknown_name
+from dynid.core.errors import ModelError, unknown_name
 from dynid.model.inertia import LinkInertia
 from dynid.model.joint import BASE, JointKind, Limits
 from dynid.model.mjcf_inertia import Pose
@@ -37,10 +37,7 @@ def joint_segment(
     if kind in ("free", "ball"):
         raise ModelError(
             f"{where} is a {kind} joint; only hinges and slides on an immobile base are read, so take the "
-            "body out of the model or replace the joint by hinges and slides.",
-            name="type",
-            value=kind,
-            allowed=", ".join(_KINDS),
+            "body out of the model or replace the joint by hinges and slides."
         )
     if kind not in _KINDS:
         raise unknown_name(f"type of joint {name!r}", kind, _KINDS)
@@ -75,18 +72,13 @@ def _limits(attributes: Mapping[str, str], settings: Settings, hinge: bool, wher
     try:
         return Limits(**values)
     except ModelError as error:
-        raise ModelError(
-            f"{where}: {error}", name=error.name, value=error.value, allowed=error.allowed
-        ) from None
+        raise ModelError(f"{where}: {error}") from None
 
 
 def _drive(attributes: Mapping[str, str], settings: Settings, hinge: bool, where: str) -> dict[str, float]:
     values: dict[str, float] = {}
     if numbers(attributes, "springdamper", where, (0.0, 0.0)) != (0.0, 0.0):
-        raise ModelError(
-            f"{where}: springdamper depends on the whole model; give stiffness and damping.",
-            name="springdamper",
-        )
+        raise ModelError(f"{where}: springdamper depends on the whole model; give stiffness and damping.")
     for key, symbol in (("armature", "Ia"), ("damping", "Fv"), ("frictionloss", "Fc")):
         if key in attributes:
             values[symbol] = linear_coefficient(attributes, key, where)
@@ -103,12 +95,8 @@ def linear_coefficient(attributes: Mapping[str, str], key: str, where: str) -> f
     first, *higher = numbers(attributes, key, where, (0.0, 0.0, 0.0), least=1)
     if any(value != 0.0 for value in higher):
         raise ModelError(
-            f"{where}: {key}={attributes[key]!r} is a polynomial; only its linear part can be read.",
-            name=key,
-            value=attributes[key],
+            f"{where}: {key}={attributes[key]!r} is a polynomial; only its linear part can be read."
         )
     if first < 0 or not math.isfinite(first):
-        raise ModelError(
-            f"{where}: {key} is {first:g}; it cannot be negative.", name=key, value=first, allowed=">= 0"
-        )
+        raise ModelError(f"{where}: {key} is {first:g}; it cannot be negative.")
     return first

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.errors import ModelError
+from dynid.core.errors import ModelError
 from dynid.model.mjcf_defaults import ORIENTATIONS
 from dynid.model.mjcf_source import Settings
 from dynid.model.orientation import (
@@ -37,11 +37,7 @@ def pose_of(
     """
     given = [key for key in ORIENTATIONS if key in attributes]
     if len(given) > 1:
-        raise ModelError(
-            f"{where}: the orientation is given by {' and '.join(given)}; keep one.",
-            name=given[0],
-            value=given,
-        )
+        raise ModelError(f"{where}: the orientation is given by {' and '.join(given)}; keep one.")
     position = np.array(numbers(attributes, "pos", where, (0.0, 0.0, 0.0)))
     rotation = _rotation(given[0], attributes, settings, snap_rad, where) if given else np.eye(3)
     return snap_rotation(rotation, snap_rad), position

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
-from dynid.errors import FileError, ModelError
+from dynid.core.errors import FileError, ModelError
 from dynid.model.robot import EARTH_GRAVITY
 from dynid.model.xml_safe import MAX_ELEMENTS, keyword, number, numbers, read_xml, required
 
@@ -44,26 +44,19 @@ def _included(element: Element, folder: Path | None, seen: set[Path]) -> Element
     name = required(element.attrib, "file", "<include>")
     if folder is None:
         raise FileError(
-            f"The MJCF text includes {name!r}; give the path of the model file, so that its folder is known.",
-            name="include",
-            value=name,
+            f"The MJCF text includes {name!r}; give the path of the model file, so that its folder is known."
         )
     path = (folder / name).resolve()
     if not path.is_relative_to(folder):
         raise FileError(
-            f"The included file {name!r} lies outside the model's folder; only files inside it are read.",
-            name="include",
-            value=name,
-            allowed="a file inside the model's folder",
+            f"The included file {name!r} lies outside the model's folder; only files inside it are read."
         )
     if path in seen:
-        raise FileError(
-            f"The file {name!r} is included twice; MJCF allows it once.", name="include", value=name
-        )
+        raise FileError(f"The file {name!r} is included twice; MJCF allows it once.")
     seen.add(path)
     root = read_xml(path, "included MJCF file")
     if len(seen) * sum(1 for _ in root.iter()) > 10 * MAX_ELEMENTS:
-        raise FileError(f"The included files of {name!r} are too large.", name="include", value=name)
+        raise FileError(f"The included files of {name!r} are too large.")
     return root
 
 
@@ -109,21 +102,12 @@ def settings_of(root: Element) -> Settings:
     compiler = _merged(root, "compiler")
     where = "<compiler>"
     if number(compiler, "settotalmass", where, -1.0) > 0:
-        raise ModelError(
-            "<compiler settotalmass> rescales every mass; scale the masses in the file instead.",
-            name="settotalmass",
-        )
+        raise ModelError("<compiler settotalmass> rescales every mass; scale the masses in the file instead.")
     if compiler.get("coordinate", "local") != "local":
-        raise ModelError(
-            "<compiler coordinate> must be local, as in MuJoCo 2.3.4 and later.", name="coordinate"
-        )
+        raise ModelError("<compiler coordinate> must be local, as in MuJoCo 2.3.4 and later.")
     sequence = compiler.get("eulerseq", "xyz")
     if len(sequence) != 3 or not set(sequence) <= set("xyzXYZ"):
-        raise ModelError(
-            f"<compiler eulerseq> is {sequence!r}; give three of the letters x y z X Y Z.",
-            name="eulerseq",
-            value=sequence,
-        )
+        raise ModelError(f"<compiler eulerseq> is {sequence!r}; give three of the letters x y z X Y Z.")
     first, last = numbers(compiler, "inertiagrouprange", where, (-(2.0**31), 2.0**31))
     return Settings(
         degrees=keyword(compiler, "angle", where, ("degree", "radian")) == "degree",

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dynid.errors import ModelError
+from dynid.core.errors import ModelError
 from dynid.model.geometry import clean, cos_sin, rotation_x, rotation_z
 
 FloatArray = NDArray[np.float64]
@@ -113,9 +113,7 @@ def unit(vector: ArrayLike, where: str, tolerance: float = 0.0) -> FloatArray:
     v = np.asarray(vector, dtype=float)
     largest = float(np.abs(v).max())
     if largest < 1e-12:
-        raise ModelError(
-            f"{where}: {v.tolist()} has no direction; give a vector that is not zero.", name=where
-        )
+        raise ModelError(f"{where}: {v.tolist()} has no direction; give a vector that is not zero.")
     v = v / largest  # so that neither huge nor tiny components overflow the length
     v = v / np.linalg.norm(v)
     v = np.where(np.abs(v) <= tolerance, 0.0, v)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.errors import ModelError, ShapeError, unknown_name
+from dynid.core.errors import ModelError, ShapeError, unknown_name
 from dynid.model.joint import JointKind
 
 if TYPE_CHECKING:
@@ -97,12 +97,7 @@ class ParameterTable:
     def mapping(self, vector: NDArray[np.float64]) -> dict[str, float]:
         """A vector in table order as values by name."""
         if np.shape(vector) != (len(self),):
-            raise ShapeError(
-                f"The parameter vector has shape {np.shape(vector)}; expected ({len(self)},).",
-                name="parameters",
-                value=np.shape(vector),
-                allowed=f"({len(self)},)",
-            )
+            raise ShapeError(f"The parameter vector has shape {np.shape(vector)}; expected ({len(self)},).")
         return {name: float(value) for name, value in zip(self.names, vector, strict=True)}
 
 
@@ -144,9 +139,7 @@ def _check_unique(entries: list[Parameter], robot: Robot) -> None:
     ]
     raise ModelError(
         f"Two parameters are named {name!r}: {' and '.join(owners[:2])}; rename the friction term or the "
-        "joint's label.",
-        name="parameters",
-        value=name,
+        "joint's label."
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dynid.errors import unknown_name
+from dynid.core.errors import unknown_name
 from dynid.model.inertia import LinkInertia
 from dynid.model.joint import Joint, JointKind
 from dynid.model.robot import Robot

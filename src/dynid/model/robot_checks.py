@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from dynid.errors import ModelError, unknown_name
+from dynid.core.errors import ModelError, unknown_name
 from dynid.model.checks import bounded, finite, listed, real
 from dynid.model.drives import Drives
 from dynid.model.friction import BUILT_IN, FrictionTerm
@@ -26,11 +26,7 @@ def members_of(kind: type, values: object, name: str) -> tuple[Any, ...]:
     members = listed(values, name, f"The robot's list of {name}", what)
     for member in members:
         if not isinstance(member, kind):
-            raise ModelError(
-                f"The robot's list of {name} holds {member!r}; give a list of {what}.",
-                name=name,
-                value=member,
-            )
+            raise ModelError(f"The robot's list of {name} holds {member!r}; give a list of {what}.")
     return members
 
 
@@ -39,36 +35,28 @@ def checked_gravity(gravity: object) -> tuple[float, ...]:
     given = listed(gravity, "gravity", "Gravity", "three finite numbers in m/s²")
     values = tuple(real(g, "gravity", "A component of the gravity") for g in given)
     if len(values) != 3 or not all(math.isfinite(g) for g in values):
-        raise ModelError(
-            f"Gravity is {values}; give three finite numbers in m/s².", name="gravity", value=values
-        )
+        raise ModelError(f"Gravity is {values}; give three finite numbers in m/s².")
     return tuple(bounded(g, "gravity", "A component of the gravity", "m/s²") for g in values)
 
 
 def check_tree(robot: Robot) -> None:
     """Joints of different names, each after its antecedent, at least one of them movable."""
     if not robot.joints:
-        raise ModelError(f"Robot {robot.name!r} has no joints.", name="joints")
+        raise ModelError(f"Robot {robot.name!r} has no joints.")
     for attribute in ("name", "label"):
         values = [getattr(joint, attribute) for joint in robot.joints]
         twice = sorted(value for value, count in Counter(values).items() if count > 1)
         if twice:
-            raise ModelError(
-                f"Robot {robot.name!r} has two joints of {attribute} {twice[0]!r}.",
-                name=attribute,
-                value=twice[0],
-            )
+            raise ModelError(f"Robot {robot.name!r} has two joints of {attribute} {twice[0]!r}.")
     for i, joint in enumerate(robot.joints):
         if not BASE <= joint.antecedent < i:
             raise ModelError(
                 f"Joint {joint.name!r} (number {i + 1}) names link {joint.antecedent + 1} as its "
                 "antecedent; the antecedent must come before it in the list (0 is the base), so that the "
-                "joints form a tree.",
-                name="antecedent",
-                value=joint.antecedent,
+                "joints form a tree."
             )
     if not robot.movable:
-        raise ModelError(f"Robot {robot.name!r} has no joint that moves.", name="joints")
+        raise ModelError(f"Robot {robot.name!r} has no joint that moves.")
 
 
 def check_sizes(robot: Robot) -> None:
@@ -76,23 +64,15 @@ def check_sizes(robot: Robot) -> None:
     if robot.coupling is not None and len(robot.coupling.matrix) != len(robot.movable):
         raise ModelError(
             f"The coupling has {len(robot.coupling.matrix)} rows, but the robot has {len(robot.movable)} "
-            "movable joints.",
-            name="coupling",
+            "movable joints."
         )
     if robot.drives is not None and not isinstance(robot.drives, Drives):
-        raise ModelError(
-            f"The robot's drives are {robot.drives!r}; give a Drives, or None.",
-            name="drives",
-            value=robot.drives,
-        )
+        raise ModelError(f"The robot's drives are {robot.drives!r}; give a Drives, or None.")
     if robot.drives is not None and len(robot.drives.ratio) != robot.n_coordinates:
         names = ", ".join(robot.joints[j].name for j in robot.coordinates)
         raise ModelError(
             f"The drives name {len(robot.drives.ratio)} motors, but the robot has {robot.n_coordinates} "
-            f"coordinates ({names}); give one motor per coordinate, in this order.",
-            name="drives",
-            value=len(robot.drives.ratio),
-            allowed=str(robot.n_coordinates),
+            f"coordinates ({names}); give one motor per coordinate, in this order."
         )
 
 
@@ -101,29 +81,23 @@ def check_terms(robot: Robot) -> None:
     custom = {term.name for term in robot.friction}
     if len(custom) < len(robot.friction):
         twice = next(n for n, count in Counter(t.name for t in robot.friction).items() if count > 1)
-        raise ModelError(
-            f"The friction term {twice!r} is defined twice; keep one.", name="friction", value=twice
-        )
+        raise ModelError(f"The friction term {twice!r} is defined twice; keep one.")
     known = {DRIVE_INERTIA, *MOTOR_TERMS, *BUILT_IN, *custom}
     for term in robot.terms:
         if term not in known:
             raise unknown_name("parameter term", term, known)
         if robot.terms.count(term) > 1:
-            raise ModelError(f"The parameter term {term!r} is listed twice.", name="terms", value=term)
+            raise ModelError(f"The parameter term {term!r} is listed twice.")
         if term in MOTOR_TERMS and (robot.drives is None or not robot.drives.coupled()):
             raise ModelError(
                 f"The motor term {term!r} needs drives in which a motor turns with several joints; robot "
-                f"{robot.name!r} has none.",
-                name="terms",
-                value=term,
+                f"{robot.name!r} has none."
             )
         # The share of a motor's inertia and friction on its own joints is inside Ia and Fv.
         if term in _NEEDS and _NEEDS[term] not in robot.terms:
             raise ModelError(
                 f"The motor term {term!r} holds only the coupling part; add {_NEEDS[term]!r}, which holds "
-                "the rest.",
-                name="terms",
-                value=term,
+                "the rest."
             )
 
 
@@ -134,9 +108,7 @@ def check_names(robot: Robot) -> None:
         if name in names:
             raise ModelError(
                 f"The length {name!r} has the name of a parameter of robot {robot.name!r}; rename it, so "
-                "that formulas can hold both.",
-                name="lengths",
-                value=name,
+                "that formulas can hold both."
             )
 
 
@@ -147,11 +119,6 @@ def checked_parameters(robot: Robot) -> dict[str, float]:
         entry = robot.table.entries[robot.table.index(name)]
         number = finite(value, name, f"Parameter {name}")
         if entry.symbol in ("M", DRIVE_INERTIA) and number < 0:
-            raise ModelError(
-                f"Parameter {name} is {number:g} {entry.unit}; it cannot be negative.",
-                name=name,
-                value=number,
-                allowed=">= 0",
-            )
+            raise ModelError(f"Parameter {name} is {number:g} {entry.unit}; it cannot be negative.")
         values[name] = number
     return values

@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
-from dynid.errors import ModelError
+from dynid.core.errors import ModelError
 from dynid.model.from_mdh import robot_from_table
 from dynid.model.joint import GEOMETRY
 from dynid.model.robot import Robot
@@ -39,9 +39,7 @@ def robot_to_toml(robot: Robot) -> str:
     if robot_from_table(tomllib.loads(text)) != robot:
         raise ModelError(
             f"Robot {robot.name!r} cannot be written as a robot file; smooth signs have no key there, and "
-            "coupled joints cannot be named 'coordinates', 'offset' or 'offset_deg'.",
-            name="robot",
-            value=robot.name,
+            "coupled joints cannot be named 'coordinates', 'offset' or 'offset_deg'."
         )
     return text
 

@@ -14,7 +14,7 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from dynid.errors import ModelError, unknown_name
+from dynid.core.errors import ModelError, unknown_name
 from dynid.model.drives import Drives, Matrix
 from dynid.model.robot import Robot
 from dynid.model.xml_safe import number, required
@@ -86,11 +86,7 @@ def _read(element: Element, known: Mapping[str, Element]) -> list[_Gear]:
             raise unknown_name(f"joint of {where}", side.name, known)
     if (len(sides), len(motors)) != (size, size):
         raise ModelError(
-            f"The {where} has {len(sides)} <joint> and {len(motors)} <actuator>; a {kind} has {size} of "
-            "each.",
-            name="transmission",
-            value=(len(sides), len(motors)),
-            allowed=f"{size} of each",
+            f"The {where} has {len(sides)} <joint> and {len(motors)} <actuator>; a {kind} has {size} of each."
         )
     fixed = [side.name for side in sides if known[side.name].get("type") == "fixed"]
     if fixed and size == 1:
@@ -120,10 +116,7 @@ def _reduction(element: Element, where: str) -> float | None:
         value = _text_number(element, key, where)
         if value == 0.0:
             raise ModelError(
-                f"{where}: {key} is 0; a joint that moves turns its motor, so give a number other than 0.",
-                name=key,
-                value=value,
-                allowed="not 0",
+                f"{where}: {key} is 0; a joint that moves turns its motor, so give a number other than 0."
             )
         if value is not None:
             return value
@@ -144,9 +137,7 @@ def _simple(where: str, joint: _Side, motor: _Side, own: float | None) -> _Gear:
     if len(told) > 1:
         raise ModelError(
             f"The {where} gives the reductions {' and '.join(f'{r:g}' for r in sorted(told))}; keep one "
-            "mechanicalReduction.",
-            name="mechanicalReduction",
-            value=tuple(sorted(told)),
+            "mechanicalReduction."
         )
     return _Gear(where, (joint.name,), ((told.pop(),),), (joint.offset,))
 
@@ -158,7 +149,7 @@ def _differential(where: str, joints: Sequence[_Side], motors: Sequence[_Side]) 
         raise _LeftOutError(f"an actuator of the {where} gives no mechanicalReduction.")
     m1, m2 = (1.0 if joint.reduction is None else joint.reduction for joint in (first, second))
     if first.name == second.name:
-        raise ModelError(f"The {where} names joint {first.name!r} twice.", name="joint", value=first.name)
+        raise ModelError(f"The {where} names joint {first.name!r} twice.")
     ratio = ((n1 * m1, n1 * m2), (n2 * m1, -n2 * m2))
     return _Gear(where, (first.name, second.name), ratio, (first.offset, second.offset))
 
@@ -172,10 +163,7 @@ def _by_role(sides: Sequence[_Side], what: str, where: str) -> Sequence[_Side]:
     if sorted(roles) != wanted:
         raise ModelError(
             f"The {where} gives its {what}s the roles {roles[0]!r} and {roles[1]!r}; they must be "
-            f"{wanted[0]!r} and {wanted[1]!r}.",
-            name="role",
-            value=tuple(roles),
-            allowed=", ".join(wanted),
+            f"{wanted[0]!r} and {wanted[1]!r}."
         )
     return sorted(sides, key=lambda side: side.role)
 
@@ -191,9 +179,7 @@ def _joined(gears: Sequence[_Gear], coordinates: Sequence[str]) -> Drives:
             if (other.joints, other.ratio, other.offset) != (gear.joints, gear.ratio, gear.offset):
                 raise ModelError(
                     f"The {other.where} and the {gear.where} both drive joint {name!r}, and not alike; keep "
-                    "one of them.",
-                    name="transmission",
-                    value=name,
+                    "one of them."
                 )
             if name not in coordinates:
                 raise _LeftOutError(f"the {gear.where} drives joint {name!r}, which follows another joint.")

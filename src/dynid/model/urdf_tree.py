@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
-from dynid.errors import ModelError, unknown_name
+from dynid.core.errors import ModelError, unknown_name
 from dynid.model.xml_safe import required
 
 
@@ -24,7 +24,7 @@ def named(elements: Iterable[Element], what: str) -> dict[str, Element]:
     for element in elements:
         name = required(element.attrib, "name", f"A <{what}>")
         if name in result:
-            raise ModelError(f"Two {what}s are named {name!r}; names must be unique.", name=what, value=name)
+            raise ModelError(f"Two {what}s are named {name!r}; names must be unique.")
         result[name] = element
     return result
 
@@ -36,9 +36,7 @@ def edge_of(name: str, element: Element, links: Mapping[str, Element]) -> Edge:
         where = f"The <{side}> of joint {name!r}"
         end = element.find(side)
         if end is None:
-            raise ModelError(
-                f'Joint {name!r} has no <{side}>; give <{side} link="..."/>.', name=side, value=name
-            )
+            raise ModelError(f'Joint {name!r} has no <{side}>; give <{side} link="..."/>.')
         link = required(end.attrib, "link", where)
         if link not in links:
             raise unknown_name(f"{side} link of joint {name!r}", link, links)
@@ -58,21 +56,17 @@ def outward(links: Mapping[str, Element], edges: Mapping[str, Edge]) -> list[str
         if edge.child in carried:
             raise ModelError(
                 f"Link {edge.child!r} is the child of both joint {carried[edge.child]!r} and joint {name!r}; "
-                "a link hangs on one joint.",
-                name="child",
-                value=edge.child,
+                "a link hangs on one joint."
             )
         carried[edge.child] = name
         children[edge.parent].append(name)
     roots = [name for name in links if name not in carried]
     if not links:
-        raise ModelError("The file has no <link>.", name="link")
+        raise ModelError("The file has no <link>.")
     if len(roots) > 1:
         raise ModelError(
             f"The links {', '.join(repr(r) for r in roots[:5])} hang on no joint; one root link is "
-            "allowed, so join them with fixed joints.",
-            name="link",
-            value=tuple(roots),
+            "allowed, so join them with fixed joints."
         )
     order: list[str] = []
     stack = list(reversed(children[roots[0]])) if roots else []
@@ -85,8 +79,6 @@ def outward(links: Mapping[str, Element], edges: Mapping[str, Edge]) -> list[str
     if lost:
         raise ModelError(
             f"The joints {', '.join(repr(n) for n in lost[:5])} form a circle or hang on one; a URDF is a "
-            "tree that starts at one root link.",
-            name="joint",
-            value=tuple(lost),
+            "tree that starts at one root link."
         )
     return order

@@ -9,7 +9,7 @@ from pathlib import Path
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
-from dynid.errors import FileError, ModelError, unknown_name
+from dynid.core.errors import FileError, ModelError, unknown_name
 from dynid.model.files import read_text
 
 MAX_DEPTH = 200
@@ -52,9 +52,7 @@ def parse_xml(text: str, what: str) -> Element:
         parser.Parse(text.encode("utf-8", "surrogatepass"), True)
     except expat.ExpatError as error:
         raise FileError(
-            f"The {what} is not well-formed XML: {expat.ErrorString(error.code)} in line {error.lineno}.",
-            name="path",
-            value=error.lineno,
+            f"The {what} is not well-formed XML: {expat.ErrorString(error.code)} in line {error.lineno}."
         ) from None
     return builder.root()
 
@@ -72,16 +70,10 @@ class _Builder:
         if self._depth > MAX_DEPTH:
             raise FileError(
                 f"The {self._what} nests elements deeper than {MAX_DEPTH} in line "
-                f"{self._parser.CurrentLineNumber}.",
-                name="path",
-                allowed=f"depth <= {MAX_DEPTH}",
+                f"{self._parser.CurrentLineNumber}."
             )
         if self._count > MAX_ELEMENTS:
-            raise FileError(
-                f"The {self._what} has more than {MAX_ELEMENTS} elements.",
-                name="path",
-                allowed=f"<= {MAX_ELEMENTS} elements",
-            )
+            raise FileError(f"The {self._what} has more than {MAX_ELEMENTS} elements.")
         self._tree.start(tag, attributes)
 
     def end(self, tag: str) -> None:
@@ -95,9 +87,7 @@ class _Builder:
         raise FileError(
             f"The {self._what} declares a DOCTYPE or an entity in line {self._parser.CurrentLineNumber}; "
             "robot files need neither, and they are refused because they can read other files or fill the "
-            "memory.",
-            name="path",
-            allowed="XML without DOCTYPE and entities",
+            "memory."
         )
 
     def root(self) -> Element:
@@ -132,18 +122,10 @@ def numbers(
     if not finite or not fewest <= len(words) <= most:
         count = str(most) if fewest == most else f"{fewest} to {most}"
         raise ModelError(
-            f"{where}: {key}={_short(text)} must be {count} finite number{'' if count == '1' else 's'}.",
-            name=key,
-            value=text,
-            allowed=f"{count} finite numbers",
+            f"{where}: {key}={_short(text)} must be {count} finite number{'' if count == '1' else 's'}."
         )
     if any(abs(value) > bound for value in values):
-        raise ModelError(
-            f"{where}: {key}={_short(text)} is beyond {bound:g}, which no robot needs.",
-            name=key,
-            value=text,
-            allowed=f"<= {bound:g}",
-        )
+        raise ModelError(f"{where}: {key}={_short(text)} is beyond {bound:g}, which no robot needs.")
     return values
 
 
@@ -166,7 +148,7 @@ def required(attributes: Mapping[str, str], key: str, where: str) -> str:
     """The text of an attribute that must be there."""
     text = attributes.get(key, "").strip()
     if not text:
-        raise ModelError(f'{where} has no {key}; give {key}="...".', name=key)
+        raise ModelError(f'{where} has no {key}; give {key}="...".')
     return text
 
 

@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from dynid.base.base_map import BaseMap
 from dynid.base.find import base_of
 from dynid.compile.kernels import RobotKernels, kernels
-from dynid.errors import DynidError, ShapeError
+from dynid.core.errors import DynidError, ShapeError
 from dynid.model.robot import Robot
+from dynid.preparation.motion import Motion
+from dynid.preparation.preparation import Preparation
 from dynid.problem.accumulate import Accumulator
 from dynid.problem.matlab_rows import matlab_blocks, matlab_offset
 from dynid.problem.problem import Experiment, Problem
 from dynid.problem.stream import RowStream, regression_samples, structure
-from dynid.signals.motion import Motion
-from dynid.signals.preparation import Preparation
 
 BUDGET_BYTES = 200_000_000
 
@@ -59,7 +59,7 @@ def build_problem(
         room = budget_bytes - folded.row_bytes if folded.keeps_rows else 0.0
         kept = None if used is None else _with_motion(kept, used, room)
     if not experiments:
-        raise DynidError("No motion was given; give at least one.", name="motions", value=0)
+        raise DynidError("No motion was given; give at least one.")
     return Problem(
         robot, found, plan, tuple(experiments), folded.regression(), None if kept is None else tuple(kept)
     )
@@ -122,10 +122,7 @@ def _refuse_pieces(whole: bool) -> None:
     if not whole:
         raise DynidError(
             "MATLAB's decimation counts from the end of the motion and cannot run on pieces; use the 'scipy' "
-            "convention or give the motion whole.",
-            name="convention",
-            value="matlab",
-            allowed="scipy",
+            "convention or give the motion whole."
         )
 
 
@@ -133,13 +130,10 @@ def _check_motion(robot: Robot, motion: Motion) -> None:
     if motion.q.shape[1] != robot.n_coordinates:
         raise ShapeError(
             f"Motion {motion.name!r} has {motion.q.shape[1]} axes, but robot {robot.name!r} has "
-            f"{robot.n_coordinates} coordinates; check the mapping of the log.",
-            name="motions",
-            value=motion.q.shape[1],
-            allowed=str(robot.n_coordinates),
+            f"{robot.n_coordinates} coordinates; check the mapping of the log."
         )
     if motion.samples == 0:
-        raise ShapeError(f"Motion {motion.name!r} has no samples.", name="motions", value=0)
+        raise ShapeError(f"Motion {motion.name!r} has no samples.")
 
 
 def _check_thresholds(robot: Robot, plan: Preparation) -> None:
@@ -147,8 +141,5 @@ def _check_thresholds(robot: Robot, plan: Preparation) -> None:
     if count not in (0, robot.n_coordinates):
         raise ShapeError(
             f"The plan has {count} speed thresholds, but robot {robot.name!r} has {robot.n_coordinates} "
-            "coordinates; give one each [rad/s or m/s], or none.",
-            name="speed_thresholds",
-            value=count,
-            allowed=f"0 or {robot.n_coordinates}",
+            "coordinates; give one each [rad/s or m/s], or none."
         )

@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from dynid.base.base_map import BaseMap
 from dynid.base.find import base_of
-from dynid.errors import DynidError
+from dynid.core.errors import DynidError
+from dynid.logs.log import Log, Source, Step
 from dynid.model.robot import Robot
-from dynid.signals.log import Log, Source, Step
-from dynid.signals.motion import Motion
-from dynid.signals.preparation import Preparation
+from dynid.preparation.motion import Motion
+from dynid.preparation.preparation import Preparation
 from dynid.simulation.controller import Controller
 from dynid.simulation.log_reference import reference_of_log
 from dynid.simulation.reference import Reference
@@ -124,20 +124,14 @@ def build_loop_problem(
     if controller.sample_time is None:
         raise DynidError(
             "A continuous law cannot be simulated as often as an estimator needs; give the controller the "
-            "sample time it runs at.",
-            name="sample_time",
+            "sample time it runs at."
         )
     if not logs:
-        raise DynidError("There is no log to fit; give at least one.", name="logs")
+        raise DynidError("There is no log to fit; give at least one.")
     given = [reference_of_log(log) for log in logs] if references is None else list(references)
     for what, things in (("references", given), ("motions", motions), ("starts", starts)):
         if things is not None and len(things) != len(logs):
-            raise DynidError(
-                f"{len(things)} {what} were given for {len(logs)} logs; give one each.",
-                name=what,
-                value=len(things),
-                allowed=str(len(logs)),
-            )
+            raise DynidError(f"{len(things)} {what} were given for {len(logs)} logs; give one each.")
     experiments = []
     for k, (log, reference) in enumerate(zip(logs, given, strict=True)):
         own = _experiment(robot, log, reference, controller.sample_time)
@@ -157,15 +151,11 @@ def _experiment(robot: Robot, log: Log, reference: Reference, sample_time: float
     if "torque" not in log.channels:
         raise DynidError(
             f"Log {log.name!r} has no torque channel (it has {', '.join(sorted(log.channels))}); closed-loop "
-            "methods compare torques, so map the torque columns.",
-            name="torque",
+            "methods compare torques, so map the torque columns."
         )
     if log.axes != robot.n_coordinates:
         raise DynidError(
-            f"Log {log.name!r} has {log.axes} axes, but robot {robot.name!r} has {robot.n_coordinates}.",
-            name="logs",
-            value=log.axes,
-            allowed=str(robot.n_coordinates),
+            f"Log {log.name!r} has {log.axes} axes, but robot {robot.name!r} has {robot.n_coordinates}."
         )
     at = reference.resampled(sample_time)
     at.check_robot(robot)
@@ -189,8 +179,7 @@ def _start(robot: Robot, start: tuple[ArrayLike, ArrayLike] | None) -> tuple[Flo
     if q.shape != (robot.n_coordinates,) or qd.shape != q.shape or not np.all(np.isfinite([q, qd])):
         raise DynidError(
             f"A start has shapes {q.shape} and {qd.shape}; give finite positions and speeds "
-            f"({robot.n_coordinates},).",
-            name="starts",
+            f"({robot.n_coordinates},)."
         )
     return q, qd
 
@@ -222,22 +211,17 @@ def _samples(log: Log, reference: Reference) -> NDArray[np.int64]:
         raise DynidError(
             f"Log {log.name!r} runs at {log.rate_hz:.6g} Hz, faster than the controller's {1 / T:.6g} Hz, or "
             "its stamps are out of order; give the controller's true sample time, or a log at that rate or "
-            "at a whole multiple of it.",
-            name="sample_time",
-            value=T,
+            "at a whole multiple of it."
         )
     if number[0] < 0 or number[-1] >= reference.samples:
         raise DynidError(
             f"Log {log.name!r} runs from {log.time[0]:.6g} to {log.time[-1]:.6g} s, but its reference "
-            f"only from {reference.start:.6g} to {reference.time[-1]:.6g} s; give one that covers the log.",
-            name="reference",
+            f"only from {reference.start:.6g} to {reference.time[-1]:.6g} s; give one that covers the log."
         )
     off = float(np.abs(place - number).max())
     if off > 0.3:
         raise DynidError(
             f"Stamps of log {log.name!r} lie up to {off:.2f} of a sample beside the controller's samples; "
-            "resample the log, or give the controller's sample time and start more exactly.",
-            name="sample_time",
-            value=T,
+            "resample the log, or give the controller's sample time and start more exactly."
         )
     return number

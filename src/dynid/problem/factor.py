@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.errors import NotTrustworthyError
+from dynid.core.errors import NotTrustworthyError
 
 FloatArray = NDArray[np.float64]
 
@@ -81,8 +81,7 @@ def triangular(stack: FloatArray) -> FloatArray:
     if not np.all(np.isfinite(R)):
         raise NotTrustworthyError(
             "The regressor or the torques hold values that are not finite or overflow; run the data check on "
-            "the log and look for garbage values and positions beyond 1e6 rad.",
-            name="regressor",
+            "the log and look for garbage values and positions beyond 1e6 rad."
         )
     return R
 

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.compile.kernels import RobotKernels
+from dynid.preparation.decimate import decimate_rows
+from dynid.preparation.motion import Motion
+from dynid.preparation.preparation import Preparation
 from dynid.problem.stream import BLOCK_SAMPLES, Block, masked_block, regression_samples, structure
-from dynid.signals.decimate import decimate_rows
-from dynid.signals.motion import Motion
-from dynid.signals.preparation import Preparation
 
 FloatArray = NDArray[np.float64]
 SEGMENT_BYTES = 48_000_000

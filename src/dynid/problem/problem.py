@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dynid.base.base_map import BaseMap
-from dynid.errors import DynidError, ShapeError
+from dynid.core.errors import DynidError, ShapeError
+from dynid.logs.log import Source, Step
 from dynid.model.robot import Robot
+from dynid.preparation.motion import Motion
+from dynid.preparation.preparation import Preparation
 from dynid.problem.factor import triangular
 from dynid.problem.regression import Regression
 from dynid.problem.rows import JointRows
 from dynid.problem.spectrum import Spectrum, spectrum
-from dynid.signals.log import Source, Step
-from dynid.signals.motion import Motion
-from dynid.signals.preparation import Preparation
 
 FloatArray = NDArray[np.float64]
 
@@ -119,9 +119,7 @@ class Problem:
                 f"The {total} rows of this regression did not fit the memory budget, so only their factor "
                 "was kept; use a larger decimation, fewer experiments or a larger budget_bytes in "
                 "build_problem, or what needs no rows: OLS, WLS, TLS and Ridge with classical or bootstrap "
-                "uncertainty.",
-                name="rows",
-                value=total,
+                "uncertainty."
             )
         return found
 
@@ -143,11 +141,7 @@ class Problem:
         factors = self.regression.joints
         w = np.ones(len(factors)) if weights is None else np.asarray(weights, dtype=float)
         if w.shape != (len(factors),):
-            raise ShapeError(
-                f"weights have shape {w.shape}; expected ({len(factors)},), one per coordinate.",
-                name="weights",
-                value=w.shape,
-            )
+            raise ShapeError(f"weights have shape {w.shape}; expected ({len(factors)},), one per coordinate.")
         width = len(self.base)
         stack = np.vstack([w_j * factor.wide(width) for w_j, factor in zip(w, factors, strict=True)])
         return triangular(stack)
@@ -191,10 +185,7 @@ class Problem:
         numbers = [int(k) for k in chosen]
         if not numbers or not all(0 <= k < len(self.experiments) for k in numbers):
             raise DynidError(
-                f"Experiments {numbers} were asked for; give some of 0 … {len(self.experiments) - 1}.",
-                name="experiments",
-                value=numbers,
-                allowed=f"0 … {len(self.experiments) - 1}",
+                f"Experiments {numbers} were asked for; give some of 0 … {len(self.experiments) - 1}."
             )
         return replace(
             self,

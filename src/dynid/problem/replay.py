@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from dynid.base.base_map import BaseMap
 from dynid.base.find import base_of
 from dynid.compile.kernels import kernels
+from dynid.core.outcome import FINE, Outcome
 from dynid.model.parameters import DRIVE_INERTIA
 from dynid.model.robot import Robot
-from dynid.outcome import FINE, Outcome
+from dynid.preparation.motion import Motion
 from dynid.problem.closed_loop import LoopExperiment, LoopProblem, Memory
-from dynid.signals.motion import Motion
 from dynid.simulation.batch import Batch
 from dynid.simulation.controller import Controller
 from dynid.simulation.inertia import joint_inertias, smallest_eigenvalue

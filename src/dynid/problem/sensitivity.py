@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from dynid.compile.loop import LoopKernel, compile_loop
 from dynid.compile.tangent import tangent_loop
+from dynid.preparation.preparation import Preparation
 from dynid.problem.accumulate import Accumulator
 from dynid.problem.build import BUDGET_BYTES
 from dynid.problem.closed_loop import LoopProblem
 from dynid.problem.problem import Experiment, Problem
 from dynid.problem.replay import Run, memory_place
 from dynid.problem.stream import BLOCK_SAMPLES, Block
-from dynid.signals.preparation import Preparation
 from dynid.simulation.programs import LoopPlan
 from dynid.simulation.simulator import MANY
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.errors import DynidError
+from dynid.core.errors import DynidError
+from dynid.preparation.derivative import DIFFERENCE_POINTS, central_difference
+from dynid.preparation.motion import Motion
 from dynid.problem.closed_loop import LoopExperiment, LoopProblem
-from dynid.signals.derivative import DIFFERENCE_POINTS, central_difference
-from dynid.signals.motion import Motion
 
 _BESIDE = 0.3
 """Share of a controller's sample by which a stamp may lie beside it."""
@@ -37,8 +37,7 @@ def _at_motion(experiment: LoopExperiment, owner: str) -> LoopExperiment:
     if motion is None:
         raise DynidError(
             f"{owner} needs the measured motion of experiment {experiment.name!r}; DIDIM does not. Prepare "
-            "its positions and give build_loop_problem the motions, or use DIDIM.",
-            name="motions",
+            "its positions and give build_loop_problem the motions, or use DIDIM."
         )
     samples = _samples(experiment, motion)
     if np.all(np.diff(samples) == 1) and _differenced(motion):
@@ -67,16 +66,13 @@ def _samples(experiment: LoopExperiment, motion: Motion) -> NDArray[np.int64]:
     if off > _BESIDE:
         raise DynidError(
             f"Stamps of motion {motion.name!r} lie up to {off:.2f} of a sample beside the controller's "
-            f"samples; prepare it at {1 / reference.sample_time:.6g} Hz or a whole fraction of that.",
-            name="motions",
-            value=off,
+            f"samples; prepare it at {1 / reference.sample_time:.6g} Hz or a whole fraction of that."
         )
     if number[0] < 0 or number[-1] >= reference.samples:
         raise DynidError(
             f"Motion {motion.name!r} runs from {motion.time[0]:.6g} to {motion.time[-1]:.6g} s, but its "
             f"reference only from {reference.start:.6g} to {reference.time[-1]:.6g} s; give one that covers "
-            "it.",
-            name="reference",
+            "it."
         )
     return number
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.compile.kernels import RobotKernels
-from dynid.signals.decimator import Decimator
-from dynid.signals.motion import Motion
-from dynid.signals.preparation import Preparation
+from dynid.preparation.decimator import Decimator
+from dynid.preparation.motion import Motion
+from dynid.preparation.preparation import Preparation
 
 FloatArray = NDArray[np.float64]
 BLOCK_SAMPLES = 2048

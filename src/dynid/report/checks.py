@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dynid.signals.check import DataCheck
+from dynid.checks.check import DataCheck
 from dynid.validation.numbers import plain
 from dynid.validation.verdict import LEVELS, Reason
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.signals.motion import Motion
+from dynid.preparation.motion import Motion
 from dynid.validation.model import Model
 from dynid.validation.predict import predictions
 

@@ -8,16 +8,16 @@ from dataclasses import asdict
 from typing import Any
 
 from dynid.base.base_map import BaseMap
+from dynid.checks.check import DataCheck
 from dynid.estimators.estimate import Estimate
 from dynid.model.robot import Robot
+from dynid.preparation.motion import Motion
+from dynid.preparation.preparation import Preparation
 from dynid.report.checks import normalised
 from dynid.report.curves import motion_curves
 from dynid.report.headline import headline
 from dynid.report.parameters import correlation, parameter_rows
 from dynid.report.versions import versions
-from dynid.signals.check import DataCheck
-from dynid.signals.motion import Motion
-from dynid.signals.preparation import Preparation
 from dynid.validation.model import as_model
 from dynid.validation.numbers import plain
 from dynid.validation.stability import Stability

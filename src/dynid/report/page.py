@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from importlib import resources
 from typing import Any
 
-from dynid.errors import DynidError
+from dynid.core.errors import DynidError
 from dynid.report.data_sections import data_section, robot_section
 from dynid.report.document import SCHEMA
 from dynid.report.fit_sections import fit_section, parts_section, tests_section, validation_section
@@ -40,10 +40,7 @@ def render_report(document: Mapping[str, Any]) -> str:
     if document.get("schema") != SCHEMA:
         raise DynidError(
             f"The report document has schema {document.get('schema')!r}; this version reads {SCHEMA!r}. "
-            "Make the document again with build_document.",
-            name="schema",
-            value=document.get("schema"),
-            allowed=SCHEMA,
+            "Make the document again with build_document."
         )
     try:
         return _page(document)
@@ -52,8 +49,7 @@ def render_report(document: Mapping[str, Any]) -> str:
             f"it lacks {error.args[0]!r}" if isinstance(error, KeyError) else "its content is not as written"
         )
         raise DynidError(
-            f"The report document is damaged: {lack}. Make it again with build_document, or fit again.",
-            name="document",
+            f"The report document is damaged: {lack}. Make it again with build_document, or fit again."
         ) from error
 
 

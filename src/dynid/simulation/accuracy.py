@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from dynid.errors import DynidError, unknown_name
+from dynid.core.errors import DynidError, unknown_name
 from dynid.model.robot import Robot
 from dynid.simulation.law import whole_number
 from dynid.simulation.programs import SMOOTH, STICK
@@ -36,18 +36,13 @@ class Accuracy:
             raise unknown_name("friction model", self.friction, FRICTIONS)
         if not (0 < self.width < math.inf and 0 < self.tolerance < math.inf):
             raise DynidError(
-                f"width is {self.width!r} and tolerance {self.tolerance!r}; both must be positive.",
-                name="accuracy",
+                f"width is {self.width!r} and tolerance {self.tolerance!r}; both must be positive."
             )
         if self.substeps is None:
             return
         substeps = whole_number(self.substeps)
         if substeps is None or not 1 <= substeps <= MAX_SUBSTEPS:
-            raise DynidError(
-                f"substeps is {self.substeps}; allowed are 1 to {MAX_SUBSTEPS}.",
-                name="substeps",
-                value=self.substeps,
-            )
+            raise DynidError(f"substeps is {self.substeps}; allowed are 1 to {MAX_SUBSTEPS}.")
         object.__setattr__(self, "substeps", substeps)
 
     def robot(self, robot: Robot) -> Robot:

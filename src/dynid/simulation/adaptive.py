@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from dynid.compile.program import Port
 from dynid.compile.trace import Kernel
+from dynid.core.errors import DynidError
+from dynid.core.outcome import FINE, Outcome
 from dynid.dynamics.algebra import Scalar
 from dynid.dynamics.direct import direct_dynamics
 from dynid.dynamics.operations import symbolic
-from dynid.errors import DynidError
-from dynid.outcome import FINE, Outcome
 from dynid.simulation.outcomes import FAR, law_failed
 from dynid.simulation.programs import STICK, LoopPlan, Measured, control
 from dynid.simulation.simulator import Paths
@@ -70,8 +70,7 @@ def run_adaptive(
     if plan.friction == STICK or plan.quantised:
         raise DynidError(
             "A continuous law is simulated with smooth friction and without quantisation; give the "
-            "controller a sample_time for those.",
-            name="accuracy",
+            "controller a sample_time for those."
         )
     function = _kernel(plan).function()
     n, memory = plan.axes, plan.controller.law.memory

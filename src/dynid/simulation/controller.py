@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dynid.errors import DynidError
+from dynid.core.errors import DynidError
 from dynid.model.frozen import FrozenDict
 from dynid.model.robot import Robot
 from dynid.simulation.law import Law, options_of, per_axis, whole_number
@@ -50,38 +50,26 @@ class Controller:
         if self.sample_time is None:
             set_field(self, "velocity", Velocity("exact"))
             if self.delay:
-                raise DynidError(
-                    "A continuous law has no samples to delay; give a sample_time or no delay.", name="delay"
-                )
+                raise DynidError("A continuous law has no samples to delay; give a sample_time or no delay.")
         elif not 0 < self.sample_time < math.inf:
-            raise DynidError(
-                f"The controller's sample_time is {self.sample_time!r} s; it must be positive.",
-                name="sample_time",
-                value=self.sample_time,
-            )
+            raise DynidError(f"The controller's sample_time is {self.sample_time!r} s; it must be positive.")
         delay = whole_number(self.delay)
         if delay is None or not 0 <= delay <= 1000:
             raise DynidError(
-                f"The controller's delay is {self.delay!r} samples; give a whole number from 0 to 1000.",
-                name="delay",
-                value=self.delay,
+                f"The controller's delay is {self.delay!r} samples; give a whole number from 0 to 1000."
             )
         set_field(self, "delay", delay)
         if np.size(self.saturation):
             limits = per_axis(self.saturation, n, "saturation")
             if min(limits) <= 0:
-                raise DynidError(
-                    f"saturation is {limits}; every axis needs a positive torque.", name="saturation"
-                )
+                raise DynidError(f"saturation is {limits}; every axis needs a positive torque.")
             set_field(self, "saturation", limits)
         if self.feedforward is not None:
             set_field(self, "feedforward", FrozenDict(self.feedforward))
         if not isinstance(self.posture, str):
             set_field(self, "posture", per_axis(self.posture, n, "posture"))
         elif self.posture != MAXIMUM:
-            raise DynidError(
-                f"posture is {self.posture!r}; give {MAXIMUM!r} or one position per axis.", name="posture"
-            )
+            raise DynidError(f"posture is {self.posture!r}; give {MAXIMUM!r} or one position per axis.")
 
     @property
     def axes(self) -> int:
@@ -107,10 +95,7 @@ class Controller:
         if robot.n_coordinates != self.axes:
             raise DynidError(
                 f"The controller has {self.axes} axes, but robot {robot.name!r} has "
-                f"{robot.n_coordinates}; give one set of gains per axis of the robot.",
-                name="controller",
-                value=self.axes,
-                allowed=str(robot.n_coordinates),
+                f"{robot.n_coordinates}; give one set of gains per axis of the robot."
             )
 
     def to_dict(self) -> dict[str, Any]:

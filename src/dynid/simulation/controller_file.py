@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from dynid.errors import FileError
+from dynid.core.errors import FileError
+from dynid.logs.log import SIDES
 from dynid.model.drives import HOW_TO_GIVE
 from dynid.model.files import read_toml
 from dynid.model.robot import Robot
 from dynid.model.table_values import Table
-from dynid.signals.log import SIDES
 from dynid.simulation.controller import MAXIMUM, Controller
 from dynid.simulation.drive_side import DriveSide
 from dynid.simulation.file_values import (
@@ -114,16 +114,15 @@ def _surroundings(
     if side == "motor" and robot.drives is None:
         raise FileError(
             f'side is "motor", but robot {robot.name!r} has no drives; {HOW_TO_GIVE}; or give gains with '
-            f'side = "joint". {robot.drives_note}'.rstrip(),
-            name="side",
+            f'side = "joint". {robot.drives_note}'.rstrip()
         )
     if side == "motor" and kind in _MODEL_KINDS:
-        raise FileError(f'A {kind} controller acts on the joints; leave out side = "motor".', name="side")
+        raise FileError(f'A {kind} controller acts on the joints; leave out side = "motor".')
     gain = per_axis(
         numbers(row, "drive_gain") if "drive_gain" in row else 1.0, robot.n_coordinates, "drive_gain"
     )
     if 0.0 in gain:
-        raise FileError("drive_gain is 0 for an axis; its output would move nothing.", name="drive_gain")
+        raise FileError("drive_gain is 0 for an axis; its output would move nothing.")
     return Surroundings(robot, side, gain, folder, parameters_of)
 
 
@@ -141,16 +140,13 @@ def _velocity(row: Table, sample_time: float | None) -> Velocity:
     if sample_time is None and kind != "exact":
         raise FileError(
             f"velocity is {kind!r}, but a continuous law knows the speed; give sample_time or rate_hz, or "
-            "leave velocity out.",
-            name="velocity",
-            value=kind,
+            "leave velocity out."
         )
     cutoff = positive(row, "velocity_cutoff_hz") if "velocity_cutoff_hz" in row else None
     if (kind == "filtered") != (cutoff is not None):
         raise FileError(
             f"velocity is {kind!r} {'with' if cutoff else 'without'} velocity_cutoff_hz; a cut-off belongs "
-            "to 'filtered' and to no other.",
-            name="velocity_cutoff_hz",
+            "to 'filtered' and to no other."
         )
     return Velocity(kind, cutoff)
 
@@ -165,8 +161,7 @@ def _limited(row: Table, law: Law, at: Surroundings, feedforward: bool) -> tuple
     if feedforward:
         raise FileError(
             "The motors are coupled, and their saturation cannot be combined with feedforward; leave one of "
-            "them out.",
-            name="saturation",
+            "them out."
         )
     return replace(law, limit=limits), ()
 
@@ -175,9 +170,7 @@ def _posture(row: Table, n: int) -> str | tuple[float, ...]:
     value = row.get("posture", MAXIMUM)
     if isinstance(value, str):
         if value != MAXIMUM:
-            raise FileError(
-                f"posture is {shown(value)}; give {MAXIMUM!r} or one position per axis.", name="posture"
-            )
+            raise FileError(f"posture is {shown(value)}; give {MAXIMUM!r} or one position per axis.")
         return value
     return per_axis(numbers(row, "posture"), n, "posture")
 
@@ -189,8 +182,6 @@ def _tuned(controller: Controller, robot: Robot) -> Controller:
         told = ", ".join(f"{value:.3g}" for value in found)
         raise FileError(
             f"inertia is taken from robot {robot.name!r}, whose own parameters give {told}; give inertia as "
-            "numbers.",
-            name="inertia",
-            value=found.tolist(),
+            "numbers."
         )
     return controller.scaled(found.tolist())

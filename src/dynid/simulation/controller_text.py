@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dynid.errors import DynidError
+from dynid.core.errors import DynidError
 from dynid.model.toml_text import toml_key, toml_value
 from dynid.simulation.controller import MAXIMUM, Controller
 from dynid.simulation.drive_side import DriveSide
@@ -39,8 +39,7 @@ def controller_to_toml(controller: Controller) -> str:
     if type(law) not in _PLAIN:
         raise DynidError(
             f"The law {getattr(law, 'name', type(law).__name__)!r} is a Python function and cannot be "
-            "written as TOML; keep its file and name it in a controller file of kind 'python'.",
-            name="law",
+            "written as TOML; keep its file and name it in a controller file of kind 'python'."
         )
     kind, names = _PLAIN[type(law)]
     entries = {"kind": kind} | {name: list(getattr(law, name)) for name in names} | entries

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dynid.core.errors import DynidError
 from dynid.dynamics.algebra import Scalar, dot, mul, sub
 from dynid.dynamics.operations import Operations
-from dynid.errors import DynidError
 from dynid.model.drives import Matrix
 from dynid.simulation.law import Answer, FloatArray, Law, Scalars, Signals, per_axis
 
@@ -40,9 +40,7 @@ class DriveSide(Law):
         for name in ("offset", "drive_gain", *(["limit"] if self.limit else [])):
             object.__setattr__(self, name, per_axis(getattr(self, name), n, name))
         if self.limit and min(self.limit) <= 0:
-            raise DynidError(
-                f"saturation is {self.limit}; every axis needs a positive limit.", name="saturation"
-            )
+            raise DynidError(f"saturation is {self.limit}; every axis needs a positive limit.")
 
     @property
     def axes(self) -> int:
@@ -92,8 +90,7 @@ class DriveSide(Law):
         if np.any(np.diag(np.diag(R)) != R):
             raise DynidError(
                 "The gains act on coupled motors, which follow no single joint's inertia; give the "
-                "controller on the joint side, or keep its gains fixed.",
-                name="side",
+                "controller on the joint side, or keep its gains fixed."
             )
         return replace(self, inner=self.inner.scaled(ratio))
 

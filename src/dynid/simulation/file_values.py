@@ -10,7 +10,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TypeVar
 
-from dynid.errors import DynidError, FileError, unknown_name
+from dynid.core.errors import DynidError, FileError, unknown_name
 from dynid.model.table_values import Table, check_keys, number_of
 
 Made = TypeVar("Made")
@@ -27,11 +27,11 @@ def shown(value: object) -> str:
 def finite_number(value: object, where: str) -> float:
     """A finite number."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise FileError(f"{where} is {shown(value)}; it must be a number.", name=where, value=value)
+        raise FileError(f"{where} is {shown(value)}; it must be a number.")
     number = number_of(value, where)
     if not abs(number) < _LARGEST:
         bound = f"between -{_LARGEST:g} and {_LARGEST:g}" if math.isfinite(number) else "finite"
-        raise FileError(f"{where} is {number}; it must be {bound}.", name=where, value=value)
+        raise FileError(f"{where} is {number}; it must be {bound}.")
     return number
 
 
@@ -41,7 +41,7 @@ def numbers(row: Table, key: str) -> tuple[float, ...]:
     if not isinstance(value, list):
         return (finite_number(value, key),)
     if not value:
-        raise FileError(f"{key} is an empty list; give one number per axis, or one for all.", name=key)
+        raise FileError(f"{key} is an empty list; give one number per axis, or one for all.")
     return tuple(finite_number(item, f"an entry of {key}") for item in value)
 
 
@@ -49,7 +49,7 @@ def positive(row: Table, key: str) -> float:
     """A positive finite number under a key that is there."""
     number = finite_number(row[key], key)
     if number <= 0:
-        raise FileError(f"{key} is {number:g}; it must be positive.", name=key, value=number)
+        raise FileError(f"{key} is {number:g}; it must be positive.")
     return number
 
 
@@ -57,9 +57,7 @@ def whole(row: Table, key: str, default: int, largest: int) -> int:
     """A whole number from 0."""
     value = row.get(key, default)
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= largest:
-        raise FileError(
-            f"{key} is {shown(value)}; give a whole number from 0 to {largest}.", name=key, value=value
-        )
+        raise FileError(f"{key} is {shown(value)}; give a whole number from 0 to {largest}.")
     return value
 
 
@@ -67,7 +65,7 @@ def truth(row: Table, key: str) -> bool:
     """True or false; false when absent."""
     value = row.get(key, False)
     if not isinstance(value, bool):
-        raise FileError(f"{key} is {shown(value)}; it must be true or false.", name=key, value=value)
+        raise FileError(f"{key} is {shown(value)}; it must be true or false.")
     return value
 
 
@@ -75,7 +73,7 @@ def text(row: Table, key: str) -> str:
     """A text under a key; empty when absent."""
     value = row.get(key, "")
     if not isinstance(value, str):
-        raise FileError(f"{key} is {shown(value)}; it must be text.", name=key, value=value)
+        raise FileError(f"{key} is {shown(value)}; it must be text.")
     return value
 
 
@@ -92,9 +90,7 @@ def one_of(row: Table, keys: tuple[str, ...], what: str) -> str:
     given = [key for key in keys if key in row]
     if len(given) != 1:
         said = f"both {' and '.join(given)}" if given else "none of them"
-        raise FileError(
-            f"{what} is given by exactly one of {', '.join(keys)}, and there is {said}.", name=keys[0]
-        )
+        raise FileError(f"{what} is given by exactly one of {', '.join(keys)}, and there is {said}.")
     return given[0]
 
 
@@ -104,7 +100,7 @@ def naming(what: str, file: Path) -> Iterator[None]:
     try:
         yield
     except DynidError as error:
-        raise FileError(f"{what} {file.name}: {error}", name=error.name, value=error.value) from None
+        raise FileError(f"{what} {file.name}: {error}") from None
 
 
 def shipped(folder: str) -> tuple[str, ...]:
@@ -141,7 +137,7 @@ def by_name_or_path(
 def beside(folder: Path | None, named: str, key: str) -> Path:
     """A file that a user's file names, relative to its own folder."""
     if folder is None:
-        raise FileError(f"{key} names a file, which only a file given by its path may do.", name=key)
+        raise FileError(f"{key} names a file, which only a file given by its path may do.")
     return folder / named
 
 
@@ -155,7 +151,7 @@ def kind_of(content: Table, keys: Mapping[str, Sequence[str]], common: Sequence[
         what: what is described, such as "controller".
     """
     if "kind" not in content:
-        raise FileError(f"It has no kind; give one of {', '.join(keys)}.", name="kind")
+        raise FileError(f"It has no kind; give one of {', '.join(keys)}.")
     kind = choice(content, "kind", tuple(keys), "")
     check_keys(content, (*common, *keys[kind]), f"{kind} {what}")
     for name in ("title", "source"):

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.errors import DynidError
 from dynid.dynamics.algebra import Scalar
 from dynid.dynamics.operations import Operations
-from dynid.errors import DynidError
 from dynid.model.robot import Robot
 
 FloatArray = NDArray[np.float64]
@@ -91,28 +91,19 @@ class Law(ABC):
 
     def scaled(self, ratio: Sequence[float]) -> Law:
         """The law tuned for inertias that are ``ratio`` times as large, poles unchanged (P0 eq 59)."""
-        raise DynidError(
-            f"The law {type(self).__name__} has no rule to follow the robot's inertia.", name="law"
-        )
+        raise DynidError(f"The law {type(self).__name__} has no rule to follow the robot's inertia.")
 
 
 def per_axis(values: Any, axes: int | None, name: str) -> tuple[float, ...]:
     """One number for all axes, or one per axis, as a tuple; checked."""
     given = np.atleast_1d(np.asarray(values, dtype=float))
     if given.ndim != 1 or not np.all(np.isfinite(given)):
-        raise DynidError(
-            f"{name} is {values!r}; give one finite number per axis.",
-            name=name,
-            value=values,
-        )
+        raise DynidError(f"{name} is {values!r}; give one finite number per axis.")
     if axes is not None and len(given) == 1:
         given = np.full(axes, given[0])
     if axes is not None and len(given) != axes:
         raise DynidError(
-            f"{name} has {len(given)} values for {axes} axes; give one per axis, or one for all.",
-            name=name,
-            value=len(given),
-            allowed=str(axes),
+            f"{name} has {len(given)} values for {axes} axes; give one per axis, or one for all."
         )
     return tuple(float(v) for v in given)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dynid.errors import FileError
+from dynid.core.errors import FileError
 from dynid.model.robot import Robot
 from dynid.model.table_values import Table
 from dynid.simulation.drive_side import DriveSide
@@ -94,7 +94,7 @@ def law_from_table(row: Table, kind: str, at: Surroundings) -> Law:
     """The law, its gains on the joint side and in SI; motors' inertias "robot" are 1 for the time being."""
     for key in _NEEDED.get(kind, ()):
         if key not in row:
-            raise FileError(f"A {kind} controller needs {key}.", name=key)
+            raise FileError(f"A {kind} controller needs {key}.")
     if kind == "computed-torque":
         return _computed_torque(row, at)
     if kind == "open-loop":
@@ -118,7 +118,7 @@ def _frequency(row: Table, n: int) -> tuple[float, ...]:
     factor = 2 * math.pi if key.endswith("_hz") else 1.0
     values = tuple(factor * value for value in per_axis(numbers(row, key), n, key))
     if min(values) <= 0:
-        raise FileError(f"{key} must be positive for every axis.", name=key, value=row[key])
+        raise FileError(f"{key} must be positive for every axis.")
     return values
 
 
@@ -133,16 +133,14 @@ def _bandwidth(row: Table, at: Surroundings, scale: FloatArray) -> Bandwidth:
         if isinstance(row["inertia"], str):
             raise FileError(
                 f"inertia is {row['inertia']!r}; give numbers, or {ROBOT!r} for those of the robot's own "
-                "parameters.",
-                name="inertia",
+                "parameters."
             )
         given = np.array(per_axis(numbers(row, "inertia"), n, "inertia"))
         return Bandwidth(omega, zeta, tuple(given * scale))
     if at.coupled:
         raise FileError(
             "The gains act on coupled motors, whose inertias do not follow from single joints; give inertia "
-            'as numbers, or side = "joint".',
-            name="inertia",
+            'as numbers, or side = "joint".'
         )
     return Bandwidth(omega, zeta, (1.0,) * n)
 
@@ -162,8 +160,7 @@ def _computed_torque(row: Table, at: Surroundings) -> ComputedTorque:
     if any(key in row for key in (*FREQUENCIES, "damping")):
         if "kp" in row or "kd" in row:
             raise FileError(
-                "A computed-torque controller has either kp and kd, or a natural frequency and damping.",
-                name="kp",
+                "A computed-torque controller has either kp and kd, or a natural frequency and damping."
             )
         omega, zeta = np.array(_frequency(row, n)), np.array(_optional(row, "damping", n, 1.0))
         kp, kd = tuple(omega**2), tuple(2 * zeta * omega)
@@ -172,12 +169,11 @@ def _computed_torque(row: Table, at: Surroundings) -> ComputedTorque:
     else:
         raise FileError(
             "A computed-torque controller needs kp and kd, or a natural frequency (natural_frequency or "
-            "natural_frequency_hz).",
-            name="kp",
+            "natural_frequency_hz)."
         )
     model = parameters_under(row, "model", at) if "model" in row else parameters_of_robot(at.robot, "model")
     if model is None:
-        raise FileError("model is false; a computed-torque controller needs one.", name="model", value=False)
+        raise FileError("model is false; a computed-torque controller needs one.")
     return ComputedTorque(at.robot.with_parameters(model), kp, kd)
 
 
@@ -205,7 +201,6 @@ def parameters_of_robot(robot: Robot, key: str) -> dict[str, float]:
     if not robot.parameters:
         raise FileError(
             f"{key} asks for the robot's own parameters, and robot {robot.name!r} has none; give a table or "
-            "a file of parameters.",
-            name=key,
+            "a file of parameters."
         )
     return dict(robot.parameters)

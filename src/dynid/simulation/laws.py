@@ -7,9 +7,9 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
+from dynid.core.errors import DynidError
 from dynid.dynamics.algebra import Scalar, add, mul, sub
 from dynid.dynamics.operations import Operations
-from dynid.errors import DynidError
 from dynid.simulation.law import Answer, FloatArray, Law, Scalars, Signals, same_axes
 
 Values = float | Sequence[float]
@@ -52,9 +52,7 @@ class Bandwidth(Law):
             if min(getattr(self, name)) <= 0:
                 raise DynidError(
                     f"{name} of the bandwidth law is {getattr(self, name)}; every axis needs a positive "
-                    "number.",
-                    name=name,
-                    value=getattr(self, name),
+                    "number."
                 )
 
     @property

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
-from dynid.errors import DynidError, FileError
+from dynid.core.errors import DynidError, FileError
+from dynid.logs.convert import to_joint_side
+from dynid.logs.log import Log
+from dynid.logs.read import MappingLike, read_log
 from dynid.model.robot import Robot
-from dynid.signals.convert import to_joint_side
-from dynid.signals.log import Log
-from dynid.signals.read import MappingLike, read_log
 from dynid.simulation.reference import Reference
 
 CHANNELS = ("reference", "position")
@@ -40,8 +40,7 @@ def _channel(log: Log, wanted: str) -> str:
     if found is None:
         has = ", ".join(sorted(log.channels)) or "none that are understood"
         raise FileError(
-            f"The log has no {' and no '.join(names)} columns (it has {has}); name them in a mapping.",
-            name="reference",
+            f"The log has no {' and no '.join(names)} columns (it has {has}); name them in a mapping."
         )
     return found
 
@@ -57,8 +56,7 @@ def log_reference(log: Log, channel: str = "") -> Reference:
     steps = np.diff(stamps)
     if len(stamps) < 2 or not np.all(np.isfinite(stamps)) or np.any(steps <= 0):
         raise FileError(
-            f"The stamps of log {log.name!r} do not increase from each to the next; repair it first.",
-            name="time",
+            f"The stamps of log {log.name!r} do not increase from each to the next; repair it first."
         )
     step = float(np.median(steps))
     if np.max(np.abs(steps - step)) <= _REGULAR * step:
@@ -80,8 +78,7 @@ def reference_of_log(log: Log, sample_time: float | None = None) -> Reference:
     if "reference" not in log.channels:
         raise DynidError(
             f"Log {log.name!r} has no reference channel (it has {', '.join(sorted(log.channels))}); map the "
-            "reference columns, or give the reference in a file of its own.",
-            name="reference",
+            "reference columns, or give the reference in a file of its own."
         )
     own = log_reference(log, "reference")
     return own if sample_time is None else own.resampled(sample_time)
@@ -92,7 +89,5 @@ def require_size(samples: float, n: int) -> None:
     if samples * n > MAX_SAMPLES:
         raise FileError(
             f"It would have {samples:.3g} samples of {n} axes; at most {MAX_SAMPLES:,} values are made, so "
-            "shorten it or widen its step.",
-            name="duration",
-            value=samples,
+            "shorten it or widen its step."
         )

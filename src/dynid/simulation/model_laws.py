@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from dynid.compile.fingerprint import fingerprint
+from dynid.core.errors import DynidError
 from dynid.dynamics.inverse import inverse_dynamics
 from dynid.dynamics.operations import Operations
-from dynid.errors import DynidError
 from dynid.model.robot import Robot
 from dynid.simulation.law import Answer, Law, Scalars, Signals, per_axis
 from dynid.simulation.laws import Values
@@ -38,8 +38,7 @@ class ComputedTorque(Law):
         if not any(self.robot.parameters.values()):
             raise DynidError(
                 f"Robot {self.robot.name!r} has no parameters, so that computed torque has no model and "
-                "gives no torque; give it some with robot.with_parameters(…), or take another law.",
-                name="robot",
+                "gives no torque; give it some with robot.with_parameters(…), or take another law."
             )
         for name in ("kp", "kd"):
             object.__setattr__(self, name, per_axis(getattr(self, name), n, name))
@@ -165,8 +164,7 @@ class UserLaw(Law):
             remedy = f" states is {self.states}{unset}: set states = {len(rates)}." * wrong
             raise DynidError(
                 f"The law {self.name!r} gives {len(torques)} torques and {len(rates)} memory rates; "
-                f"{self.n} and {self.states} are needed.{remedy}",
-                name="law",
+                f"{self.n} and {self.states} are needed.{remedy}"
             )
         return torques, rates
 
@@ -180,15 +178,13 @@ class UserLaw(Law):
         except FutureWarning:
             raise DynidError(
                 f"The law {self.name!r} calls a function of numpy on a signal; use those of ops instead, "
-                "such as ops.functions['tanh'] for np.tanh.",
-                name="law",
+                "such as ops.functions['tanh'] for np.tanh."
             ) from None
         except IndexError:
             raise DynidError(
                 f"The law {self.name!r} takes an entry that is not there: it has {self.n} axes, "
                 f"{len(self.numbers)} gains and states = {self.states}{_UNSET * (self.states == 0)}; set "
-                "states to how many numbers it remembers, and give all its gains.",
-                name="law",
+                "states to how many numbers it remembers, and give all its gains."
             ) from None
         except DynidError:
             raise
@@ -199,8 +195,7 @@ class UserLaw(Law):
     def _refused(self, why: str) -> DynidError:
         return DynidError(
             f"The law {self.name!r} fails on symbols ({why}); return torques and memory rates as two lists, "
-            "use + − × / and ops, and decide with ops instead of if.",
-            name="law",
+            "use + − × / and ops, and decide with ops instead of if."
         )
 
 

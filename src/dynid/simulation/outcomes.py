@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.outcome import FINE, Outcome
 from dynid.model.robot import Robot
-from dynid.outcome import FINE, Outcome
 from dynid.simulation.inertia import definiteness
 from dynid.simulation.reference import Reference
 

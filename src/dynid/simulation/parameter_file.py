@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dynid.base.find import base_of
-from dynid.errors import FileError
+from dynid.core.errors import FileError
 from dynid.model.files import read_text, read_toml
 from dynid.model.robot import Robot
 from dynid.simulation.file_values import finite_number, naming, shown
@@ -39,7 +39,7 @@ def named_parameters(values: Mapping[str, Any], robot: Robot) -> dict[str, float
         robot: whose parameters they are.
     """
     if not values:
-        raise FileError("There are no parameters in it; give names and values.", name="parameters")
+        raise FileError("There are no parameters in it; give names and values.")
     table = robot.table
     numbers = {str(name): finite_number(value, str(name)) for name, value in values.items()}
     standard = set(table.names)
@@ -53,8 +53,7 @@ def named_parameters(values: Mapping[str, Any], robot: Robot) -> dict[str, float
     if unknown in base.names:
         raise FileError(
             f"{unknown} is a base parameter and {next(n for n in numbers if n in standard)} a standard one; "
-            "give all of one kind.",
-            name=unknown,
+            "give all of one kind."
         )
     table.index(unknown)  # has the sentence with the nearest names
     raise AssertionError(unknown)
@@ -65,7 +64,7 @@ def _json(file: Path) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise FileError(f"The {_WHAT} {file} is not JSON: {error}.", name="path", value=str(file)) from None
+        raise FileError(f"The {_WHAT} {file} is not JSON: {error}.") from None
 
 
 def _values(content: Any) -> Mapping[str, Any]:
@@ -75,7 +74,5 @@ def _values(content: Any) -> Mapping[str, Any]:
     ):
         return {str(row["name"]): row["value"] for row in found}
     if not isinstance(found, Mapping):
-        raise FileError(
-            f"The parameters are {shown(found)}; give names and values.", name="parameters", value=found
-        )
+        raise FileError(f"The parameters are {shown(found)}; give names and values.")
     return found

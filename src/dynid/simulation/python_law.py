@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from dynid.core.errors import FileError
 from dynid.dynamics.operations import symbolic
-from dynid.errors import FileError
 from dynid.model.files import read_text
 from dynid.model.robot import Robot
 from dynid.simulation.file_values import shown
@@ -33,9 +33,7 @@ def python_law(
     """
     found = _namespace(file).get(function)
     if not callable(found) or not hasattr(found, "__code__"):
-        raise FileError(
-            f"{file.name} has no function {function!r}; define it with def.", name="function", value=function
-        )
+        raise FileError(f"{file.name} has no function {function!r}; define it with def.")
     law = UserLaw(found, robot.n_coordinates, numbers, states, f"{file.stem}.{function}")
     _try(law, robot)
     return law
@@ -45,14 +43,12 @@ def _namespace(file: Path) -> dict[str, Any]:
     read_text(file, "law file")  # has the sentences for what cannot be read
     spec = importlib.util.spec_from_file_location(f"dynid_law_{file.stem}", file)
     if spec is None or spec.loader is None:
-        raise FileError(f"{file} is not a Python file; it must end in .py.", name="file", value=str(file))
+        raise FileError(f"{file} is not a Python file; it must end in .py.")
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
-        raise FileError(
-            f"{file.name} cannot be run ({_told(error)}).", name="file", value=str(file)
-        ) from None
+        raise FileError(f"{file.name} cannot be run ({_told(error)}).") from None
     return vars(module)
 
 
@@ -83,9 +79,7 @@ def _require_numbers(law: UserLaw, function: Any) -> None:
             return
     raise FileError(
         f"The function {law.name} gives NaN for all signals that were tried; look for 0/0, roots and "
-        "logarithms of negative numbers.",
-        name="function",
-        value=law.name,
+        "logarithms of negative numbers."
     )
 
 

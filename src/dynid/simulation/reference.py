@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dynid.errors import DynidError, ShapeError, unknown_name
+from dynid.core.errors import DynidError, ShapeError, unknown_name
 from dynid.model.robot import Robot
 
 FloatArray = NDArray[np.float64]
@@ -40,15 +40,10 @@ class Reference:
         if q.ndim != 2 or len(q) < 2 or not np.all(np.isfinite(q)):
             raise ShapeError(
                 f"The reference has shape {q.shape} or values that are not finite; give at least two finite "
-                "samples, (samples, axes).",
-                name="reference",
-                value=q.shape,
+                "samples, (samples, axes)."
             )
         if not self.sample_time > 0:
-            raise DynidError(
-                f"The reference's sample_time is {self.sample_time!r} s; it must be positive.",
-                name="sample_time",
-            )
+            raise DynidError(f"The reference's sample_time is {self.sample_time!r} s; it must be positive.")
         set_field(self, "q", q)
         for name, before in (("qd", "q"), ("qdd", "qd")):
             given = getattr(self, name)
@@ -57,9 +52,7 @@ class Reference:
             values = np.ascontiguousarray(given, dtype=float)
             if values.shape != q.shape or not np.all(np.isfinite(values)):
                 raise ShapeError(
-                    f"{name} of the reference has shape {values.shape}; expected finite values {q.shape}.",
-                    name=name,
-                    value=values.shape,
+                    f"{name} of the reference has shape {values.shape}; expected finite values {q.shape}."
                 )
             set_field(self, name, values)
 
@@ -82,10 +75,7 @@ class Reference:
         """Refuse a reference of another size, or one that leaves the joints' limits."""
         if self.axes != robot.n_coordinates:
             raise DynidError(
-                f"The reference has {self.axes} axes, but robot {robot.name!r} has {robot.n_coordinates}.",
-                name="reference",
-                value=self.axes,
-                allowed=str(robot.n_coordinates),
+                f"The reference has {self.axes} axes, but robot {robot.name!r} has {robot.n_coordinates}."
             )
         for i, j in enumerate(robot.coordinates):
             joint = robot.joints[j]
@@ -94,9 +84,7 @@ class Reference:
                 raise DynidError(
                     f"The reference of joint {joint.name!r} runs from {low:.4g} to {high:.4g}, outside its "
                     f"limits {joint.limits.lower:.4g} … {joint.limits.upper:.4g}; shrink the reference or "
-                    "correct the limits.",
-                    name="reference",
-                    value=(low, high),
+                    "correct the limits."
                 )
 
     def resampled(self, sample_time: float, method: str = METHODS[0]) -> Reference:
@@ -112,11 +100,7 @@ class Reference:
         if method not in METHODS:
             raise unknown_name("way to resample", method, METHODS)
         if not 0 < sample_time < np.inf:
-            raise DynidError(
-                f"sample_time is {sample_time!r} s; it must be positive.",
-                name="sample_time",
-                value=sample_time,
-            )
+            raise DynidError(f"sample_time is {sample_time!r} s; it must be positive.")
         if np.isclose(sample_time, self.sample_time, rtol=1e-9):
             return self
         count = int(np.floor((self.samples - 1) * self.sample_time / sample_time * (1 + 1e-12))) + 1
@@ -160,18 +144,14 @@ class Sines:
         if len(set(shapes)) != 1 or (self.offsets and len(self.offsets) != len(self.amplitudes)):
             raise DynidError(
                 f"The sines have lists of lengths {shapes}; give one list per axis of amplitudes, "
-                "frequencies and phases, all of the same lengths.",
-                name="reference",
-                value=shapes,
+                "frequencies and phases, all of the same lengths."
             )
 
     def sample(self, sample_time: float, duration: float) -> Reference:
         """The reference with exact derivatives over 0 … duration."""
         if not (sample_time > 0 and duration > sample_time):
             raise DynidError(
-                f"A reference of {duration:g} s in steps of {sample_time:g} s has fewer than two samples.",
-                name="duration",
-                value=duration,
+                f"A reference of {duration:g} s in steps of {sample_time:g} s has fewer than two samples."
             )
         t = np.arange(round(duration / sample_time)) * sample_time
         signals = [np.zeros((len(t), len(self.amplitudes))) for _ in range(3)]
@@ -197,8 +177,7 @@ def from_samples(time: ArrayLike, q: ArrayLike, sample_time: float) -> Reference
     if stamps.ndim != 1 or points.ndim != 2 or len(points) != len(stamps) or np.any(np.diff(stamps) <= 0):
         raise ShapeError(
             f"Reference points have shapes {stamps.shape} and {points.shape}; give increasing stamps "
-            "(points,) and positions (points, axes).",
-            name="reference",
+            "(points,) and positions (points, axes)."
         )
     count = int(np.floor((stamps[-1] - stamps[0]) / sample_time + 1e-9)) + 1
     t = stamps[0] + sample_time * np.arange(count)

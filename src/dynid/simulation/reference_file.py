@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from dynid.errors import FileError
+from dynid.core.errors import FileError
+from dynid.logs.read import MappingLike
 from dynid.model.files import read_toml
 from dynid.model.robot import Robot
 from dynid.model.table_values import Table
-from dynid.signals.read import MappingLike
 from dynid.simulation.file_values import (
     beside,
     by_name_or_path,
@@ -82,9 +82,7 @@ def load_reference(
     """
     for name, value in (("sample_time", sample_time), ("duration", duration)):
         if value is not None and not 0 < value < _LONGEST:
-            raise FileError(
-                f"{name} is {value} s; it must be positive and below {_LONGEST:g} s.", name=name, value=value
-            )
+            raise FileError(f"{name} is {value} s; it must be positive and below {_LONGEST:g} s.")
     clock = Clock(sample_time, duration)
 
     def read(file: Path, own: bool) -> Reference:
@@ -122,14 +120,14 @@ def reference_from_table(
         channel = choice(content, "channel", CHANNELS, "") if "channel" in content else ""
         return _fitted(reference_from_log(file, robot, known, channel), clock, method)
     if mapping is not None:
-        raise FileError(f"A mapping belongs to a log, and this is a {kind} reference.", name="mapping")
+        raise FileError(f"A mapping belongs to a log, and this is a {kind} reference.")
     step = _own_step(content, clock)
     made = _sines(content, robot, clock, step) if kind == "sines" else _waypoints(content, robot, step)
     return _fitted(made, clock, method)
 
 
 def _missing(key: str, kind: str) -> Any:
-    raise FileError(f"A {kind} reference needs {key}.", name=key)
+    raise FileError(f"A {kind} reference needs {key}.")
 
 
 def _own_step(row: Table, clock: Clock) -> float:
@@ -141,8 +139,7 @@ def _own_step(row: Table, clock: Clock) -> float:
     if clock.sample_time is None:
         raise FileError(
             "It says neither sample_time nor rate_hz; add one of them, or ask for a rate (--rate-hz on the "
-            "command line, sample_time in Python), as a continuous law has none of its own.",
-            name="sample_time",
+            "command line, sample_time in Python), as a continuous law has none of its own."
         )
     return clock.sample_time
 
@@ -154,7 +151,7 @@ def _sines(row: Table, robot: Robot, clock: Clock, step: float) -> Reference:
     n = robot.n_coordinates
     amplitudes, frequencies = _rows(row, "amplitudes", n), _rows(row, "frequencies_hz", n)
     if "phases" in row and "seed" in row:
-        raise FileError("phases and seed are both given; keep one.", name="phases")
+        raise FileError("phases and seed are both given; keep one.")
     phases: tuple[tuple[float, ...], ...] = _rows(row, "phases", n) if "phases" in row else ()
     if "seed" in row:
         rng = np.random.default_rng(whole(row, "seed", 0, _MAX_SEED))
@@ -163,7 +160,7 @@ def _sines(row: Table, robot: Robot, clock: Clock, step: float) -> Reference:
     if "offsets" in row:
         offsets = numbers(row, "offsets")
         if len(offsets) != n:
-            raise FileError(f"offsets has {len(offsets)} values for {n} axes.", name="offsets")
+            raise FileError(f"offsets has {len(offsets)} values for {n} axes.")
     duration = clock.duration
     if duration is None:
         duration = positive(row, "duration") if "duration" in row else _missing("duration", "sines")
@@ -177,11 +174,11 @@ def _waypoints(row: Table, robot: Robot, step: float) -> Reference:
             _missing(key, "waypoints")
     n, stamps = robot.n_coordinates, np.array(numbers(row, "time"))
     if len(stamps) < 2 or np.any(np.diff(stamps) <= 0):
-        raise FileError("time must hold at least two stamps that increase.", name="time")
+        raise FileError("time must hold at least two stamps that increase.")
     given = row["position"]
     if not isinstance(given, list) or len(given) != len(stamps):
         count = len(given) if isinstance(given, list) else 1
-        raise FileError(f"position has {count} points for {len(stamps)} stamps.", name="position")
+        raise FileError(f"position has {count} points for {len(stamps)} stamps.")
     points = [_row(part, f"point {k + 1} of position", n) for k, part in enumerate(given)]
     require_size((stamps[-1] - stamps[0]) / step, n)
     return from_samples(stamps, points, step)
@@ -193,8 +190,7 @@ def _rows(row: Table, key: str, n: int) -> tuple[tuple[float, ...], ...]:
     if not isinstance(value, list) or len(value) != n:
         count = f"{len(value)} entries" if isinstance(value, list) else shown(value)
         raise FileError(
-            f"{key} has {count} for {n} {'axis' if n == 1 else 'axes'}; give one list of numbers per axis.",
-            name=key,
+            f"{key} has {count} for {n} {'axis' if n == 1 else 'axes'}; give one list of numbers per axis."
         )
     return tuple(_row(part, f"entry {i + 1} of {key}", None) for i, part in enumerate(value))
 
@@ -203,7 +199,7 @@ def _row(value: Any, where: str, count: int | None) -> tuple[float, ...]:
     items = value if isinstance(value, list) else [value]
     if len(items) > _MAX_TERMS or (count is not None and len(items) != count):
         allowed = f"at most {_MAX_TERMS}" if count is None else f"{count}, one per axis"
-        raise FileError(f"{where} has {len(items)} numbers; allowed are {allowed}.", name=where)
+        raise FileError(f"{where} has {len(items)} numbers; allowed are {allowed}.")
     return tuple(finite_number(item, where) for item in items)
 
 
@@ -218,9 +214,7 @@ def _fitted(made: Reference, clock: Clock, method: str) -> Reference:
     if count < 2 or count > made.samples:
         raise FileError(
             f"A duration of {clock.duration:g} s was asked for, and the reference lasts "
-            f"{made.samples * made.sample_time:g} s.",
-            name="duration",
-            value=clock.duration,
+            f"{made.samples * made.sample_time:g} s."
         )
 
     def cut(values: FloatArray | None) -> FloatArray | None:

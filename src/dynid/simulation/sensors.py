@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.errors import DynidError, unknown_name
+from dynid.core.errors import DynidError, unknown_name
 from dynid.simulation.law import per_axis, whole_number
 
 FloatArray = NDArray[np.float64]
@@ -50,9 +50,7 @@ class Sensors:
         delay = whole_number(self.torque_delay)
         if delay is None or delay < 0:
             raise DynidError(
-                f"torque_delay is {self.torque_delay!r}; give a whole number of samples, at least 0.",
-                name="torque_delay",
-                value=self.torque_delay,
+                f"torque_delay is {self.torque_delay!r}; give a whole number of samples, at least 0."
             )
         object.__setattr__(self, "torque_delay", delay)
 
@@ -61,9 +59,7 @@ class Sensors:
         if self.torque_delay >= samples:
             raise DynidError(
                 f"torque_delay is {self.torque_delay} samples, and the log has only {samples}; shorten the "
-                "delay or lengthen the reference.",
-                name="torque_delay",
-                value=self.torque_delay,
+                "delay or lengthen the reference."
             )
 
     def position_errors(self, shape: tuple[int, int], rng: np.random.Generator | None) -> FloatArray:
@@ -116,9 +112,7 @@ class Disturbances:
         if alike and np.any((size > 0) & (order == 0)):
             raise DynidError(
                 f"ripple is {self.ripple!r}, but ripple_order is {self.ripple_order!r}, so that a ripple "
-                "would do nothing; give its periods per turn or metre as ripple_order (--ripple-order).",
-                name="ripple_order",
-                value=self.ripple_order,
+                "would do nothing; give its periods per turn or metre as ripple_order (--ripple-order)."
             )
 
     @property
@@ -143,7 +137,7 @@ class Disturbances:
 def _positive(values: Values, name: str) -> None:
     given = np.asarray(values, dtype=float)
     if not np.all(np.isfinite(given)) or np.any(given < 0):
-        raise DynidError(f"{name} is {values!r}; give numbers of at least 0.", name=name, value=values)
+        raise DynidError(f"{name} is {values!r}; give numbers of at least 0.")
 
 
 def _noise(spread: tuple[float, ...], shape: tuple[int, ...], rng: np.random.Generator | None) -> FloatArray:
@@ -151,7 +145,6 @@ def _noise(spread: tuple[float, ...], shape: tuple[int, ...], rng: np.random.Gen
         return np.zeros(shape)
     if rng is None:
         raise DynidError(
-            "Noise needs a source of random numbers; give a numpy Generator (or a seed on the command line).",
-            name="rng",
+            "Noise needs a source of random numbers; give a numpy Generator (or a seed on the command line)."
         )
     return np.array(spread) * rng.standard_normal(shape)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from dynid.base.base_map import BaseMap
 from dynid.base.find import base_of
 from dynid.compile.kernels import kernels
-from dynid.errors import DynidError, ShapeError
+from dynid.core.errors import DynidError, ShapeError
 from dynid.model.joint import JointKind
 from dynid.model.robot import Robot
 from dynid.simulation.accuracy import DEFAULT, Accuracy
@@ -90,9 +90,7 @@ def prepare_loop(
     if sensors.side == "motor" and np.any(resolution > 0) and robot.drives is None:
         raise DynidError(
             f"Encoders are on the motors, but robot {robot.name!r} has no [drives] that turn motor angles "
-            "into joint angles; put them on the joints or describe the drives.",
-            name="side",
-            value=sensors.side,
+            "into joint angles; put them on the joints or describe the drives."
         )
     orders: tuple[float, ...] = ()
     if disturbances.ripples:
@@ -131,9 +129,7 @@ def loop_inputs(
     if outside.shape != (r.samples, n) or not np.all(np.isfinite(outside)):
         raise ShapeError(
             f"The torque from outside has shape {outside.shape} or values that are not finite; expected "
-            f"{(r.samples, n)}, one row per sample of the controller.",
-            name="torque",
-            value=outside.shape,
+            f"{(r.samples, n)}, one row per sample of the controller."
         )
     if setup.controller.feedforward is not None:
         outside = outside + model.inverse(dict(setup.controller.feedforward), r.q, r.qd, r.qdd)
@@ -154,9 +150,7 @@ def start_of(reference: Reference, start: Start | None) -> tuple[FloatArray, Flo
         if values.shape != (reference.axes,) or not np.all(np.isfinite(values)):
             raise ShapeError(
                 f"The start has shape {values.shape} or values that are not finite; give finite positions "
-                f"and speeds ({reference.axes},).",
-                name="start",
-                value=values.shape,
+                f"and speeds ({reference.axes},)."
             )
     return pair
 
@@ -180,8 +174,6 @@ def _standard(robot: Robot, parameters: Parameters) -> FloatArray:
     if values.shape != (len(robot.table),) or not np.all(np.isfinite(values)):
         raise ShapeError(
             f"The parameters of robot {robot.name!r} have shape {values.shape} or are not finite; expected "
-            f"({len(robot.table)},), or give them by name.",
-            name="parameters",
-            value=values.shape,
+            f"({len(robot.table)},), or give them by name."
         )
     return values

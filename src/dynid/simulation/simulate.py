@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from dynid.base.base_map import BaseMap
 from dynid.base.find import base_of
-from dynid.errors import DynidError
+from dynid.core.errors import DynidError
+from dynid.core.outcome import FINE, Outcome
+from dynid.logs.log import Log, Step
 from dynid.model.robot import Robot
-from dynid.outcome import FINE, Outcome
-from dynid.signals.log import Log, Step
 from dynid.simulation.accuracy import DEFAULT, MAX_SUBSTEPS, Accuracy
 from dynid.simulation.adaptive import run_adaptive
 from dynid.simulation.batch import Batch
@@ -127,15 +127,11 @@ def simulate_many(
     if not parameters or len(controllers) != len(parameters):
         raise DynidError(
             f"There are {len(parameters)} parameter sets and {len(controllers)} controllers; give at least "
-            "one set, and one controller for all or one per set.",
-            name="controller",
-            value=len(controllers),
+            "one set, and one controller for all or one per set."
         )
     workers = whole_number(threads)
     if workers is None or workers < 1:
-        raise DynidError(
-            f"threads is {threads!r}; give a whole number of at least 1.", name="threads", value=threads
-        )
+        raise DynidError(f"threads is {threads!r}; give a whole number of at least 1.")
     found = base_of(robot) if base is None else base
     robot = accuracy.robot(robot)
     generators: list[Generator | None] = [None] * len(parameters)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.outcome import Outcome
-from dynid.signals.log import Log
-from dynid.signals.motion import Motion
+from dynid.core.outcome import Outcome
+from dynid.logs.log import Log
+from dynid.preparation.motion import Motion
 
 FloatArray = NDArray[np.float64]
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dynid.core.errors import DynidError
 from dynid.dynamics.algebra import Scalar, add, mul, sub, total
 from dynid.dynamics.direct import solve_symmetric
 from dynid.dynamics.inertia_matrix import inertia_matrix
 from dynid.dynamics.inverse import bias_torques
 from dynid.dynamics.operations import Operations
-from dynid.errors import DynidError
 from dynid.model.parameters import Parameter
 from dynid.model.robot import Robot
 
@@ -29,8 +29,7 @@ def check_stick(robot: Robot) -> None:
     if "Fcm" in robot.terms:
         raise DynidError(
             f"Robot {robot.name!r} has Coulomb friction between joints (Fcm), which set-valued friction does "
-            "not know; simulate it with smooth friction.",
-            name="friction",
+            "not know; simulate it with smooth friction."
         )
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.errors import DynidError, unknown_name
 from dynid.dynamics.algebra import Scalar
-from dynid.errors import DynidError, unknown_name
 
 FloatArray = NDArray[np.float64]
 KINDS = ("exact", "backward", "mean", "filtered")
@@ -39,9 +39,7 @@ class Velocity:
         ):
             raise DynidError(
                 f"The velocity estimate {self.kind!r} has cutoff_hz {self.cutoff_hz}; give a positive "
-                "cut-off with 'filtered' and none with the others.",
-                name="cutoff_hz",
-                value=self.cutoff_hz,
+                "cut-off with 'filtered' and none with the others."
             )
 
     def memory(self, axes: int) -> int:

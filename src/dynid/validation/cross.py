@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.errors import DynidError
+from dynid.core.errors import DynidError
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.identify import identify
 from dynid.estimators.strategy import Strategy
@@ -117,8 +117,7 @@ def _residual_norms(test: Problem, estimate: Estimate) -> FloatArray:
         raise DynidError(
             "Cross-validation of friction that is not linear needs the motions, and they did not fit the "
             "memory budget of the problem; use a larger budget_bytes in build_problem, or a linear "
-            "estimator.",
-            name="motions",
+            "estimator."
         )
     checked = validate(estimate, test.motions, test.plan)
     used = checked.judged
@@ -133,8 +132,5 @@ def _check_count(experiments: int, folds: int) -> None:
     if not 2 <= folds <= experiments:
         raise DynidError(
             f"Cross-validation was asked for {folds} fold(s) of {experiments} experiment(s); it needs at "
-            "least two experiments and from two folds up to one per experiment. Give several logs.",
-            name="folds",
-            value=folds,
-            allowed=f"2 … {experiments}",
+            "least two experiments and from two folds up to one per experiment. Give several logs."
         )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.errors import ShapeError
+from dynid.core.errors import ShapeError
 from dynid.validation.numbers import plain
 
 FloatArray = NDArray[np.float64]
@@ -65,10 +65,7 @@ def error_figures(
     tau, model = np.concatenate(measured), np.concatenate(predicted)
     if tau.shape != model.shape:
         raise ShapeError(
-            f"The predicted torques have shape {model.shape}; expected that of the measured, {tau.shape}.",
-            name="predicted",
-            value=model.shape,
-            allowed=str(tau.shape),
+            f"The predicted torques have shape {model.shape}; expected that of the measured, {tau.shape}."
         )
     mask = np.ones(tau.shape, dtype=bool) if counts is None else np.concatenate(counts)
     columns = [_column(tau[mask[:, j], j], model[mask[:, j], j]) for j in range(tau.shape[1])]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.base.base_map import BaseMap
-from dynid.errors import ShapeError
+from dynid.core.errors import ShapeError
 from dynid.estimators.estimate import Estimate, Further
 from dynid.model.robot import Robot
 
@@ -54,16 +54,12 @@ def _keep(model: Model, name: str, given: FloatArray, shape: tuple[int, ...]) ->
     if array.shape != shape:
         raise ShapeError(
             f"The {name} of the model have shape {array.shape}; expected {shape}, one entry per base "
-            "parameter.",
-            name=name,
-            value=array.shape,
-            allowed=str(shape),
+            "parameter."
         )
     if not np.all(np.isfinite(array)):
         raise ShapeError(
             f"The {name} of the model hold values that are not finite; a model that cannot be computed "
-            "cannot be validated.",
-            name=name,
+            "cannot be validated."
         )
     object.__setattr__(model, name, array)
 

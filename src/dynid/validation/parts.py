@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dynid.base.base_map import BaseMap
 from dynid.model.parameters import DRIVE_INERTIA, MOTOR_TERMS
 from dynid.model.robot import Robot
-from dynid.signals.motion import Motion
+from dynid.preparation.motion import Motion
 from dynid.validation.model import Model
 from dynid.validation.numbers import plain
 from dynid.validation.predict import blocks, check_width, nonlinear_part

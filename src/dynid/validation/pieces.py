@@ -8,9 +8,9 @@ from dataclasses import fields
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.errors import DynidError
-from dynid.signals.motion import Motion
-from dynid.signals.preparation import Preparation
+from dynid.core.errors import DynidError
+from dynid.preparation.motion import Motion
+from dynid.preparation.preparation import Preparation
 from dynid.validation.figures import ErrorFigures
 from dynid.validation.judge import judge
 from dynid.validation.model import Model
@@ -80,7 +80,7 @@ def validate_pieces(
         if own.samples:
             each.append(own.figures(name, decimates))
     if not each:
-        raise DynidError("Validation was given no motion; give at least one.", name="motions", allowed=">= 1")
+        raise DynidError("Validation was given no motion; give at least one.")
     names, tests, known = joint_names(model.robot), total.residuals.tests(), seen()
     again = repeated()
     full = total.full.figures()

@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from dynid.base.base_map import BaseMap
 from dynid.compile.ir_batch import TILE
 from dynid.compile.kernels import kernels
-from dynid.errors import ShapeError
+from dynid.core.errors import ShapeError
 from dynid.estimators.load import load_torques, needs_load
 from dynid.estimators.terms import nonlinear_torques
 from dynid.model.robot import Robot
+from dynid.preparation.motion import Motion
 from dynid.problem.stream import structure
-from dynid.signals.motion import Motion
 from dynid.validation.model import Model
 
 FloatArray = NDArray[np.float64]
@@ -122,8 +122,5 @@ def check_width(robot: Robot, motion: Motion) -> None:
     if motion.q.shape[1] != robot.n_coordinates:
         raise ShapeError(
             f"Motion {motion.name!r} has {motion.q.shape[1]} coordinates, but robot {robot.name!r} has "
-            f"{robot.n_coordinates}; validate with logs of the same robot.",
-            name="motion",
-            value=motion.q.shape[1],
-            allowed=str(robot.n_coordinates),
+            f"{robot.n_coordinates}; validate with logs of the same robot."
         )

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.errors import DynidError, ShapeError
+from dynid.core.errors import DynidError, ShapeError
 from dynid.validation.numbers import plain
 
 FloatArray = NDArray[np.float64]
@@ -67,18 +67,10 @@ def stability(
     for what, array in (("values", values), ("sigma", sigma)):
         if np.shape(array) != shape:
             raise ShapeError(
-                f"The {what} have shape {np.shape(array)}; expected {shape}, experiments by parameters.",
-                name=what,
-                value=np.shape(array),
-                allowed=str(shape),
+                f"The {what} have shape {np.shape(array)}; expected {shape}, experiments by parameters."
             )
     if len(experiments) < 2:
-        raise DynidError(
-            f"Stability was asked of {len(experiments)} experiment(s); give at least two.",
-            name="experiments",
-            value=len(experiments),
-            allowed=">= 2",
-        )
+        raise DynidError(f"Stability was asked of {len(experiments)} experiment(s); give at least two.")
     gaps = np.full(len(names), np.nan)
     for a, b in combinations(range(len(experiments)), 2):
         known = (sigma[a] > 0) & (sigma[b] > 0)

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dynid.base.base_map import BaseMap
-from dynid.errors import DynidError
+from dynid.core.errors import DynidError
 from dynid.estimators.estimate import Estimate
 from dynid.model.joint import JointKind
 from dynid.model.robot import Robot
-from dynid.signals.decimate import decimate_rows
-from dynid.signals.motion import Motion
-from dynid.signals.preparation import Preparation
+from dynid.preparation.decimate import decimate_rows
+from dynid.preparation.motion import Motion
+from dynid.preparation.preparation import Preparation
 from dynid.validation.figures import ErrorFigures, error_figures
 from dynid.validation.judge import judge
 from dynid.validation.model import Model, as_model
@@ -76,7 +76,7 @@ def validate(
     """
     tested = as_model(model)
     if not motions:
-        raise DynidError("Validation was given no motion; give at least one.", name="motions", allowed=">= 1")
+        raise DynidError("Validation was given no motion; give at least one.")
     runs = [_run(tested, motion, plan) for motion in motions]
     names = joint_names(tested.robot)
     tests = _tests(runs)

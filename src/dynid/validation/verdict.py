@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from dynid.errors import DynidError
+from dynid.core.errors import DynidError
 
 LEVELS = ("good", "note", "care", "fail")
 """Levels of a reason, from harmless to grave; a note says something about σ, not about the torque."""
@@ -42,12 +42,7 @@ class Thresholds:
         """Refuse thresholds that nothing or everything would pass."""
         for name, value in asdict(self).items():
             if not value > 0:
-                raise DynidError(
-                    f"The validation threshold {name} is {value}; it must be positive.",
-                    name=name,
-                    value=value,
-                    allowed="> 0",
-                )
+                raise DynidError(f"The validation threshold {name} is {value}; it must be positive.")
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.errors import DynidError
+from dynid.core.errors import DynidError
 from dynid.estimators.identify import identify
 from dynid.estimators.strategy import Strategy
 from dynid.model.robot import Robot
+from dynid.preparation.prepare import prepare
 from dynid.problem.build import build_problem
-from dynid.signals.prepare import prepare
 from dynid.workflow.fit import FitResult
 
 FloatArray = NDArray[np.float64]
@@ -59,7 +59,7 @@ def attenuation(
     """
     cutoff = result.plan.cutoff_hz
     if cutoff is None:
-        raise DynidError("The preparation has no cut-off to vary.", name="plan")
+        raise DynidError("The preparation has no cut-off to vary.")
     tried, values = [], []
     for factor in factors:
         if factor * cutoff >= 0.45 * min(log.rate_hz for log in result.logs):

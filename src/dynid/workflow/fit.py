@@ -7,20 +7,20 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from dynid.errors import DynidError
+from dynid.checks.check import DataCheck
+from dynid.core.errors import DynidError
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.identify import identify
 from dynid.estimators.strategy import Strategy
-from dynid.export.trail import Trail
+from dynid.logs.convert import to_joint_side
+from dynid.logs.log import Log, Step
 from dynid.model.robot import Robot
+from dynid.preparation.motion import Motion
+from dynid.preparation.preparation import Preparation
+from dynid.preparation.prepare import prepare
+from dynid.preparation.suggest import Suggestion, suggest
 from dynid.problem.build import build_problem
-from dynid.signals.check import DataCheck
-from dynid.signals.convert import to_joint_side
-from dynid.signals.log import Log, Step
-from dynid.signals.motion import Motion
-from dynid.signals.preparation import Preparation
-from dynid.signals.prepare import prepare
-from dynid.signals.suggest import Suggestion, suggest
+from dynid.results.trail import Trail
 from dynid.validation.validate import validate
 from dynid.validation.validation import Validation
 from dynid.validation.verdict import Reason
@@ -111,7 +111,7 @@ def fit_logs(
         NotTrustworthyError: when a log is not usable.
     """
     if not logs:
-        raise DynidError("There is no log to fit; give at least one.", name="logs")
+        raise DynidError("There is no log to fit; give at least one.")
     joint_side = [to_joint_side(log, robot) for log in logs]
     identities = tuple(identity_of(log) for log in joint_side)
     refuse_duplicates(identities)
@@ -206,11 +206,7 @@ def _concerns(
 def split_log(log: Log, share: float) -> tuple[Log, Log]:
     """The first share of a log and the rest."""
     if not 0 < share < 1:
-        raise DynidError(
-            f"The share of the log to fit is {share:g}; it must lie between 0 and 1.",
-            name="split",
-            value=share,
-        )
+        raise DynidError(f"The share of the log to fit is {share:g}; it must lie between 0 and 1.")
     cut = int(log.samples * share)
 
     def part(name: str, rows: slice) -> Log:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from dynid.checks.check import DataCheck
 from dynid.estimators.estimate import Estimate
+from dynid.logs.convert import to_joint_side
+from dynid.logs.log import Log
 from dynid.model.robot import Robot
-from dynid.signals.check import DataCheck
-from dynid.signals.convert import to_joint_side
-from dynid.signals.log import Log
-from dynid.signals.motion import Motion
-from dynid.signals.preparation import Preparation
-from dynid.signals.prepare import prepare
+from dynid.preparation.motion import Motion
+from dynid.preparation.preparation import Preparation
+from dynid.preparation.prepare import prepare
 from dynid.validation.figures import ErrorFigures
 from dynid.validation.model import Model
 from dynid.validation.validate import validate

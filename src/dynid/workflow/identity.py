@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from dynid.errors import DynidError
-from dynid.signals.log import Log
+from dynid.core.errors import DynidError
+from dynid.logs.log import Log
 
 
 @dataclass(frozen=True)
@@ -69,9 +69,7 @@ def refuse_duplicates(logs: Sequence[LogIdentity]) -> None:
             if later.is_part_of(first):
                 raise DynidError(
                     f"Logs {first.name!r} and {later.name!r} hold the same data; a log that counts twice "
-                    "makes standard deviations too small. Give each log once.",
-                    name="logs",
-                    value=later.name,
+                    "makes standard deviations too small. Give each log once."
                 )
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from dynid.checks.check import CheckedChunks, check_chunks
+from dynid.logs.chunks import iter_chunks
+from dynid.logs.read import MappingLike, as_mapping
 from dynid.model.robot import Robot
-from dynid.signals.check import CheckedChunks, check_chunks
-from dynid.signals.chunks import iter_chunks
-from dynid.signals.read import MappingLike, as_mapping
 
 LONG = 2_000_000
 """Logs of more samples than this are streamed."""

@@ -10,16 +10,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.errors import DynidError, NotTrustworthyError
+from dynid.checks.check import DataCheck, check_log
+from dynid.core.errors import DynidError, NotTrustworthyError
+from dynid.logs.chunks import Chunks, iter_chunks
+from dynid.logs.convert import to_joint_side
+from dynid.logs.log import Log
+from dynid.logs.read import MappingLike
 from dynid.model.robot import Robot
-from dynid.signals.check import DataCheck, check_log
-from dynid.signals.chunked import prepare_chunks
-from dynid.signals.chunks import Chunks, iter_chunks
-from dynid.signals.convert import to_joint_side
-from dynid.signals.log import Log
-from dynid.signals.motion import Motion
-from dynid.signals.preparation import Preparation
-from dynid.signals.read import MappingLike
+from dynid.preparation.chunked import prepare_chunks
+from dynid.preparation.motion import Motion
+from dynid.preparation.preparation import Preparation
 from dynid.workflow.logs import CHUNK
 from dynid.workflow.screening import refuse_unusable
 
@@ -90,7 +90,7 @@ def open_long(
     chunks = iter_chunks(path, mapping, chunk)
     first = next(chunks, None)
     if first is None:
-        raise DynidError(f"The log {path} holds no samples.", name="log", value=str(path))
+        raise DynidError(f"The log {path} holds no samples.")
     head = to_joint_side(first, robot)
     check = check_log(head.part(slice(_CHECKED)), robot)
     refuse_unusable(head, check, use)
@@ -117,7 +117,5 @@ def _refuse_garbage(log: Log, limits: dict[str, tuple[FloatArray, FloatArray]]) 
             row = int(np.flatnonzero((values[:, axis] < low[axis]) | (values[:, axis] > high[axis]))[0])
             raise NotTrustworthyError(
                 f"Log {log.name!r} holds garbage: {name} on axis {axis + 1} is {values[row, axis]:.3g} at "
-                f"t = {log.time[row]:.6g} s. Cut the log there, or repair it (dynid check --repair).",
-                name="log",
-                value=log.name,
+                f"t = {log.time[row]:.6g} s. Cut the log there, or repair it (dynid check --repair)."
             )

@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.errors import DynidError
+from dynid.core.errors import DynidError
 from dynid.estimators.essential import Essential
 from dynid.estimators.identify import identify
 from dynid.estimators.output_error import OutputError
 from dynid.estimators.strategy import Strategy
+from dynid.logs.convert import to_joint_side
+from dynid.logs.log import Log
 from dynid.model.robot import Robot
+from dynid.preparation.motion import Motion
+from dynid.preparation.preparation import Preparation
+from dynid.preparation.prepare import prepare
 from dynid.problem.closed_loop import build_loop_problem
-from dynid.signals.convert import to_joint_side
-from dynid.signals.log import Log
-from dynid.signals.motion import Motion
-from dynid.signals.preparation import Preparation
-from dynid.signals.prepare import prepare
 from dynid.simulation.accuracy import Accuracy
 from dynid.simulation.controller import Controller
 from dynid.simulation.log_reference import reference_of_log
@@ -75,10 +75,7 @@ def fit_loop(
     held = hold_loop(unseen, robot, identities)
     given = [reference_of_log(log) for log in joint_side] if references is None else list(references)
     if len(given) != len(joint_side):
-        raise DynidError(
-            f"{len(given)} references were given for {len(joint_side)} logs; give one each.",
-            name="references",
-        )
+        raise DynidError(f"{len(given)} references were given for {len(joint_side)} logs; give one each.")
     chosen, suggestion = chosen_loop_plan(joint_side, given, strategy, plan, overrides)
     motions = _measured(joint_side, chosen)
     progress("simulating and identifying")

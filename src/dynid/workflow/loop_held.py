@@ -10,20 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.base.base_map import BaseMap
-from dynid.errors import DynidError, NotTrustworthyError
+from dynid.core.errors import DynidError, NotTrustworthyError
+from dynid.core.outcome import Outcome
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.law_checks import check_law
 from dynid.estimators.loop_gains import Gains, transient
 from dynid.estimators.loop_start import measured_starts, remembering
+from dynid.logs.convert import to_joint_side
+from dynid.logs.log import Log
 from dynid.model.robot import Robot
-from dynid.outcome import Outcome
+from dynid.preparation.motion import Motion
+from dynid.preparation.preparation import Preparation
+from dynid.preparation.prepare import prepare
 from dynid.problem.closed_loop import LoopProblem, build_loop_problem
 from dynid.problem.replay import Model, replay
-from dynid.signals.convert import to_joint_side
-from dynid.signals.log import Log
-from dynid.signals.motion import Motion
-from dynid.signals.preparation import Preparation
-from dynid.signals.prepare import prepare
 from dynid.simulation.accuracy import Accuracy
 from dynid.simulation.controller import Controller
 from dynid.simulation.controller_text import controller_to_toml
@@ -128,8 +128,7 @@ def replayed(
             raise
         name, law = lawless[0]
         raise NotTrustworthyError(
-            f"The control law does not hold on validation log {name!r}. {law.cause} {law.remedy} {error}",
-            name=law.name,
+            f"The control law does not hold on validation log {name!r}. {law.cause} {law.remedy} {error}"
         ) from error
 
 
@@ -139,8 +138,7 @@ def _simulated(problem: LoopProblem, values: FloatArray) -> tuple[Motion, ...]:
     found = replay(problem, Model(problem.robot, problem.base, values), problem.controller, trim)
     if not found.outcome.trustworthy:
         raise NotTrustworthyError(
-            f"The unseen motion cannot be simulated: {found.outcome.cause} {found.outcome.remedy}",
-            name=found.outcome.name,
+            f"The unseen motion cannot be simulated: {found.outcome.cause} {found.outcome.remedy}"
         )
     return found.motions
 

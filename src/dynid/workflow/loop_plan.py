@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from dynid.estimators.essential import Essential
 from dynid.estimators.iv import IV
 from dynid.estimators.strategy import Strategy
-from dynid.signals.bandwidth import rounded
-from dynid.signals.log import Log
-from dynid.signals.preparation import Preparation
-from dynid.signals.suggest import Suggestion, suggest
+from dynid.logs.log import Log
+from dynid.preparation.bandwidth import rounded
+from dynid.preparation.preparation import Preparation
+from dynid.preparation.suggest import Suggestion, suggest
 from dynid.simulation.reference import Reference
 from dynid.workflow.noise import motion_spectrum
 from dynid.workflow.overrides import ATTENUATION, MARKS, overridden

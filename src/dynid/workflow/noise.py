@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.signals.log import Log
-from dynid.signals.outliers import replace_outliers
-from dynid.signals.preparation import Preparation
-from dynid.signals.resample import grid, interpolate, is_even, steady_rate
-from dynid.signals.spectrum import PositionSpectrum, position_spectrum
+from dynid.logs.log import Log
+from dynid.logs.resample import grid, interpolate, is_even, steady_rate
+from dynid.preparation.outliers import replace_outliers
+from dynid.preparation.preparation import Preparation
+from dynid.preparation.spectrum import PositionSpectrum, position_spectrum
 from dynid.validation.verdict import Reason
 
 FloatArray = NDArray[np.float64]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.signals.motion import Motion
+from dynid.preparation.motion import Motion
 from dynid.validation.verdict import Reason
 from dynid.workflow.trails import Positions, sampled, seconds_of, spread_of
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from dynid.signals.suggest import Suggestion
+from dynid.preparation.suggest import Suggestion
 
 MARKS = {
     "cutoff_hz": "The cut-off is",

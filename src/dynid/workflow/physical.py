@@ -15,7 +15,7 @@ from dynid.base.base_map import BaseMap
 from dynid.compile.kernels import RobotKernels, kernels
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.terms import slots_of
-from dynid.signals.motion import Motion
+from dynid.preparation.motion import Motion
 from dynid.validation.verdict import Reason
 
 FloatArray = NDArray[np.float64]

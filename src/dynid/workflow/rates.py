@@ -7,18 +7,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from dynid.errors import DynidError
+from dynid.core.errors import DynidError
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.identify import identify
 from dynid.estimators.least_squares import WLS
+from dynid.logs.log import Log
+from dynid.preparation.bandwidth import fewest_points
+from dynid.preparation.derivative import DIFFERENCE_POINTS, speed_and_acceleration
+from dynid.preparation.losses import acceleration_loss
+from dynid.preparation.motion import Motion
+from dynid.preparation.preparation import Preparation
+from dynid.preparation.spectrum import PositionSpectrum
 from dynid.problem.build import build_problem
-from dynid.signals.bandwidth import fewest_points
-from dynid.signals.derivative import DIFFERENCE_POINTS, speed_and_acceleration
-from dynid.signals.log import Log
-from dynid.signals.losses import acceleration_loss
-from dynid.signals.motion import Motion
-from dynid.signals.preparation import Preparation
-from dynid.signals.spectrum import PositionSpectrum
 from dynid.validation.verdict import Reason
 from dynid.workflow.bands import inertias
 from dynid.workflow.noise import Found, band_hz, motion_spectrum

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from dynid.errors import DynidError, FileError
-from dynid.export.result import SavedResult
+from dynid.checks.check import DataCheck
+from dynid.core.errors import DynidError, FileError
+from dynid.logs.log import Log
+from dynid.logs.mapping import LogMapping, mapping_from_table
+from dynid.logs.read import MappingLike, read_logs
+from dynid.preparation.motion import Motion
+from dynid.preparation.prepare import prepare
 from dynid.report.checks import normalised, reasons_of
-from dynid.signals.check import DataCheck
-from dynid.signals.log import Log
-from dynid.signals.mapping import LogMapping, mapping_from_table
-from dynid.signals.motion import Motion
-from dynid.signals.prepare import prepare
-from dynid.signals.read import MappingLike, read_logs
+from dynid.results.result import SavedResult
 from dynid.validation.figures import ErrorFigures
 from dynid.validation.pieces import validate_pieces
 from dynid.validation.validation import Validation
@@ -53,9 +53,7 @@ def stored_mapping(saved: SavedResult) -> LogMapping | None:
         return mapping_from_table(tomllib.loads(kept["text"]))
     except (ValueError, DynidError) as error:
         raise FileError(
-            f"The mapping stored in {saved.folder} cannot be used ({error}); give one with --map.",
-            name="mapping",
-            value=str(saved.folder),
+            f"The mapping stored in {saved.folder} cannot be used ({error}); give one with --map."
         ) from None
 
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from dynid.errors import DynidError, FileError
-from dynid.export.result import SavedResult
-from dynid.signals.log import Log
+from dynid.core.errors import DynidError, FileError
+from dynid.logs.log import Log
+from dynid.results.result import SavedResult
 from dynid.simulation.accuracy import Accuracy
 from dynid.simulation.controller import Controller
 from dynid.simulation.controller_file import controller_from_table
@@ -51,9 +51,7 @@ def stored_accuracy(saved: SavedResult) -> Accuracy:
 
 def _unusable(saved: SavedResult, what: str, error: Exception, remedy: str) -> FileError:
     return FileError(
-        f"The {what} stored in {saved.folder} cannot be used ({str(error).rstrip('.')}); {remedy}.",
-        name="result",
-        value=str(saved.folder),
+        f"The {what} stored in {saved.folder} cannot be used ({str(error).rstrip('.')}); {remedy}."
     )
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from dynid.base.find import base_of
-from dynid.errors import NotTrustworthyError
+from dynid.checks.check import DataCheck, check_log
+from dynid.checks.finding import Finding
+from dynid.checks.repair import repair_log
+from dynid.core.errors import NotTrustworthyError
+from dynid.logs.log import Log
 from dynid.model.robot import Robot
-from dynid.signals.check import DataCheck, check_log
-from dynid.signals.log import Log
-from dynid.signals.quality.finding import Finding
-from dynid.signals.repair import repair_log
 
 _GARBAGE = "garbage values"
 _NEEDED = ("position", "torque")
@@ -71,14 +71,10 @@ def refuse_unusable(log: Log, check: DataCheck, use: str = "fit") -> None:
     if check.verdict == "not usable":
         worst = [finding.sentence for finding in check.findings if finding.severity == "error"]
         raise NotTrustworthyError(
-            f"{title} {log.name!r} is not usable: {' '.join(worst[:3])} See dynid check for all findings.",
-            name="log",
-            value=log.name,
+            f"{title} {log.name!r} is not usable: {' '.join(worst[:3])} See dynid check for all findings."
         )
     wild = [f.sentence for f in check.findings if f.name == _GARBAGE and f.channel in _NEEDED]
     if wild:
         raise NotTrustworthyError(
-            f"{title} {log.name!r} holds garbage: {' '.join(wild[:3])} Repair it (--repair).",
-            name="log",
-            value=log.name,
+            f"{title} {log.name!r} holds garbage: {' '.join(wild[:3])} Repair it (--repair)."
         )

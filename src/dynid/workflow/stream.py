@@ -7,15 +7,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from dynid.errors import DynidError
+from dynid.core.errors import DynidError
 from dynid.estimators.identify import identify
 from dynid.estimators.strategy import Strategy
+from dynid.logs.log import Log
+from dynid.logs.read import MappingLike
 from dynid.model.robot import Robot
+from dynid.preparation.motion import Motion
+from dynid.preparation.preparation import Preparation
 from dynid.problem.build import build_problem
-from dynid.signals.log import Log
-from dynid.signals.motion import Motion
-from dynid.signals.preparation import Preparation
-from dynid.signals.read import MappingLike
 from dynid.workflow.fit import FitResult, Progress, chosen_plan, judged_fit
 from dynid.workflow.held import hold
 from dynid.workflow.identity import identity_of
@@ -62,9 +62,7 @@ def fit_stream(
     if not strategy.streams:
         raise DynidError(
             f"This estimator needs the motions of the whole log, and {path} is too long to be held in "
-            "memory; cut it, or use an estimator that is linear in its parameters, such as WLS.",
-            name="strategy",
-            value=str(path),
+            "memory; cut it, or use an estimator that is linear in its parameters, such as WLS."
         )
     progress("checking the first chunk")
     long = open_long(robot, path, mapping, chunk)

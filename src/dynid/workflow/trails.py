@@ -9,8 +9,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.export.trail import Trail
-from dynid.signals.motion import Motion
+from dynid.preparation.motion import Motion
+from dynid.results.trail import Trail
 
 FloatArray = NDArray[np.float64]
 _STEP = 0.1

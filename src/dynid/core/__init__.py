@@ -1,0 +1,1 @@
+"""What every stage uses: errors, findings, lazy imports."""

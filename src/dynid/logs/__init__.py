@@ -1,0 +1,1 @@
+"""Logs as columns: readers, mappings, units, joint side."""

@@ -1,0 +1,127 @@
+"""A log: named channels over time, where they came from, and what was done to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynid.core.errors import ShapeError, unknown_name
+
+FloatArray = NDArray[np.float64]
+
+CHANNELS: Mapping[str, str] = MappingProxyType(
+    {
+        "position": "rad or m",
+        "velocity": "rad/s or m/s",
+        "torque": "N m or N",
+        "reference": "rad or m",
+    }
+)
+"""Channels a log may hold, with their units inside dynid."""
+SIDES = ("joint", "motor")
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing that was done to a log: a name, its options, and what it changed, in words."""
+
+    name: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file a log came from.
+
+    Args:
+        path: as the user gave it.
+        sha256: hash of its bytes.
+        size: bytes.
+    """
+
+    path: str
+    sha256: str
+    size: int
+
+
+@dataclass(frozen=True, eq=False)
+class Log:
+    """Samples of one experiment.
+
+    Args:
+        name: short name of the experiment.
+        time: stamps [s], (samples,).
+        channels: arrays (samples, axes) by channel name, SI; "position" and "torque" are needed to fit.
+        side: "joint", or "motor" when positions and torques are those of the motors.
+        history: what was done, oldest first.
+        sources: files it came from.
+    """
+
+    name: str
+    time: FloatArray
+    channels: Mapping[str, FloatArray]
+    side: str = "joint"
+    history: tuple[Step, ...] = ()
+    sources: tuple[Source, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check shapes and names; values may still be anything, which is for the data check to say."""
+        if self.side not in SIDES:
+            raise unknown_name("side", self.side, SIDES)
+        object.__setattr__(self, "time", np.ascontiguousarray(self.time, dtype=float))
+        arrays = {}
+        for name, values in self.channels.items():
+            if name not in CHANNELS:
+                raise unknown_name("channel", name, CHANNELS)
+            array = np.ascontiguousarray(values, dtype=float)
+            if array.ndim != 2 or array.shape[0] != len(self.time):
+                raise ShapeError(
+                    f"Channel {name!r} of log {self.name!r} has shape {array.shape}; expected "
+                    f"({len(self.time)}, axes)."
+                )
+            arrays[name] = array
+        widths = {name: array.shape[1] for name, array in arrays.items()}
+        if len(set(widths.values())) > 1:
+            raise ShapeError(f"The channels of log {self.name!r} have different numbers of axes: {widths}.")
+        object.__setattr__(self, "channels", MappingProxyType(arrays))
+
+    @property
+    def samples(self) -> int:
+        """Number of samples."""
+        return len(self.time)
+
+    @property
+    def axes(self) -> int:
+        """Number of axes."""
+        return next((array.shape[1] for array in self.channels.values()), 0)
+
+    @property
+    def rate_hz(self) -> float:
+        """Samples per second: the inverse of the median step; NaN with fewer than two samples."""
+        return float(1.0 / np.median(np.diff(self.time))) if self.samples > 1 else float("nan")
+
+    @property
+    def duration(self) -> float:
+        """Time from the first to the last stamp [s]."""
+        return float(self.time[-1] - self.time[0]) if self.samples else 0.0
+
+    def channel(self, name: str) -> FloatArray:
+        """A channel that must be there."""
+        if name not in self.channels:
+            raise unknown_name(f"channel in log {self.name!r}", name, self.channels)
+        return self.channels[name]
+
+    def part(self, rows: slice) -> Log:
+        """Some of the samples."""
+        channels = {name: values[rows] for name, values in self.channels.items()}
+        return replace(self, time=self.time[rows], channels=channels)
+
+    def changed(self, step: Step, **fields: Any) -> Log:
+        """The log with other fields and one more step in its history."""
+        return replace(self, **fields, history=(*self.history, step))

@@ -1,0 +1,239 @@
+"""Read logs: one door for every format, with a mapping or by what is commonly understood."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from dynid.core.errors import FileError
+from dynid.core.lazy import later
+from dynid.logs.assemble import build_log
+from dynid.logs.complete import clock_steps, complete_mapping
+from dynid.logs.dialects import guess_mapping
+from dynid.logs.file_options import BagOptions
+from dynid.logs.log import Log, Step
+from dynid.logs.mapping import ChannelMap, LogMapping, TimeMap, load_mapping
+from dynid.logs.part_clocks import other_clocks, with_stamps
+from dynid.logs.part_roles import guess_parts
+from dynid.logs.places import bag_of, format_of, inside, logs_in, placed
+from dynid.logs.readers.csv_text import read_csv
+from dynid.logs.readers.files import source_of
+from dynid.logs.readers.table import Table
+from dynid.logs.save import is_saved_log, restored
+
+Paths = str | Path | Sequence[str | Path]
+MappingLike = LogMapping | str | Path | None
+_READERS: dict[str, Callable[[Path], Table]] = {
+    kind: later(f"dynid.logs.readers.{kind}", f"read_{kind}") for kind in ("npz", "mat", "hdf5", "parquet")
+}
+_read_bag: Callable[[Sequence[Path], BagOptions], Table] = later("dynid.logs.readers.bag", "read_bag")
+FIT_CHANNELS = ("position", "torque")
+"""Channels that a fit needs."""
+
+
+def read_log(
+    paths: Paths,
+    mapping: MappingLike = None,
+    *,
+    name: str | None = None,
+    needed: Sequence[str] = FIT_CHANNELS,
+) -> Log:
+    """Read the log of one experiment.
+
+    Args:
+        paths: a file, a bag's folder, a folder, or the files of one experiment (positions in one, torques
+            in another).
+        mapping: what the columns mean: a TOML file, a parsed mapping, or None to go by common names; what is
+            guessed is noted in the log's history.
+        name: name of the experiment; that of the file or folder when None.
+        needed: channels that must be recognised when there is no mapping.
+
+    Raises:
+        FileError: when a file is missing, damaged, hostile, or not understood; the sentence says where.
+    """
+    given = as_mapping(mapping)
+    places = [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
+    if not places:
+        raise FileError("No log was given.")
+    if given is not None and given.files:
+        return _from_parts(places, given, name)
+    if len(places) == 1 and places[0].is_dir() and not bag_of(places[0]):
+        places = list(logs_in(places[0]))
+    if len(places) == 1:
+        return _from_one(places[0], given, name, needed)
+    log = None if given is not None else _guessed_parts(places, name)
+    if log is None:
+        raise FileError(
+            f"{len(places)} files were given as one experiment ({', '.join(p.name for p in places[:5])}"
+            f"{' …' if len(places) > 5 else ''}); read each as an experiment of its own, or say in a mapping "
+            "which channel is in which file."
+        )
+    return log
+
+
+def read_logs(paths: Paths, mapping: MappingLike = None) -> tuple[Log, ...]:
+    """Read several experiments: one per file or folder, unless files are parts of one.
+
+    Args:
+        paths: files and folders. With a mapping that names files, each folder is an experiment.
+        mapping: as in ``read_log``; the same for all.
+    """
+    given = as_mapping(mapping)
+    places = [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
+    if given is not None and given.files:
+        folders = dict.fromkeys(place if place.is_dir() else place.parent for place in places)
+        return tuple(read_log(folder, given) for folder in folders)
+    files: list[Path] = []
+    for place in places:
+        files += [place] if not place.is_dir() or bag_of(place) else logs_in(place)
+    if len(files) > 1 and given is None:
+        log = _guessed_parts(files, None)
+        if log is not None:
+            return (log,)
+    return tuple(read_log(file, given) for file in files)
+
+
+def as_mapping(mapping: MappingLike) -> LogMapping | None:
+    """A mapping from whatever stands for one."""
+    return mapping if mapping is None or isinstance(mapping, LogMapping) else load_mapping(mapping)
+
+
+def open_table(path: Path, mapping: LogMapping | None) -> Table:
+    """The columns of a file, by its format.
+
+    Args:
+        path: a file or a bag's folder.
+        mapping: its format, CSV and bag options, where given.
+    """
+    bag = bag_of(path)
+    options = BagOptions() if mapping is None else mapping.bag
+    if bag:
+        return _read_bag(bag, options)
+    kind = format_of(path, mapping)
+    if kind == "bag":
+        return _read_bag((path,), options)
+    if kind == "csv":
+        return read_csv(path, (mapping or LogMapping()).csv)
+    return _READERS[kind](path)
+
+
+def meaning_of(
+    table: Table, mapping: LogMapping | None, needed: Sequence[str] = FIT_CHANNELS
+) -> tuple[LogMapping, tuple[Step, ...]]:
+    """The mapping given, completed by what the file's names tell, or one that is guessed; for logs in pieces.
+
+    Args:
+        table: the file, or the first piece of it.
+        mapping: what the user says, if anything.
+        needed: channels that must be there.
+    """
+    if mapping is not None and any(part.moved for part in mapping.channels.values()):
+        raise FileError(
+            f"{table.path.name} is read in pieces, but delay_s and thin of a mapping move values between "
+            "samples, which takes the whole log. Read it with read_log, save it with save_log, and use that; "
+            "or cut it into shorter logs."
+        )
+    return _meaning(table, mapping, needed)
+
+
+def _meaning(
+    table: Table, mapping: LogMapping | None, needed: Sequence[str]
+) -> tuple[LogMapping, tuple[Step, ...]]:
+    if table.kind == "bag":
+        return _bag_mapping(table, mapping)
+    if mapping is not None:
+        return complete_mapping(table, mapping, _scalars(table), needed)
+    guess = guess_mapping(table, _scalars(table), needed)
+    return guess.mapping, guess.steps
+
+
+def _from_one(
+    path: Path, mapping: LogMapping | None, name: str | None, needed: Sequence[str] = FIT_CHANNELS
+) -> Log:
+    table = open_table(path, mapping)
+    sources = tuple(source_of(file) for file in bag_of(path) or (path,))
+    if mapping is None and is_saved_log(table):
+        return restored(table, name, sources)
+    chosen, steps = _meaning(table, mapping, needed)
+    return build_log({None: table}, chosen, name or path.stem, steps=steps, sources=sources)
+
+
+def _from_parts(places: Sequence[Path], mapping: LogMapping, name: str | None) -> Log:
+    """Channels from the files that a mapping names."""
+    folder = places[0] if places[0].is_dir() else places[0].parent
+    files = {file: placed(file, folder, places) for file in mapping.files}
+    tables: dict[str | None, Table] = {file: open_table(path, mapping) for file, path in files.items()}
+    time = mapping.time
+    stamps = time is not None and not time.ignored and time.column is not None and time.file is None
+    if stamps or any(part.file is None for part in mapping.channels.values()):
+        alone = [place for place in places if place.is_file()]
+        if len(alone) != 1:
+            raise FileError(
+                "The mapping names files for some channels only; name one for each, or give one log file."
+            )
+        tables[None] = open_table(alone[0], mapping)
+    return _of_parts(tables, with_stamps(tables, mapping), mapping, name or folder.resolve().name)
+
+
+def _of_parts(
+    tables: Mapping[str | None, Table],
+    mapping: LogMapping,
+    given: LogMapping | None,
+    name: str,
+    steps: tuple[Step, ...] = (),
+) -> Log:
+    """One log of several files, aligned by their stamps where they have other ones."""
+    sources = tuple(source_of(table.path) for table in tables.values())
+    if given is not None:
+        steps = (*steps, *clock_steps(tables, mapping, given))
+    clocks = other_clocks(tables, mapping, given)
+    return build_log(tables, mapping, name, steps=steps, sources=sources, clocks=clocks)
+
+
+def _guessed_parts(files: Sequence[Path], name: str | None) -> Log | None:
+    """Files that are one experiment by their names, as pos.csv and torque.csv; None when they are not."""
+    folder = files[0].parent
+    if any(inside(file, folder) is None or file.is_dir() for file in files):
+        return None
+    tables = [open_table(file, None) for file in files]
+    mapping = guess_parts(tables)
+    if mapping is None:
+        return None
+    said = "; ".join(f"{channel} from {part.file}" for channel, part in mapping.channels.items())
+    said += "" if mapping.time is None else f"; stamps from {mapping.time.file}"
+    step = Step(
+        "guessed mapping", {c: p.file for c, p in mapping.channels.items()}, f"Without a mapping: {said}."
+    )
+    by_name: dict[str | None, Table] = {table.path.name: table for table in tables}
+    return _of_parts(by_name, mapping, None, name or folder.resolve().name, (step,))
+
+
+def _bag_mapping(table: Table, mapping: LogMapping | None) -> tuple[LogMapping, tuple[Step, ...]]:
+    """Joint states need no mapping; one may still say units, signs and the side."""
+    if not {"position", "effort"} <= set(table.names):
+        raise FileError(
+            f"The joint states of {table.path.name} hold {', '.join(table.names[1:]) or 'nothing'}; "
+            "positions and efforts are needed."
+        )
+    usual = {"position": "position", "velocity": "velocity", "torque": "effort"}
+    channels: dict[str, ChannelMap] = {c: ChannelMap(name) for c, name in usual.items() if table.has(name)}
+    if mapping is None:
+        return LogMapping(channels, TimeMap("time")), ()
+    for channel, part in mapping.channels.items():
+        usual_columns = channels[channel].columns if channel in channels else None
+        channels[channel] = part if part.columns is not None else replace(part, columns=usual_columns)
+    time = mapping.time if mapping.time is not None and mapping.time.column else TimeMap("time")
+    complete = replace(mapping, channels=channels, time=None if mapping.rate_hz else time)
+    return complete, clock_steps({None: table}, complete, mapping) if mapping.rate_hz or mapping.time else ()
+
+
+def _scalars(table: Table) -> Mapping[str, float]:
+    """Variables of one number, which may say the rate."""
+    if table.kind in ("csv", "parquet"):
+        return {}
+    single = [i for i, column in enumerate(table.columns) if int(np.prod(column.shape)) == 1]
+    arrays = {table.names[i]: table.fetch(i) for i in single[:100]}
+    return {n: float(a.reshape(-1)[0]) for n, a in arrays.items() if a.dtype.kind in "iuf"}

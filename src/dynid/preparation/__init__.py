@@ -1,0 +1,1 @@
+"""From a log to a motion: filters, derivatives, decimation, as a plan."""

@@ -1,0 +1,201 @@
+"""A preparation suggested by the log itself, with a reason for every figure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynid.logs.log import Log
+from dynid.logs.resample import grid, interpolate, is_even, steady_rate
+from dynid.preparation.bandwidth import Bandwidth, choose_bandwidth, cutoff_reason, points_reason, rounded
+from dynid.preparation.derivative import central_difference
+from dynid.preparation.filters import low_pass
+from dynid.preparation.outliers import replace_outliers
+from dynid.preparation.preparation import Preparation
+from dynid.preparation.spectrum import PositionSpectrum, position_spectrum
+from dynid.preparation.steps import Signals, signals_of
+
+FloatArray = NDArray[np.float64]
+
+_FEWEST = 256
+"""Samples below which a spectrum says too little."""
+_ABOVE_BAND = 2.5
+"""Trusted frequency over the band of the regression: a filter there takes 0.07 % off in the band."""
+_ROWS = 100
+"""Samples that decimation should leave."""
+_PERIODS_DROPPED = 3.0
+"""Periods of the cut-off after which the filter's swing at the ends has fallen below 0.1 %."""
+_MOST_DROPPED = 10
+"""At most one of so many samples is dropped at an end."""
+_NOISES = 5.0
+_SPEED_SHARE = 0.01
+_LOUD = 0.02
+_SPIKE_WINDOW, _SPIKE = 11, 12.0
+
+
+@dataclass(frozen=True, eq=False)
+class Suggestion:
+    """A plan and why.
+
+    Args:
+        plan: the suggested preparation.
+        reasons: one sentence per choice.
+        facts: the figures behind them: ``rate_hz``, ``speed_hz`` and ``motion_hz`` (99 % of speed and of
+            acceleration lie below), ``noise_hz`` (where noise takes over; None when not seen), ``band_hz``
+            of the regression, and per axis ``noise_share`` (of the acceleration's power in that band),
+            ``position_noise`` and ``speed_noise`` (rms below the cut-off).
+    """
+
+    plan: Preparation
+    reasons: tuple[str, ...]
+    facts: Mapping[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plan, reasons and facts, ready for JSON."""
+        return {"plan": self.plan.to_dict(), "reasons": list(self.reasons), "facts": dict(self.facts)}
+
+
+def suggest(log: Log) -> Suggestion:
+    """Suggest cut-off, differences, decimation, speed thresholds and outlier filter from the spectrum.
+
+    The cut-off stands ten times above the motion (P1 §2.2.2), or where noise takes over if that is lower,
+    but clear of the motion itself. Differences take as many points as the rate asks for. The decimation is
+    n_d = 0.8 f_s / (2 f_b) (P1 eq 13) with the band f_b a factor 2.5 below what motion is told from noise,
+    where the filter still leaves positions and torques alike.
+
+    Args:
+        log: joint side, with position and torque.
+    """
+    signals = signals_of(log)
+    if len(signals) < _FEWEST:
+        return _for_short(signals)
+    rate = steady_rate(signals.time)
+    reasons: list[str] = []
+    window = _spike_window(signals, reasons)
+    q, even = _even_positions(signals, window, rate)
+    if not even:
+        reasons.append(f"The stamps are uneven: positions and torques are interpolated to {rate:.6g} Hz.")
+    spectrum = position_spectrum(q, rate)
+    chosen = choose_bandwidth(spectrum, rate)
+    reasons += [cutoff_reason(chosen), points_reason(chosen)]
+    cutoff = chosen.cutoff_hz
+    decimation = _decimation(len(q), chosen, reasons)
+    facts: dict[str, Any] = {
+        "speed_hz": chosen.speed_hz,
+        "motion_hz": chosen.motion_hz,
+        "noise_hz": chosen.noise_hz,
+    }
+    _warn_of_attenuation(spectrum, 0.4 * rate / decimation, facts, reasons)
+    thresholds, noises = _thresholds(q, spectrum, cutoff, rate, reasons)
+    drop = min(math.ceil(_PERIODS_DROPPED * rate / cutoff), len(q) // _MOST_DROPPED)
+    reasons.append(f"{drop} samples are dropped at both ends, where the filter swings in.")
+    plan = Preparation(
+        median_window=window,
+        median_threshold=_SPIKE,
+        cutoff_hz=cutoff,
+        difference_points=chosen.points,
+        drop_samples=drop,
+        decimation=decimation,
+        speed_thresholds=thresholds,
+    )
+    facts |= {"rate_hz": rate, "band_hz": 0.4 * rate / decimation, **noises}
+    return Suggestion(plan, tuple(reasons), facts)
+
+
+def _for_short(signals: Signals) -> Suggestion:
+    """Safe defaults where a spectrum says too little."""
+    samples = len(signals)
+    rate = steady_rate(signals.time) if samples > 2 else float("nan")
+    reason = f"The log has {samples} samples, fewer than {_FEWEST}: its spectrum says too little. "
+    if samples < 32:
+        plan = Preparation()
+        reason += "Nothing is filtered; use a longer log."
+    else:
+        plan = Preparation(cutoff_hz=rounded(rate / 10.0), difference_points=5)
+        reason += f"The cut-off is set to a tenth of the rate, {plan.cutoff_hz:g} Hz, without decimation; "
+        reason += "differences over 5 points take at most 1 % off below it."
+    return Suggestion(
+        plan, (reason,), {"rate_hz": rate, "speed_hz": None, "motion_hz": None, "noise_hz": None}
+    )
+
+
+def _spike_window(signals: Signals, reasons: list[str]) -> int:
+    """Window of the outlier filter if single samples stand out, else 0."""
+    both = np.concatenate([signals.q, signals.tau], axis=1)
+    replaced = sum(replace_outliers(both, _SPIKE_WINDOW, _SPIKE).replaced)
+    if not replaced:
+        return 0
+    reasons.append(
+        f"The outlier filter is on: {replaced} of {both.size} values stand more than {_SPIKE:g} robust "
+        f"deviations out of {_SPIKE_WINDOW} neighbours."
+    )
+    return _SPIKE_WINDOW
+
+
+def _even_positions(signals: Signals, window: int, rate: float) -> tuple[FloatArray, bool]:
+    """Positions at a constant rate, without spikes."""
+    q = replace_outliers(signals.q, window, _SPIKE).values if window else signals.q
+    if is_even(signals.time):
+        return q, True
+    at = grid(float(signals.time[0]), float(signals.time[-1]), rate)
+    return interpolate(signals.time, q, at), False
+
+
+def _decimation(samples: int, chosen: Bandwidth, reasons: list[str]) -> int:
+    rate = chosen.rate_hz
+    wanted = max(1, math.floor(0.4 * rate * _ABOVE_BAND / rounded(chosen.trusted_hz)))
+    decimation = max(1, min(wanted, samples // _ROWS))
+    band = 0.4 * rate / decimation
+    said = f"Decimation by {decimation} keeps the band up to {band:.3g} Hz, "
+    said += (
+        "which the position filter leaves untouched"
+        if decimation == wanted
+        else f"and at least {_ROWS} samples"
+    )
+    reasons.append(said + f" (n_d = 0.8 f_s / 2 f_b with f_b = {band:.3g} Hz).")
+    return decimation
+
+
+def _warn_of_attenuation(
+    spectrum: PositionSpectrum, band: float, facts: dict[str, Any], reasons: list[str]
+) -> None:
+    """Say when noise is a visible share κ of the accelerations: an inertia comes out as 1/(1 + κ) (P1 §3)."""
+    share = spectrum.noise_share(band)
+    facts["noise_share"] = share.tolist()
+    loud = [f"{share[j]:.0%} (axis {j + 1})" for j in np.flatnonzero(share > _LOUD)]
+    if loud:
+        reasons.append(
+            f"In that band noise makes {', '.join(loud)} of the accelerations' power: inertias will come out "
+            "low by about as much. Faster motion, a finer encoder or an instrumental-variable fit would help."
+        )
+
+
+def _thresholds(
+    q: FloatArray,
+    spectrum: PositionSpectrum,
+    cutoff: float,
+    rate: float,
+    reasons: list[str],
+) -> tuple[tuple[float, ...], dict[str, Any]]:
+    """Speeds below which the sign of the speed is noise, or friction is not Coulomb's."""
+    density = spectrum.noise_density()
+    position = np.sqrt(density * cutoff)
+    speed = np.sqrt(density * (2.0 * np.pi) ** 2 * cutoff**3 / 3.0)
+    largest = np.max(np.abs(central_difference(low_pass(q, cutoff, rate), rate)), axis=0)
+    limits = np.maximum(_NOISES * speed, _SPEED_SHARE * largest)
+    still = ~spectrum.moving() | (limits > 0.5 * largest)
+    limits[still] = 0.0
+    reasons.append(
+        f"Rows slower than {_SPEED_SHARE:.0%} of the largest speed, or than {_NOISES:g} times the speed's "
+        "noise where that is more, are left out: there the sign of the speed says nothing about friction."
+    )
+    if np.any(still):
+        named = ", ".join(str(j + 1) for j in np.flatnonzero(still))
+        reasons.append(f"Axis {named} hardly moves: nothing is left out, but its friction cannot be seen.")
+    facts = {"position_noise": position.tolist(), "speed_noise": speed.tolist()}
+    return tuple(rounded(float(limit)) for limit in limits), facts

@@ -1,0 +1,1 @@
+"""Result folders: saved, loaded, compared."""

@@ -1,0 +1,234 @@
+"""Results side by side: parameters, residuals and time of several estimators or several logs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynid.core.errors import DynidError
+from dynid.results.result import SavedResult
+from dynid.results.same_robot import refuse_different_robots
+
+FloatArray = NDArray[np.float64]
+SIGMAS = 4.0
+"""Combined σ by which a parameter may differ between two results."""
+SHARE = 0.02
+"""Share of the larger value below which a difference does not matter, however sure both results are."""
+_NAMED = 3
+"""Parameters that the sentence names at most."""
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A parameter in two results that both estimate it.
+
+    Args:
+        name: of the parameter.
+        labels: of the two results.
+        values: theirs.
+        sigmas: distance in combined σ.
+        share: distance as a share of the larger value.
+    """
+
+    name: str
+    labels: tuple[str, str]
+    values: tuple[float, float]
+    sigmas: float
+    share: float
+
+    @property
+    def matters(self) -> bool:
+        """Whether neither doubt nor size excuses it."""
+        return self.sigmas > SIGMAS and self.share > SHARE
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Several results of one robot.
+
+    Args:
+        labels: one per result.
+        names: base parameters of any of them, then parameters of nonlinear friction.
+        units: their units.
+        values: (results, names); not a number where a result has no such parameter.
+        sigma: (results, names); zero where a parameter was removed as not essential.
+        summaries: per result, method, residual, time, outcome and verdict.
+        incomparable: friction parameters, where results differ in friction that is not linear: what one puts
+            into a term of its own, another spreads over the others.
+    """
+
+    labels: tuple[str, ...]
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    values: FloatArray
+    sigma: FloatArray
+    summaries: tuple[dict[str, Any], ...]
+    incomparable: tuple[str, ...] = ()
+
+    @property
+    def gaps(self) -> FloatArray:
+        """Largest distance of each parameter between two results, in their combined σ, (names,).
+
+        Not a number where no two results estimate it: what one removed as not essential is no disagreement.
+        """
+        largest = dict.fromkeys(self.names, np.nan)
+        for gap in self._pairs():
+            largest[gap.name] = np.fmax(largest[gap.name], gap.sigmas)
+        return np.array([largest[name] for name in self.names], dtype=float)
+
+    @property
+    def conflicts(self) -> tuple[Gap, ...]:
+        """Per parameter the worst gap that matters, worst first."""
+        worst: dict[str, Gap] = {}
+        found = (g for g in self._pairs() if g.matters and g.name not in self.incomparable)
+        for gap in sorted(found, key=lambda g: -g.sigmas):
+            worst.setdefault(gap.name, gap)
+        return tuple(worst.values())
+
+    @property
+    def agree(self) -> bool:
+        """Whether no parameter differs by more than its doubt and by more than matters."""
+        return not self.conflicts
+
+    @property
+    def sentence(self) -> str:
+        """Whether the results agree, and what differs most where they do not."""
+        conflicts = self.conflicts
+        if not conflicts:
+            return f"The results agree{self._excused()}."
+        named = "; ".join(
+            f"{g.name} is {g.values[0]:.4g} in {g.labels[0]} and {g.values[1]:.4g} in {g.labels[1]} "
+            f"({g.sigmas:.1f} σ, {100 * g.share:.0f} %)"
+            for g in conflicts[:_NAMED]
+        )
+        more = f"; and {len(conflicts) - _NAMED} more" if len(conflicts) > _NAMED else ""
+        bound = f"both more than {SIGMAS:g} combined σ and more than {100 * SHARE:g} % of the value"
+        return f"The results disagree by {bound}: {named}{more}."
+
+    def _excused(self) -> str:
+        """Why results agree: all within their doubt, or the largest gaps in σ are too small to matter."""
+        among = " but of friction, whose models differ," if self.incomparable else ""
+        pairs = [gap for gap in self._pairs() if gap.name not in self.incomparable]
+        worst = max(pairs, key=lambda gap: gap.sigmas, default=None)
+        if worst is None:
+            return ", as far as they estimate the same parameters: there are none"
+        if worst.sigmas <= SIGMAS:
+            return f": no parameter{among} is more than {SIGMAS:g} combined σ apart"
+        return (
+            f": no parameter{among} differs by more than {100 * SHARE:g} % of its value where it is more "
+            f"than {SIGMAS:g} combined σ apart (largest gap: {worst.name}, {worst.sigmas:.1f} σ, but only "
+            f"{100 * worst.share:.2g} % of the value)"
+        )
+
+    def _pairs(self) -> Iterator[Gap]:
+        """Every parameter in every two results that both estimate it."""
+        for (a, first), (b, second) in combinations(enumerate(self.labels), 2):
+            for i in np.flatnonzero((self.sigma[a] > 0) & (self.sigma[b] > 0)):
+                x, y = float(self.values[a, i]), float(self.values[b, i])
+                doubt = float(np.hypot(self.sigma[a, i], self.sigma[b, i]))
+                size = max(abs(x), abs(y))
+                share = abs(x - y) / size if size > 0 else 0.0
+                yield Gap(self.names[i], (first, second), (x, y), abs(x - y) / doubt, share)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        gaps = self.gaps
+        return {
+            "agree": self.agree,
+            "sentence": self.sentence,
+            "results": [
+                {"label": label, **row} for label, row in zip(self.labels, self.summaries, strict=True)
+            ],
+            "parameters": [
+                {
+                    "name": name,
+                    "unit": self.units[i],
+                    "values": [float(v) for v in self.values[:, i]],
+                    "sigma": [float(s) for s in self.sigma[:, i]],
+                    "largest_gap_sigma": float(gaps[i]),
+                }
+                for i, name in enumerate(self.names)
+            ],
+        }
+
+
+def compare_results(results: Sequence[SavedResult]) -> Comparison:
+    """Put results of one robot side by side.
+
+    Args:
+        results: at least two, of one robot; its friction and drive terms may differ.
+    """
+    if len(results) < 2:
+        raise DynidError(f"{len(results)} result was given; a comparison needs at least two.")
+    refuse_different_robots(results)
+    units = {name: unit for r in results for name, unit in zip(r.base.names, r.base.units, strict=True)}
+    for further in (r.further for r in results if r.further is not None):
+        units |= dict(zip(further.names, further.units, strict=True))
+    names = tuple(units)
+    values = np.full((len(results), len(names)), np.nan)
+    sigma = np.full((len(results), len(names)), np.nan)
+    for row, result in enumerate(results):
+        where = [names.index(name) for name in result.base.names]
+        values[row, where] = result.values
+        sigma[row, where] = np.sqrt(np.maximum(np.diag(result.covariance), 0.0))
+        if result.further is not None:
+            where = [names.index(name) for name in result.further.names]
+            values[row, where], sigma[row, where] = result.further.values, result.further.sigma
+    return Comparison(
+        _labels(results),
+        names,
+        tuple(units[name] for name in names),
+        values,
+        sigma,
+        tuple(_summary(r) for r in results),
+        _incomparable(results),
+    )
+
+
+def _incomparable(results: Sequence[SavedResult]) -> tuple[str, ...]:
+    """Linear friction parameters, where results have different terms beside them."""
+    if len({r.further.names if r.further is not None else () for r in results}) == 1:
+        return ()
+    friction = {
+        name: None
+        for r in results
+        for name, column in zip(r.base.names, r.base.columns, strict=True)
+        if r.robot.table.entries[column].family == "friction"
+    }
+    return tuple(friction)
+
+
+def _labels(results: Sequence[SavedResult]) -> tuple[str, ...]:
+    """Names of the folders, or their paths where names repeat."""
+    short = [r.folder.name or str(r.folder) for r in results]
+    return tuple(
+        name if short.count(name) == 1 else str(r.folder) for name, r in zip(short, results, strict=True)
+    )
+
+
+def _summary(result: SavedResult) -> dict[str, Any]:
+    document = result.document
+    verdict, run = document.get("verdict") or {}, document.get("reproducibility") or {}
+    estimate = document.get("estimate") or {}
+    strategy = estimate.get("strategy") or {}
+    return {
+        "method": str(strategy.get("name", "")),
+        "kept": int(result.kept.sum()),
+        "relative_residual_percent": _percent(document.get("fit")),
+        "unseen_percent": _percent(document.get("validation")),
+        "iterations": estimate.get("iterations"),
+        "seconds": run.get("seconds"),
+        "outcome": (estimate.get("outcome") or {}).get("name"),
+        "trustworthy": verdict.get("trustworthy"),
+    }
+
+
+def _percent(validation: Any) -> Any:
+    """Error over all joints at the regression's rate, or at full rate where it was not decimated."""
+    figures = (validation or {}).get("decimated") or (validation or {}).get("full") or {}
+    return figures.get("overall_percent")

@@ -1,1 +1,0 @@
-"""Logs and what is done to them: reading, checking, filtering, differentiating, decimating."""

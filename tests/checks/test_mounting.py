@@ -1,0 +1,53 @@
+"""How a robot hangs and which torque is whose: told when clear, not when noise looks like it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dynid.base.find import find_base
+from dynid.checks.check import check_log
+from dynid.logs.log import Log
+from dynid.model.load import load_robot
+from dynid.model.robot import Robot
+from support.motions import base_truth, fourier_motion, simulated
+
+ROBOT = load_robot("ur10")
+BASE = find_base(ROBOT)
+TRUTH = base_truth(BASE, np.random.default_rng(0))
+RNG = np.random.default_rng(3)
+MOTION = simulated(
+    BASE, TRUTH, fourier_motion(ROBOT, RNG, seconds=20.0, rate_hz=250.0, name="arm"), RNG, 0.05
+)
+
+
+def log(q: np.ndarray = MOTION.q, tau: np.ndarray = MOTION.tau) -> Log:
+    return Log("arm", MOTION.time, {"position": q, "torque": tau})
+
+
+def gravity_findings(made: Log, robot: Robot = ROBOT) -> list[str]:
+    return [f.severity for f in check_log(made, robot).findings if f.name == "gravity direction"]
+
+
+@pytest.mark.parametrize(
+    "gravity",
+    [(0.0, 0.0, 9.81), (4.9, 0.0, -8.5), (0.0, 0.0, 0.0)],
+    ids=["ceiling", "tilted", "torques without gravity"],
+)
+def test_a_wrong_gravity_is_not_usable(gravity: tuple[float, float, float]) -> None:
+    check = check_log(log(), ROBOT.with_gravity(*gravity))
+    assert gravity_findings(log(), ROBOT.with_gravity(*gravity)) == ["error"]
+    assert check.verdict == "not usable"
+
+
+def test_noise_is_not_taken_for_a_tilt() -> None:
+    """A tilt eases noisy columns a little; that is no reason to doubt the mounting."""
+    rng = np.random.default_rng(0)
+    for noise in (5e-4, 2e-3):
+        assert not gravity_findings(log(q=MOTION.q + noise * rng.normal(size=MOTION.q.shape)))
+
+
+def test_swapped_torques_ask_for_care() -> None:
+    swapped = MOTION.tau[:, [0, 2, 1, 3, 4, 5]]
+    findings = [f for f in check_log(log(tau=swapped), ROBOT).findings if f.severity != "note"]
+    assert findings, "torques of two axes are exchanged"

@@ -1,0 +1,106 @@
+"""Repairs: what was asked for and nothing else, recorded, and good afterwards."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dynid.checks.check import check_log
+from dynid.checks.repair import REPAIRS, repair_log
+from dynid.core.errors import NotTrustworthyError, UnknownNameError
+from dynid.logs.log import Log
+from support.logs import pendulum_log, with_channel, with_rows
+
+LOG = pendulum_log()
+
+
+def broken() -> Log:
+    """Everything at once: bad stamps, a gap, NaN, garbage, jitter."""
+    rng = np.random.default_rng(2)
+    log = with_rows(LOG, np.delete(np.arange(LOG.samples), range(900, 906)))
+    time = log.time + rng.uniform(-0.0008, 0.0008, log.samples)
+    time[[100, 1200]] = time[[99, 1199]]
+    time[1500] -= 0.1
+    time[1800] = np.nan
+    q, tau = log.channels["position"].copy(), log.channels["torque"].copy()
+    q[300:308, 0] = np.nan
+    tau[77, 1], tau[78, 1], tau[400, 0] = 1e300, -1e12, np.inf
+    return with_channel(replace(log, time=time), position=q, torque=tau)
+
+
+def test_everything_repairable_is_repaired_and_recorded() -> None:
+    log = broken()
+    before = check_log(log)
+    assert before.verdict == "usable with repairs"
+    assert set(before.defects) == {
+        "lost stamps",
+        "backward stamps",
+        "repeated stamps",
+        "garbage values",
+        "missing values",
+        "short gaps",
+        "jitter",
+    }
+    mended = repair_log(log)
+    assert check_log(mended).verdict == "good"
+    assert all(step.note for step in mended.history)
+    names = [step.name for step in mended.history]
+    assert "repair: garbage values" in names
+    assert "repair: missing values" in names
+    at = np.stack([np.interp(mended.time, LOG.time, x) for x in LOG.channels["position"].T], axis=1)
+    assert np.max(np.abs(mended.channels["position"] - at)) < 0.02
+
+
+def test_only_what_is_asked_for_is_touched() -> None:
+    log = broken()
+    mended = repair_log(log, ["garbage values"])
+    assert [step.name for step in mended.history] == ["repair: garbage values"]
+    assert mended.history[0].options == {"torque 2": 2}
+    assert np.array_equal(mended.time, log.time, equal_nan=True)
+    same = ~np.isin(np.arange(log.samples), [77, 78])
+    assert np.array_equal(mended.channels["torque"][same], log.channels["torque"][same], equal_nan=True)
+    assert np.array_equal(mended.channels["position"], log.channels["position"], equal_nan=True)
+    assert np.isinf(mended.channels["torque"][400, 0])
+    assert "garbage values" not in check_log(mended).defects
+
+
+@pytest.mark.parametrize("name", REPAIRS)
+def test_a_good_log_is_left_alone(name: str) -> None:
+    assert repair_log(LOG, [name]) is LOG
+    assert repair_log(LOG) is LOG
+
+
+def test_long_gaps_keep_the_longest_stretch() -> None:
+    mended = repair_log(with_rows(LOG, np.delete(np.arange(LOG.samples), range(300, 700))))
+    assert np.array_equal(mended.time, LOG.time[700:])
+    assert (
+        mended.history[-1].note
+        == "Only the longest stretch without a long gap was kept: 1800 of 2100 samples."
+    )
+
+
+def test_what_cannot_be_repaired_is_told() -> None:
+    tau = LOG.channels["torque"].copy()
+    tau[500:900, 0] = np.nan
+    lost = with_channel(LOG, torque=tau)
+    with pytest.raises(
+        NotTrustworthyError, match=r"cannot be repaired: 400 of 2500 values of torque on axis 1"
+    ):
+        repair_log(lost, ["missing values"])
+    assert repair_log(lost) is lost
+    with pytest.raises(UnknownNameError, match=r"Unknown repair 'jitters'\. Did you mean 'jitter'"):
+        repair_log(LOG, ["jitters"])
+
+
+def test_resampling_is_at_the_constant_rate() -> None:
+    rng = np.random.default_rng(1)
+    jittered = replace(LOG, time=LOG.time + rng.uniform(-0.001, 0.001, LOG.samples))
+    values = np.stack([np.interp(jittered.time, LOG.time, x) for x in LOG.channels["position"].T], axis=1)
+    mended = repair_log(with_channel(jittered, position=values), ["jitter"])
+    steps = np.diff(mended.time)
+    assert np.ptp(steps) < 1e-9
+    truth = np.stack([np.interp(mended.time, LOG.time, x) for x in LOG.channels["position"].T], axis=1)
+    assert np.max(np.abs(mended.channels["position"] - truth)) < 1e-3
+    assert mended.history[-1].options["rate_hz"] == pytest.approx(250, rel=0.01)
