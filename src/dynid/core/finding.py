@@ -1,0 +1,232 @@
+"""What was noticed: a defect of a log, the outcome of a computation, a doubt, a reason of a verdict.
+
+All of these are one thing, a ``Finding``. Its name and level decide; its sentence is for people and is never
+parsed. Terminal, JSON and report show the same findings in the same order: the gravest first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import IntEnum, StrEnum
+from types import MappingProxyType
+from typing import Any
+
+
+class Level(IntEnum):
+    """How much a finding weighs, from harmless to grave."""
+
+    GOOD = 0
+    """Speaks for the result."""
+    NOTE = 1
+    """Worth knowing; lowers nothing."""
+    CARE = 2
+    """The result may suffer: use it with care."""
+    FAIL = 3
+    """The result cannot be trusted."""
+
+    @property
+    def word(self) -> str:
+        """The level in lower case, as JSON and the report write it."""
+        return self.name.lower()
+
+
+class Name(StrEnum):
+    """Names of all findings, by what they are about."""
+
+    # Rows and stamps of a log.
+    DAMAGED_LINES = "damaged lines"
+    MISSING_CHANNEL = "missing channel"
+    MISSING_VALUES = "missing values"
+    GARBAGE_VALUES = "garbage values"
+    TOO_SHORT = "too short"
+    CLOCK = "clock"
+    CLOCK_SET_BACK = "clock set back"
+    LOST_STAMPS = "lost stamps"
+    BACKWARD_STAMPS = "backward stamps"
+    REPEATED_STAMPS = "repeated stamps"
+    SHORT_GAPS = "short gaps"
+    LONG_GAPS = "long gaps"
+    JITTER = "jitter"
+    RATE_AGAINST_STAMPS = "rate against stamps"
+    TIME_UNIT = "time unit"
+
+    # Columns of a log.
+    SPIKES = "spikes"
+    JUMPS = "jumps"
+    WRAPPED_POSITION = "wrapped position"
+    SATURATION = "saturation"
+    STUCK_CHANNEL = "stuck channel"
+    FROZEN_CHANNEL = "frozen channel"
+    COARSE_QUANTISATION = "coarse quantisation"
+    POSITION_UNIT = "position unit"
+    TORQUE_UNIT = "torque unit"
+    DRIVE_SIGNAL = "drive signal"
+    LIMITS = "limits"
+    OVERSPEED = "overspeed"
+    SPEED_AND_POSITION = "speed and position"
+
+    # Motion and torque together.
+    NO_MOTION = "no motion"
+    NO_SMOOTH_MOTION = "no smooth motion"
+    LONG_LOG = "long log"
+    DELAY = "delay"
+    REVERSED_SIGN = "reversed sign"
+    DRIVEN_AXIS = "driven axis"
+    GRAVITY_DIRECTION = "gravity direction"
+    HARDLY_EXPLAINED = "hardly explained"
+    EXCITATION = "excitation"
+    NOT_EXCITED = "not excited"
+    LOG_CHECKED = "log checked"
+
+    # How an estimation ended.
+    FINE = "fine"
+    TOO_FEW_ROWS = "too few rows"
+    RANK_DEFICIENT = "rank deficient"
+    UNDER_EXCITED = "under-excited"
+    NOT_CONVERGED = "not converged"
+    NOT_GENERIC = "not generic"
+    OUTLIERS_DOMINATE = "outliers dominate"
+    WEAK_INSTRUMENTS = "weak instruments"
+    TORQUE_NOT_EXPLAINED = "torque not explained"
+    CONTROL_LAW_MISMATCH = "control law mismatch"
+    POOR_CONDITION = "poor condition"
+    OUTLIERS = "outliers"
+    PRIOR_DOMINATES = "prior dominates"
+    NO_PRIOR = "no prior"
+    SIGMA_TOO_SMALL = "sigma too small"
+    LAW_UNCHECKED = "law unchecked"
+    LAW_IN_DOUBT = "law in doubt"
+    TORQUE_LAG = "torque lag"
+    INSTRUMENTS = "instruments"
+    FRICTION_SHAPE = "friction shape"
+
+    # How a simulation ended.
+    DIVERGED = "diverged"
+    INERTIA_NOT_POSITIVE = "inertia not positive definite"
+    FRICTION_TOO_STIFF = "friction too stiff"
+    TOLERANCE_NOT_REACHED = "tolerance not reached"
+    OUTSIDE_LIMITS = "outside the limits"
+    LAW_GAVE_NAN = "law gave NaN"
+
+    # What a fit is worth.
+    ESTIMATION_SOUND = "estimation sound"
+    ATTENUATION = "attenuation"
+    LOW_RATE = "low rate"
+    JOINTS_DISAGREE = "joints disagree"
+    IMPOSSIBLE_VALUES = "impossible values"
+    POORLY_KNOWN = "poorly known parameters"
+    PARAMETERS_MOVED = "parameters moved"
+    NO_UNSEEN_MOTION = "no unseen motion"
+    FIT_LOG_REUSED = "log of the fit"
+    REPEATED_MOTION = "repeated motion"
+    NOVELTY_UNKNOWN = "novelty unknown"
+    TORQUE_ERROR = "torque error"
+    JOINT_ERROR = "joint error"
+    JOINT_HARDLY_LOADED = "joint hardly loaded"
+    WORSE_THAN_FIT = "worse than the fit"
+    OFFSET_MOVED = "offset moved"
+    NEARLY_AT_REST = "nearly at rest"
+    COLOURED_RESIDUAL = "coloured residual"
+    HEAVY_TAILS = "heavy tails"
+    PUSHED_FROM_OUTSIDE = "pushed from outside"
+
+
+@dataclass(frozen=True)
+class Where:
+    """What a finding is about; empty fields mean all of them.
+
+    Args:
+        log: name of the experiment.
+        channel: channel of the log.
+        axis: axis, counted from 1.
+        parameter: name of a parameter.
+        moment: time or sample, in words.
+    """
+
+    log: str = ""
+    channel: str = ""
+    axis: int | None = None
+    parameter: str = ""
+    moment: str = ""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was noticed.
+
+    Args:
+        name: what kind of thing.
+        level: how much it weighs.
+        sentence: what was seen, with numbers.
+        remedy: what to do about it, in a sentence.
+        where: log, channel, axis or parameter concerned.
+        figures: numbers behind the sentence, ready for JSON.
+        repairable: whether ``repair_log`` can mend it.
+    """
+
+    name: Name
+    level: Level
+    sentence: str = ""
+    remedy: str = ""
+    where: Where = Where()
+    figures: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    repairable: bool = False
+
+    @property
+    def trustworthy(self) -> bool:
+        """Whether the result may be used, if need be with care."""
+        return self.level < Level.FAIL
+
+    @property
+    def text(self) -> str:
+        """Sentence and remedy."""
+        return " ".join(part for part in (self.sentence, self.remedy) if part)
+
+    def in_log(self, log: str) -> Finding:
+        """The finding with the name of its log."""
+        return replace(self, where=replace(self.where, log=log))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON; empty fields are left out."""
+        about = {key: value for key, value in vars(self.where).items() if value not in ("", None)}
+        return {
+            "name": self.name.value,
+            "level": self.level.word,
+            "sentence": self.sentence,
+            "remedy": self.remedy,
+            "where": about,
+            "figures": dict(self.figures),
+            "repairable": self.repairable,
+        }
+
+
+FINE = Finding(Name.FINE, Level.GOOD)
+"""How a computation ends that nothing is said against."""
+
+
+def gravest_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Findings by level, the gravest first; equal ones keep their order."""
+    return tuple(sorted(findings, key=lambda finding: -finding.level))
+
+
+def worst_level(findings: Iterable[Finding]) -> Level:
+    """The gravest level; GOOD when there is none."""
+    return max((finding.level for finding in findings), default=Level.GOOD)
+
+
+def finding_from_dict(data: Mapping[str, Any]) -> Finding:
+    """A finding from what ``Finding.to_dict`` gave.
+
+    Raises:
+        ValueError: for a name or level that is not known.
+    """
+    return Finding(
+        Name(data["name"]),
+        Level[str(data["level"]).upper()],
+        str(data.get("sentence", "")),
+        str(data.get("remedy", "")),
+        Where(**data.get("where", {})),
+        MappingProxyType(dict(data.get("figures", {}))),
+        bool(data.get("repairable", False)),
+    )
