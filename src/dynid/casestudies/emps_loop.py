@@ -143,13 +143,13 @@ def clock_of(log: Log) -> float:
 
 def law_error(record: Record) -> float:
     """How well the law tells the logged force, without delay, relative [%]."""
-    q, r = record.log.channel("position"), record.log.channel("reference")
+    q, r = record.log.array("position"), record.log.array("reference")
     speed = np.zeros_like(q)
     speed[2:] = (q[2:] - q[:-2]) / (2 * PERIOD)
     volts = KP * KV * (r - q) - KV * speed
     limit = LIMIT_V * force_per_volt()
     told = np.clip(force_per_volt() * volts + record.pulses, -limit, limit)
-    force = record.log.channel("torque")
+    force = record.log.array("torque")
     quiet = slice(2, None)
     return float(100 * np.linalg.norm((force - told)[quiet]) / np.linalg.norm(force[quiet]))
 
@@ -191,7 +191,7 @@ def fit_loop(folder: Path, method: str) -> Estimate:
     """
     robot, log = load_robot("emps"), read_record(folder, FILES[0]).log
     plan = Preparation(stamps="even", decimation=10, convention="matlab")
-    followed = Reference(PERIOD, log.channel("reference"))
+    followed = Reference(PERIOD, log.array("reference"))
     motions = [prepare(log, plan)] if method == "IV" else None
     problem = build_loop_problem(
         robot, [log], controller(), [followed], plan, motions=motions, accuracy=Accuracy(width=WIDTH)

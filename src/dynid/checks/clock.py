@@ -212,7 +212,7 @@ def continuous(log: Log, found: Break) -> bool:
     """
     if "position" not in log.channels:
         return False
-    q = log.channels["position"]
+    q = log.array("position")
     return goes_on(q, found.index, np.ptp(q[np.isfinite(q).all(axis=1)], axis=0))
 
 

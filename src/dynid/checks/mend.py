@@ -33,7 +33,7 @@ def restamped(log: Log, clock: Clock) -> Log:
 
 def unwrapped(log: Log, robot: Robot | None = None) -> tuple[Log, dict[str, int]]:
     """Positions without leaps by full turns, and how many there were per axis."""
-    q, counts = log.channels["position"].copy(), {}
+    q, counts = log.array("position").copy(), {}
     for axis in range(log.axes):
         if not turning(robot, log, axis):
             continue
@@ -64,7 +64,7 @@ def despiked(log: Log) -> tuple[Log, dict[str, int]]:
             sound[wild] = False
             rows = np.flatnonzero(sound)
             x[wild] = np.interp(wild, rows, x[rows])
-            values = channels[channel].copy()
+            values = np.array(channels[channel])
             values[:, axis] = x
             channels[channel] = values
             counts[f"{channel} {axis + 1}"] = len(wild)
@@ -93,7 +93,7 @@ def without_empty_rows(
             kept[start:stop] = False
     channels = {}
     for channel, values in log.channels.items():
-        values, holes = values.copy(), empty & np.all(np.isnan(values), axis=1)
+        values, holes = np.array(values), empty & np.all(np.isnan(values), axis=1)
         for x in values.T:
             good = np.flatnonzero(np.isfinite(x))
             if len(good):

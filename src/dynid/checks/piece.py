@@ -64,7 +64,7 @@ def piece_of(log: Log, survey: Survey, first: int = 0) -> Piece:
     """
     columns = {}
     for name, values in log.channels.items():
-        side_by_side = np.ascontiguousarray(values.T)
+        side_by_side = np.ascontiguousarray(np.asarray(values).T)
         columns[name] = tuple(
             Column(x, sane(x, usual.low, usual.high))
             for x, usual in zip(side_by_side, survey.channels[name], strict=True)

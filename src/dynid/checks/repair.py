@@ -109,7 +109,7 @@ def _interpolated(log: Log, name: str, is_bad: Callable[[FloatArray], NDArray[np
     """Straight lines over short runs of bad values; long runs stay as they are."""
     channels, counts = {}, {}
     for channel, values in log.channels.items():
-        mended = values.copy()
+        mended = np.array(values)
         for axis in range(values.shape[1]):
             bad = is_bad(values[:, axis])
             short = np.zeros(len(bad), dtype=bool)
@@ -130,7 +130,7 @@ def _resampled(log: Log, name: str) -> Log:
     count = int(np.floor((log.time[-1] - log.time[0]) / step * (1 + 1e-12))) + 1
     even = log.time[0] + step * np.arange(count)
     channels = {
-        channel: np.stack([np.interp(even, log.time, x) for x in values.T], axis=1)
+        channel: np.stack([np.interp(even, log.time, x) for x in np.asarray(values).T], axis=1)
         for channel, values in log.channels.items()
     }
     options = {"rate_hz": 1.0 / step, "samples_before": log.samples, "samples_after": count}

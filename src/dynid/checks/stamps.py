@@ -110,7 +110,7 @@ class StampChecks:
 
 
 def _positions(log: Log) -> NDArray[np.float64]:
-    return log.channels.get("position", np.empty((log.samples, 0)))
+    return np.asarray(log.channels.get("position", np.empty((log.samples, 0))))
 
 
 def _joined(first: Log, second: Log) -> Log:

@@ -102,8 +102,8 @@ def survey_log(log: Log) -> Survey:
     Args:
         log: the log.
     """
-    threes = {name: thinned(values, GROUPS, 3) for name, values in log.channels.items()}
-    ends = {name: _ends(values) for name, values in log.channels.items()}
+    threes = {name: thinned(log.array(name), GROUPS, 3) for name in log.channels}
+    ends = {name: _ends(log.array(name)) for name in log.channels}
 
     def extremes(name: str, axis: int, low: float, high: float) -> tuple[float, float]:
         least, most = ends[name][:, axis]

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from dynid.core.errors import ModelError, ShapeError
 from dynid.logs.log import Log, Step
+from dynid.logs.spool import Samples, Spool, by_rows
 from dynid.model.drives import HOW_TO_GIVE, Drives
 from dynid.model.robot import Robot
 
@@ -43,7 +44,7 @@ def to_joint_side(log: Log, robot: Robot) -> Log:
             f'or say side = "joint" in the mapping. {robot.drives_note}'.rstrip()
         )
     ways = _ways(robot.drives)
-    channels = {name: ways[name](values) for name, values in log.channels.items()}
+    channels = {name: by_rows(ways[name], values) for name, values in log.channels.items()}
     options = {"robot": robot.name, "ratio": robot.drives.matrix.tolist(), "gain": list(robot.drives.gain)}
     step = Step("to joint side", options, f"Through the drives of {robot.name}.")
     return log.changed(step, channels=channels, side="joint")
@@ -68,6 +69,10 @@ def _in_robot_order(log: Log, robot: Robot) -> Log:
     if not joints or joints == names or not set(names) <= set(joints) or len(joints) != log.axes:
         return log
     order = [joints.index(name) for name in names]
-    channels = {channel: values[:, order] for channel, values in log.channels.items()}
+    channels = {channel: _reordered(values, order) for channel, values in log.channels.items()}
     step = Step("joint order", {"joints": names}, f"Axes were put in the order of robot {robot.name}.")
     return log.changed(step, channels=channels)
+
+
+def _reordered(values: Samples, order: list[int]) -> Samples:
+    return values.view(axes=tuple(order)) if isinstance(values, Spool) else values[:, order]

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.core.errors import ShapeError, unknown_name
+from dynid.logs.spool import LONG, Samples, Spool
 
 FloatArray = NDArray[np.float64]
 
@@ -57,7 +58,8 @@ class Log:
     Args:
         name: short name of the experiment.
         time: stamps [s], (samples,).
-        channels: arrays (samples, axes) by channel name, SI; "position" and "torque" are needed to fit.
+        channels: (samples, axes) by channel name, SI: arrays, or spools on disk where the log is long;
+            "position" and "torque" are needed to fit.
         side: "joint", or "motor" when positions and torques are those of the motors.
         history: what was done, oldest first.
         sources: files it came from.
@@ -65,7 +67,7 @@ class Log:
 
     name: str
     time: FloatArray
-    channels: Mapping[str, FloatArray]
+    channels: Mapping[str, Samples]
     side: str = "joint"
     history: tuple[Step, ...] = ()
     sources: tuple[Source, ...] = ()
@@ -75,11 +77,11 @@ class Log:
         if self.side not in SIDES:
             raise unknown_name("side", self.side, SIDES)
         object.__setattr__(self, "time", np.ascontiguousarray(self.time, dtype=float))
-        arrays = {}
+        arrays: dict[str, Samples] = {}
         for name, values in self.channels.items():
             if name not in CHANNELS:
                 raise unknown_name("channel", name, CHANNELS)
-            array = np.ascontiguousarray(values, dtype=float)
+            array = values if isinstance(values, Spool) else np.ascontiguousarray(values, dtype=float)
             if array.ndim != 2 or array.shape[0] != len(self.time):
                 raise ShapeError(
                     f"Channel {name!r} of log {self.name!r} has shape {array.shape}; expected "
@@ -111,17 +113,38 @@ class Log:
         """Time from the first to the last stamp [s]."""
         return float(self.time[-1] - self.time[0]) if self.samples else 0.0
 
-    def channel(self, name: str) -> FloatArray:
-        """A channel that must be there."""
+    def channel(self, name: str) -> Samples:
+        """A channel that must be there, in memory or on disk."""
         if name not in self.channels:
             raise unknown_name(f"channel in log {self.name!r}", name, self.channels)
         return self.channels[name]
 
+    def array(self, name: str) -> FloatArray:
+        """A channel that must be there, (samples, axes), all of it in memory."""
+        return np.asarray(self.channel(name))
+
+    def column(self, name: str, axis: int) -> FloatArray:
+        """One axis of a channel that must be there, (samples,).
+
+        Args:
+            name: of the channel.
+            axis: number from 0.
+        """
+        return np.ascontiguousarray(self.channel(name)[:, axis])
+
     def part(self, rows: slice) -> Log:
-        """Some of the samples."""
-        channels = {name: values[rows] for name, values in self.channels.items()}
-        return replace(self, time=self.time[rows], channels=channels)
+        """Some of the samples: in memory, unless there are too many."""
+        time = self.time[rows]
+        channels = {name: _rows_of(values, rows, len(time)) for name, values in self.channels.items()}
+        return replace(self, time=time, channels=channels)
 
     def changed(self, step: Step, **fields: Any) -> Log:
         """The log with other fields and one more step in its history."""
         return replace(self, **fields, history=(*self.history, step))
+
+
+def _rows_of(values: Samples, rows: slice, count: int) -> Samples:
+    """Some rows of a channel; a view where it is on disk and they are still many."""
+    if isinstance(values, Spool) and count > LONG and rows.step in (None, 1):
+        return values.view(rows)
+    return values[rows]

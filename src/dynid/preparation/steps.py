@@ -77,7 +77,7 @@ def signals_of(log: Log) -> Signals:
                 "and repair it."
             )
     refuse_stamps(log.time, log.name)
-    return Signals(log.time, log.channels["position"], log.channels["torque"])
+    return Signals(log.time, log.array("position"), log.array("torque"))
 
 
 def refuse_stamps(time: FloatArray, name: str) -> None:

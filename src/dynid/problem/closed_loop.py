@@ -163,10 +163,10 @@ def _experiment(robot: Robot, log: Log, reference: Reference, sample_time: float
     return LoopExperiment(
         log.name,
         log.time,
-        log.channel("torque"),
+        log.array("torque"),
         at,
         _samples(log, at),
-        log.channels.get("position"),
+        log.array("position") if "position" in log.channels else None,
         sources=log.sources,
         history=log.history,
     )

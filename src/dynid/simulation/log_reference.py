@@ -52,7 +52,7 @@ def log_reference(log: Log, channel: str = "") -> Reference:
         log: joint side.
         channel: "reference" or "position"; the first that is there when empty.
     """
-    values, stamps = log.channel(_channel(log, channel)), log.time
+    values, stamps = log.array(_channel(log, channel)), log.time
     steps = np.diff(stamps)
     if len(stamps) < 2 or not np.all(np.isfinite(stamps)) or np.any(steps <= 0):
         raise FileError(

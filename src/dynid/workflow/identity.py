@@ -7,8 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from dynid.core.errors import DynidError
 from dynid.logs.log import Log
+from dynid.logs.spool import blocks
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,8 @@ def identity_of(log: Log, *, streamed: bool = False) -> LogIdentity:
     digest = hashlib.sha256()
     for name in ("position", "torque"):
         if name in log.channels:
-            digest.update(log.channels[name].data)
+            for rows in blocks(log.samples):
+                digest.update(np.ascontiguousarray(log.channels[name][rows]).data)
     return LogIdentity(log.name, log.samples, digest.hexdigest(), files)
 
 

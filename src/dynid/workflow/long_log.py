@@ -57,7 +57,7 @@ class LongLog:
             NotTrustworthyError: at a chunk with garbage in it.
         """
         done = 0
-        limits = {name: _limits(self.head.channel(name)) for name in ("position", "torque")}
+        limits = {name: _limits(self.head.array(name)) for name in ("position", "torque")}
 
         def rest() -> Iterator[Log]:
             for chunk in self.chunks:
@@ -94,7 +94,7 @@ def open_long(
     head = to_joint_side(first, robot)
     check = check_log(head.part(slice(_CHECKED)), robot)
     refuse_unusable(head, check, use)
-    _refuse_garbage(head, {name: _limits(head.channel(name)) for name in ("position", "torque")})
+    _refuse_garbage(head, {name: _limits(head.array(name)) for name in ("position", "torque")})
     return LongLog(head, check, robot, chunks)
 
 
@@ -109,7 +109,7 @@ def _limits(values: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 def _refuse_garbage(log: Log, limits: dict[str, tuple[FloatArray, FloatArray]]) -> None:
     for name, (low, high) in limits.items():
-        values = log.channel(name)
+        values = log.array(name)
         # NaN fails no comparison here; the preparation has a sentence of its own for it.
         wild = (np.min(values, axis=0) < low) | (np.max(values, axis=0) > high)
         if np.any(wild):

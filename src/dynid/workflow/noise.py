@@ -58,7 +58,7 @@ def motion_spectrum(log: Log, plan: Preparation) -> Found | None:
     log = log.part(slice(_MOST))
     if log.samples < _FEWEST:
         return None
-    q, rate = log.channel("position"), steady_rate(log.time)
+    q, rate = log.array("position"), steady_rate(log.time)
     if plan.median_window:
         q = replace_outliers(q, plan.median_window, plan.median_threshold).values
     if not is_even(log.time):
