@@ -7,9 +7,9 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from dynid.signals import mapping
 
 from dynid.checks.repair import REPAIRS
+from dynid.logs import mapping
 from dynid.logs.log import CHANNELS
 from dynid.logs.mapping import LogMapping, mapping_from_table
 from dynid.logs.places import ENDINGS

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from dynid.logs.readers import number_text
 
+from dynid.logs.readers import number_text
 from dynid.logs.readers.number_text import plain_numbers
 
 pytest.importorskip("llvmlite")
