@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from dynid.checks import check
 from dynid.checks.repair import REPAIRS
-from dynid.logs import mapping
 from dynid.logs.log import CHANNELS
 from dynid.logs.mapping import LogMapping, mapping_from_table
 from dynid.logs.places import ENDINGS
 from dynid.logs.units import UNITS
 
 DOCS = Path(__file__).parents[2] / "docs"
-SOURCES = Path(mapping.__file__).parent
+SOURCES = Path(check.__file__).parent
 
 
 def page(name: str) -> str:
@@ -48,7 +48,7 @@ def test_every_key_unit_and_ending_is_described() -> None:
 
 def test_every_finding_is_described() -> None:
     text = page("data-check.md")
-    sources = [*(SOURCES / "quality").glob("*.py"), SOURCES / "check.py"]
+    sources = SOURCES.glob("*.py")
     found = {n for path in sources for n in re.findall(r'Finding\(\s*"([^"]+)"', path.read_text("utf-8"))}
     assert len(found) > 15
     assert [name for name in sorted(found | set(REPAIRS)) if f"`{name}`" not in text] == []
