@@ -10,6 +10,7 @@ import pytest
 
 from dynid.checks import check
 from dynid.checks.repair import REPAIRS
+from dynid.logs import mapping
 from dynid.logs.log import CHANNELS
 from dynid.logs.mapping import LogMapping, mapping_from_table
 from dynid.logs.places import ENDINGS
