@@ -21,7 +21,7 @@ def test_garbage_is_refused_until_it_is_repaired(logs: Path, capsys: pytest.Capt
     mended = dynid(capsys, "fit", "scara", wild, "--repair", "--validate", str(logs / "run2.csv"), "--json")
     assert mended.code == 0, mended.err
     assert mended.document["verdict"]["grade"] == "good"
-    assert "Log wild (repaired)" in str(mended.document["verdict"]["reasons"])
+    assert "Log wild (repaired)" in str(mended.document["verdict"]["findings"])
 
 
 def test_garbage_late_in_a_long_log_is_refused(
@@ -78,8 +78,8 @@ def test_unusable_and_doubtful_logs_for_validation(logs: Path, capsys: pytest.Ca
     assert refused.document["error"].startswith("Validation log 'still' is not usable: ")
     doubtful = dynid(capsys, *command, str(logs / "late.csv")).document
     assert doubtful["verdict"]["grade"] == "care"
-    assert "Validation log late (with warnings): The torques lag" in str(doubtful["verdict"]["reasons"])
+    assert "Validation log late (with warnings): The torques lag" in str(doubtful["verdict"]["findings"])
     again = (str(logs / "late.csv"), "--validate", str(logs / "run2.csv"), "--json", "--force")
     late = dynid(capsys, "fit", "scara", *again)
     assert late.document["verdict"]["grade"] in ("care", "fail")
-    assert "Log late (with warnings): The torques lag" in str(late.document["verdict"]["reasons"])
+    assert "Log late (with warnings): The torques lag" in str(late.document["verdict"]["findings"])

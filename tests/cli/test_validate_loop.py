@@ -104,7 +104,7 @@ def test_validation_is_that_of_the_fit(capsys: Capsys, method: str) -> None:
     found, fitted = said.document, unseen(method)
     assert found["decimated"] == fitted["decimated"]
     assert found["verdict"]["sentence"] == fitted["verdict"]["sentence"]
-    assert found["verdict"]["reasons"] == fitted["verdict"]["reasons"]
+    assert found["verdict"]["findings"] == fitted["verdict"]["findings"]
     assert found["decimated"]["overall_percent"] < 2.0
     assert (found["seen"], found["repeated"]) == (False, False)
     given = dynid(capsys, "validate", method, "b.csv", "--controller", "scara", "--json").document

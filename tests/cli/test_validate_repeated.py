@@ -52,8 +52,8 @@ def test_the_verdict_is_that_of_the_fit_with_the_same_log(capsys: Capsys, name: 
     assert found["repeated"] is fitted["repeated"] is (name == "again")
     assert found["verdict"]["grade"] == ("care" if name == "again" else "good")
     assert found["verdict"]["sentence"] == fitted["verdict"]["sentence"]
-    for reason in fitted["verdict"]["reasons"]:
-        assert reason in found["verdict"]["reasons"]
+    for finding in fitted["verdict"]["findings"]:
+        assert finding in found["verdict"]["findings"]
     assert (REPEATS in str(found["verdict"])) is (name == "again")
     assert found["decimated"] == fitted["decimated"]
 
@@ -99,7 +99,7 @@ def test_a_result_of_an_earlier_version_says_that_it_does_not_know(
             monkeypatch.setattr(validate_command, "LONG", bound)
         found = dynid(capsys, "validate", "earlier", "again.csv", "--json").document
         assert (found["repeated"], found["verdict"]["grade"]) == (False, "good")
-        levels = [r["level"] for r in found["verdict"]["reasons"] if "was not asked" in r["sentence"]]
+        levels = [r["level"] for r in found["verdict"]["findings"] if "was not asked" in r["sentence"]]
         assert levels == ["note"]
     own = dynid(capsys, "validate", "earlier", "first.csv", "--json").document
     assert own["seen"] is True

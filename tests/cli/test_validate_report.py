@@ -109,7 +109,7 @@ def test_the_fit_s_own_log_is_no_proof(capsys: pytest.CaptureFixture[str]) -> No
         assert said.code == 0, said.err
         verdict = said.document["verdict"]
         assert (verdict["grade"], said.document["seen"]) == ("care", True)
-        assert verdict["reasons"][0]["sentence"] == (
+        assert verdict["findings"][0]["sentence"] == (
             f"Validation log {name} is a log of the fit itself, so predicting it proves nothing new; "
             "validate with another one."
         )

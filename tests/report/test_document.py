@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from dynid.base.find import find_base
-from dynid.checks.check import DataCheck, Finding
+from dynid.checks.check import DataCheck
+from dynid.checks.check import Finding as DataFinding
 from dynid.core.errors import DynidError
+from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.estimate import Further, Outcome
 from dynid.estimators.terms import STRIBECK
 from dynid.model.from_urdf import from_urdf_text
 from dynid.model.load import load_robot
-from dynid.report.checks import normalised, reasons_of
+from dynid.report.checks import findings_of, normalised
 from dynid.report.curves import envelope, motion_curves
 from dynid.report.document import build_document
 from dynid.report.page import render_report
 from dynid.report.parameters import parameter_rows, unknown_parts
 from dynid.validation.model import as_model
 from dynid.validation.validate import validate
-from dynid.validation.verdict import Reason
 from support.study import PLAN, checks, document, study
 from support.urdf_text import joint, link
 from support.urdf_text import robot as urdf
@@ -105,10 +107,10 @@ def test_the_verdict_joins_data_estimate_and_proof() -> None:
         replace(s.estimate, outcome=outcome), s.motions, PLAN, s.fit, validation=s.validation
     )
     assert lost["verdict"]["words"] == "Do not trust this model."
-    assert lost["verdict"]["reasons"][0] == {
-        "level": "fail",
-        "sentence": "Fv6 cannot be told from Fc6. Move joint 6 at several speeds.",
-    }
+    first = lost["verdict"]["findings"][0]
+    assert (first["name"], first["level"]) == ("rank deficient", "fail")
+    assert first["sentence"] == "Fv6 cannot be told from Fc6."
+    assert first["remedy"] == "Move joint 6 at several speeds."
 
 
 def test_the_three_figures() -> None:
@@ -165,6 +167,10 @@ def test_a_long_log_stays_small() -> None:
     assert len(json.dumps(curve)) < 500_000
 
 
+def levelled(checks: list[dict[str, Any]]) -> list[tuple[Level, str]]:
+    return [(finding.level, finding.sentence) for finding in findings_of(checks)]
+
+
 def test_checks_are_translated_to_the_page_s_levels() -> None:
     warned = {
         "log": "a",
@@ -173,13 +179,13 @@ def test_checks_are_translated_to_the_page_s_levels() -> None:
     }
     late = normalised(warned)
     assert (late["level"], late["verdict"]) == ("care", "with warnings")
-    assert reasons_of([late])[0] == Reason("care", "Log a (with warnings): Late.")
+    assert levelled([late]) == [(Level.CARE, "Log a (with warnings): Late.")]
     assert normalised(warned, ["a"])["level"] == "care"  # a delay is not what was repaired
     mend = {"log": "a", "verdict": "usable with repairs", "summary": "Three stamps repeat."}
     assert normalised(mend)["level"] == "care"
     done = normalised(mend, ["a (first 70%)"])
     assert (done["level"], done["verdict"]) == ("note", "repaired")
-    assert reasons_of([done])[0].sentence == "Log a (repaired): Three stamps repeat."
+    assert findings_of([done])[0].sentence == "Log a (repaired): Three stamps repeat."
     assert normalised({"log": "a", "verdict": "something new"})["level"] == "care"
     stamps = {"name": "jitter", "severity": "warning", "sentence": "Uneven.", "repairable": True}
     both = {**mend, "findings": [stamps, *warned["findings"]]}
@@ -187,20 +193,20 @@ def test_checks_are_translated_to_the_page_s_levels() -> None:
     assert (left["level"], left["summary"]) == ("care", "Late.")
     assert left["findings"][0] == {"name": "jitter", "level": "note", "sentence": "Uneven. Repaired."}
     fine = normalised({"log": "a", "verdict": "good"})
-    assert reasons_of([fine])[0] == Reason(
-        "good", "The data check found nothing that would harm a fit in the log."
-    )
-    assert reasons_of([]) == []
+    assert levelled([fine]) == [
+        (Level.GOOD, "The data check found nothing that would harm a fit in the log.")
+    ]
+    assert findings_of([]) == []
 
 
 def test_notes_of_a_data_check_are_told() -> None:
     findings = [{"name": "excitation", "severity": "note", "sentence": "Badly told apart."}]
     noted = normalised({"log": "a", "verdict": "good", "findings": [*findings, *findings]})
-    assert reasons_of([noted]) == [
-        Reason("note", "The data check has no warning about the log, but notes: Badly told apart. (1 more)")
+    assert levelled([noted]) == [
+        (Level.NOTE, "The data check has no warning about the log, but notes: Badly told apart. (1 more)")
     ]
     held = normalised({"log": "b", "verdict": "good", "findings": findings}, use="validation")
-    assert reasons_of([held])[0].level == "good"  # a log to validate with need not excite
+    assert findings_of([held])[0].level is Level.GOOD  # a log to validate with need not excite
 
 
 def test_a_prior_with_an_unknown_part_is_none() -> None:
@@ -242,19 +248,19 @@ def test_a_log_to_validate_with_need_not_excite() -> None:
     kept = normalised(weak, use="validation")
     assert (kept["level"], kept["use"]) == ("good", "validation")
     late = {"name": "delay", "severity": "warning", "sentence": "Late."}
-    told = reasons_of([normalised({**weak, "findings": [late]}, use="validation")])
-    assert told == [Reason("care", "Validation log a (with warnings): Late.")]
+    told = levelled([normalised({**weak, "findings": [late]}, use="validation")])
+    assert told == [(Level.CARE, "Validation log a (with warnings): Late.")]
 
 
 def test_checks_may_be_objects_and_warnings_lower_the_grade() -> None:
-    warning = Finding("drive signal", "warning", "Torque is in A.", "Give a gain.")
+    warning = DataFinding("drive signal", "warning", "Torque is in A.", "Give a gain.")
     made = document(checks=[DataCheck("exciting_a", "good", (warning,))])
     assert made["verdict"]["grade"] == "care"
     assert "Torque is in A. Give a gain." in made["verdict"]["sentence"]
     held = document(checks=[], validation_checks=[DataCheck("pick_and_place", "good", (warning,))])
     assert held["verdict"]["grade"] == "care"
     assert held["data"][0]["use"] == "validation"
-    worried = document(concerns=[Reason("care", "No robot has that.")])
+    worried = document(concerns=[Finding(Name.IMPOSSIBLE_VALUES, Level.CARE, "No robot has that.")])
     assert worried["verdict"]["sentence"].endswith("The main caution: No robot has that.")
 
 
@@ -264,7 +270,7 @@ def test_a_misfit_is_not_said_to_have_ended_well() -> None:
     own = validate(wrong, s.motions, PLAN, seen=True)
     verdict = build_document(wrong, s.motions, PLAN, own)["verdict"]
     assert verdict["grade"] == "fail"
-    said = " ".join(reason["sentence"] for reason in verdict["reasons"])
+    said = " ".join(finding["sentence"] for finding in verdict["findings"])
     assert "ended well" not in said
     assert "the model does not explain the torques of its own fit" in said
 

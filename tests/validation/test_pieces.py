@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from dynid.core.errors import DynidError
+from dynid.core.finding import Finding, Level, Name
 from dynid.preparation.motion import Motion
 from dynid.validation.figures import error_figures
 from dynid.validation.model import as_model
 from dynid.validation.pieces import validate_pieces
 from dynid.validation.tally import FigureSums
 from dynid.validation.validate import validate
-from dynid.validation.verdict import Reason
 from support.study import PLAN, study
 
 
@@ -68,18 +68,18 @@ def test_decimated_pieces_differ_at_their_edges_only() -> None:
 
 def test_concerns_may_come_with_the_pieces() -> None:
     s = study()
-    concerns: list[Reason] = []
+    concerns: list[Finding] = []
 
     def logs():  # type: ignore[no-untyped-def]
         for name in ("a", "b"):
-            concerns.append(Reason("care", f"{name} is odd."))
+            concerns.append(Finding(Name.DELAY, Level.CARE, f"{name} is odd."))
             yield name, list(s.unseen)
 
     found = validate_pieces(
         as_model(s.estimate), logs(), PLAN, concerns=concerns, seen=lambda: len(concerns) == 2
     )
     assert (found.verdict.grade, found.seen) == ("care", True)
-    assert [reason.sentence for reason in found.verdict.reasons[:2]] == ["a is odd.", "b is odd."]
+    assert [finding.sentence for finding in found.verdict.findings[:2]] == ["a is odd.", "b is odd."]
     assert [motion.name for motion in found.motions] == ["a", "b"]
     with pytest.raises(DynidError, match="Validation was given no motion"):
         validate_pieces(as_model(s.estimate), [], PLAN)

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from dynid.core.errors import DynidError
+from dynid.core.finding import Finding, Level, Name
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 from dynid.problem.build import build_problem
 from dynid.validation.figures import ErrorFigures
-from dynid.validation.judge import judge
 from dynid.validation.model import Model, as_model
 from dynid.validation.residual_tests import ResidualTests, residual_tests
 from dynid.validation.validate import validate, validate_values
-from dynid.validation.verdict import Reason, Thresholds, grade_of
+from dynid.validation.verdict import Thresholds, grade_of, judge
 from support.study import PLAN, study, weighted_fit
 
 JOINTS = ("shoulder", "elbow")
@@ -56,7 +56,7 @@ def test_the_study_is_trusted_and_says_so() -> None:
     # at full rate the noise of 4 % is all there, in the decimated rows most of it is gone
     np.testing.assert_allclose(found.full.relative_percent, 4.3, atol=0.5)
     assert np.all(found.judged.relative_percent < found.full.relative_percent)
-    notes = [reason.sentence for reason in found.verdict.reasons if reason.level == "note"]
+    notes = [finding.sentence for finding in found.verdict.findings if finding.level is Level.NOTE]
     assert any("not white on joint1" in note for note in notes)
     assert np.all(found.doubt_rms < found.full.rms)
 
@@ -86,9 +86,9 @@ def test_wrong_gravity_is_not_trusted() -> None:
     found = validate(Model(s.robot, s.base, wrong), s.unseen, PLAN, fit=s.fit)
     assert not found.trustworthy
     assert "does not predict the torques well enough" in found.verdict.sentence
-    grave = [reason.sentence for reason in found.verdict.reasons if reason.level == "fail"]
+    grave = [finding.text for finding in found.verdict.findings if finding.level is Level.FAIL]
     assert any("joint2" in text and "Look at its residual" in text for text in grave)
-    assert found.verdict.reasons[0].level == "fail"
+    assert found.verdict.findings[0].level is Level.FAIL
 
 
 def test_an_offset_that_moved_is_noted() -> None:
@@ -96,8 +96,8 @@ def test_an_offset_that_moved_is_noted() -> None:
     motion = s.unseen[0]
     shift = np.array([0.0, 0.0, 0.5, 0.0, 0.0, 0.0])
     moved = Motion("moved", motion.time, motion.q, motion.qd, motion.qdd, motion.tau + shift, motion.rate_hz)
-    reasons = validate(s.estimate, [moved], PLAN).verdict.reasons
-    assert any("constant part on joint3 (+0.5" in reason.sentence for reason in reasons)
+    findings = validate(s.estimate, [moved], PLAN).verdict.findings
+    assert any("constant part on joint3 (+0.5" in finding.text for finding in findings)
 
 
 def test_no_motion_is_refused() -> None:
@@ -130,15 +130,15 @@ def test_grades_follow_the_thresholds(errors: tuple[float, ...], grade: str, sai
     verdict = judge(figures(*errors), QUIET, JOINTS)
     assert verdict.grade == grade
     assert verdict.trustworthy == (grade != "fail")
-    assert any(said in reason.sentence for reason in verdict.reasons)
+    assert any(said in finding.text for finding in verdict.findings)
 
 
 def test_the_fit_s_own_error_is_compared() -> None:
     fit = figures(5.0, 1.0, 4.0, rms=(0.4, 0.1))
     bad = judge(figures(12.0, 4.0, 10.0), QUIET, JOINTS, fit=fit)
     assert bad.grade == "care"  # the elbow is four times worse, but 4 % is below what is asked about
-    assert any("shoulder (2.4 ×)." in reason.sentence for reason in bad.reasons)
-    assert not any("elbow" in reason.sentence for reason in bad.reasons)
+    assert any("shoulder (2.4 ×)." in finding.text for finding in bad.findings)
+    assert not any("elbow" in finding.text for finding in bad.findings)
     fine = judge(figures(12.0, 4.0, 10.0), QUIET, JOINTS, fit=figures(7.0, 1.0, 4.0, rms=(0.4, 0.1)))
     assert fine.grade == "good"
 
@@ -150,8 +150,8 @@ def test_friction_that_the_model_lacks_is_named_where_something_speaks_for_it() 
     spiky = residual_tests([rng.standard_t(2, size=2000)])
 
     def said(tests: tuple[ResidualTests, ...], lacking: bool = False) -> str:
-        reasons = judge(worse, tests, JOINTS, fit=fit, lacking=lacking).reasons
-        return next(r.sentence for r in reasons if "times worse than" in r.sentence)
+        findings = judge(worse, tests, JOINTS, fit=fit, lacking=lacking).findings
+        return next(f.remedy for f in findings if f.name is Name.WORSE_THAN_FIT)
 
     assert excite in said(QUIET)
     assert friction in said(QUIET, lacking=True)
@@ -171,8 +171,8 @@ def test_a_joint_that_is_hardly_loaded_is_not_blamed_but_not_proven() -> None:
     unseen = figures(5.0, 50.0, 6.0)
     same = judge(unseen, QUIET, JOINTS, fit=figures(5.0, 9.0, 5.0))
     assert same.grade == "care"
-    assert any("elbow (50 %; 1 rms against 1 in the fit)" in reason.sentence for reason in same.reasons)
-    assert any("Every other joint stays within" in reason.sentence for reason in same.reasons)
+    assert any("elbow (50 %; 1 rms against 1 in the fit)" in finding.text for finding in same.findings)
+    assert any("Every other joint stays within" in finding.text for finding in same.findings)
     assert judge(unseen, QUIET, JOINTS, fit=figures(5.0, 9.0, 5.0, rms=(1.0, 0.3))).grade == "fail"
     assert judge(unseen, QUIET, JOINTS, fit=figures(5.0, 40.0, 5.0)).grade == "fail"  # never was any good
     assert judge(unseen, QUIET, JOINTS).grade == "fail"
@@ -181,11 +181,11 @@ def test_a_joint_that_is_hardly_loaded_is_not_blamed_but_not_proven() -> None:
 def test_rows_at_rest_are_mentioned() -> None:
     verdict = judge(figures(5.0, 6.0, 5.5), QUIET, JOINTS, left_out=0.3)
     assert verdict.grade == "good"
-    assert "30 % of the samples do not count" in verdict.reasons[0].sentence
+    assert "30 % of the samples do not count" in verdict.findings[0].sentence
     assert judge(figures(5.0, 6.0, 5.5), QUIET, JOINTS, left_out=0.6).grade == "care"
     s = study()
     plan = replace(PLAN, speed_thresholds=(0.3,) * 6)
-    assert any("nearly at rest" in r.sentence for r in validate(s.estimate, s.unseen, plan).verdict.reasons)
+    assert any(f.name is Name.NEARLY_AT_REST for f in validate(s.estimate, s.unseen, plan).verdict.findings)
 
 
 def test_thresholds_can_be_changed() -> None:
@@ -196,6 +196,7 @@ def test_thresholds_can_be_changed() -> None:
 
 
 def test_notes_do_not_lower_the_grade() -> None:
-    assert grade_of([Reason("good", ""), Reason("note", "")]) == "good"
-    assert grade_of([Reason("note", ""), Reason("care", ""), Reason("good", "")]) == "care"
+    good, note, care = (Finding(Name.TORQUE_ERROR, level) for level in (Level.GOOD, Level.NOTE, Level.CARE))
+    assert grade_of([good, note]) == "good"
+    assert grade_of([note, care, good]) == "care"
     assert grade_of([]) == "good"

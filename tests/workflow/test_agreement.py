@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from dynid.base.find import find_base
+from dynid.core.finding import Level
 from dynid.estimators.least_squares import WLS
 from dynid.logs.log import Log
 from dynid.model.load import load_robot
@@ -52,7 +53,7 @@ def test_a_wrong_torque_constant_is_told_at_its_joint() -> None:
     tau = made.tau.copy()
     tau[:, 1] *= 1.1
     (told,) = disagreements(problem(replace(made, tau=tau)))
-    assert told.level == "care"
+    assert told.level is Level.CARE
     assert "do not agree on the parameters they share" in told.sentence
     assert f"{ROBOT.joints[1].name} by itself leaves 0.5" in told.sentence
     assert "wrong torque constant, gear ratio, zero or order" in told.sentence

@@ -9,6 +9,7 @@ import pytest
 
 from dynid.base.find import find_base
 from dynid.core.errors import DynidError, NotTrustworthyError
+from dynid.core.finding import Level
 from dynid.estimators.estimate import Further
 from dynid.estimators.identify import STRIBECK, identify
 from dynid.estimators.least_squares import WLS
@@ -51,7 +52,7 @@ def test_noise_in_the_band_used_asks_for_care() -> None:
     result = fitted(OPEN, 3e-5)
     inertia = result.estimate.values[0] / TRUTH[0]
     assert inertia < 0.9
-    assert result.concerns[0].level == "care"
+    assert result.concerns[0].level is Level.CARE
     assert result.concerns[0].sentence.startswith("Below 60 Hz noise has ")
     assert "inertias come out too small by about as much" in result.concerns[0].sentence
     assert document_of(result, {})["verdict"]["grade"] != "good"
@@ -71,7 +72,7 @@ def test_the_same_log_below_the_noise_is_fine() -> None:
 
 def test_inertias_that_depend_on_the_band_tell_it_without_a_spectrum() -> None:
     told = band_concerns(fitted(OPEN, 3e-5).estimate)
-    assert told[0].level == "care"
+    assert told[0].level is Level.CARE
     assert told[0].sentence.startswith("Below 60 Hz inertias come out at ")
     assert "attenuation" in told[0].sentence
     assert band_concerns(fitted(CALM, 3e-5).estimate) == ()
@@ -87,7 +88,7 @@ def test_values_that_no_robot_has() -> None:
     driven = estimate.values.copy()
     driven[names.index("Fc1")] *= -1
     (told,) = impossible(replace(estimate, values=driven), motions)
-    assert told.level == "care"
+    assert told.level is Level.CARE
     assert told.sentence.startswith("Values that no robot has: Fc1 = -")
     light = estimate.values.copy()
     light[names.index("ZZ1R")] *= -1

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from dynid.base.find import base_of
+from dynid.core.finding import Level
 from dynid.estimators.identify import DIDIM
 from dynid.logs.log import Log
 from dynid.model.load import load_robot
@@ -63,10 +64,10 @@ def fitted(unseen: Log) -> FitResult:
 def test_a_log_under_another_law_is_told_first() -> None:
     found = fitted(other()).unseen
     assert found is not None
-    first = found.verdict.reasons[0]
+    first = found.verdict.findings[0]
     assert first.sentence.startswith(f"{LAWLESS} 'other', so a simulation under it proves nothing")
     assert "misses the logged torques of" in first.sentence
-    assert first.level == ("care" if found.trustworthy else "fail")
+    assert first.level is (Level.CARE if found.trustworthy else Level.FAIL)
     assert found.verdict.sentence.startswith("The control law does not hold on log 'other'")
     assert found.verdict.grade != "good"
 
@@ -75,7 +76,7 @@ def test_a_log_under_the_law_is_not() -> None:
     found = fitted(log("new", 0.9)).unseen
     assert found is not None
     assert found.trustworthy
-    told = [found.verdict.sentence, *(reason.sentence for reason in found.verdict.reasons)]
+    told = [found.verdict.sentence, *(finding.sentence for finding in found.verdict.findings)]
     assert "control law" not in " ".join(told)
 
 
@@ -83,10 +84,10 @@ def test_a_saved_result_says_the_same(tmp_path: Path) -> None:
     result = fitted(log("new", 0.9))
     folder = save_result(tmp_path / "out", result.estimate, document_of(result, {}), "", trails=result.trails)
     proof = validate_replayed(load_result(folder), [other()], CONTROLLER)
-    assert proof.validation.verdict.reasons[0].sentence.startswith(f"{LAWLESS} 'other'")
+    assert proof.validation.verdict.findings[0].sentence.startswith(f"{LAWLESS} 'other'")
     blind = replace(other(), channels={k: v for k, v in other().channels.items() if k != "position"})
     told = validate_replayed(load_result(folder), [blind], CONTROLLER).validation.verdict
-    assert LAWLESS not in told.reasons[0].sentence  # without positions nothing can be said about the law
+    assert LAWLESS not in told.findings[0].sentence  # without positions nothing can be said about the law
 
 
 def test_a_log_cut_out_of_a_longer_run_starts_with_its_integrals(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from dynid.base.find import find_base
+from dynid.core.finding import Level
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.identify import identify
 from dynid.estimators.least_squares import WLS
@@ -61,7 +62,7 @@ def test_short_differences_of_a_fast_motion_are_told() -> None:
     estimate = fitted(log, short)
     assert np.mean(deviations(estimate) < 2) < 0.7
     (concern,) = rate_concerns([log], short, estimate)
-    assert concern.level == "care"
+    assert concern.level is Level.CARE
     assert concern.sentence.startswith(
         "The rate, 20 Hz, is low for this motion: differences over 9 points instead of 3 move "
     )
@@ -74,7 +75,7 @@ def test_a_low_cut_off_is_told_with_its_share() -> None:
     estimate = fitted(log, plan)
     assert estimate.values[0] > 1.001 * TRUTH[0]
     (concern,) = rate_concerns([log], plan, estimate)
-    assert concern.level == "care"
+    assert concern.level is Level.CARE
     assert "off the accelerations" in concern.sentence
     assert "raise the cut-off (0.65 Hz)" in concern.sentence
     assert rate_concerns([log.part(slice(100))], plan, estimate) == ()

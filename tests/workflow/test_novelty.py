@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dynid.core.finding import Level
 from dynid.model.load import load_robot
 from dynid.preparation.motion import Motion
 from dynid.workflow.novelty import novelty, repeated_share
@@ -76,7 +77,7 @@ def test_the_sentences() -> None:
     again = replace(once, name="again")
     found = novelty([again], [False], [once])
     assert (found.own, found.repeated) == (False, True)
-    assert found.concerns[0].level == "care"
+    assert found.concerns[0].level is Level.CARE
     assert found.concerns[0].sentence == (
         "Validation motion again repeats that of the fit: 100 % of it runs through the same positions at the "
         "same speeds, so it proves little beyond them; validate with another motion."

@@ -14,6 +14,7 @@ from dynid.cli.progress import progress_line
 from dynid.cli.report import ResultArgument
 from dynid.cli.screen import Screen, TextTable
 from dynid.core.errors import DynidError
+from dynid.core.finding import Level
 from dynid.core.lazy import later
 from dynid.results.result import SavedResult, load_result
 from dynid.workflow.fit import Progress
@@ -119,9 +120,9 @@ def _print(proof: Proof) -> None:
     found = proof.validation
     screen = Screen()
     screen.print(found.verdict.sentence)
-    for reason in found.verdict.reasons:
-        if reason.level in ("care", "fail") or reason in proof.remarks:
-            screen.print(f"  {reason.sentence}", style="dim")
+    for finding in found.verdict.findings:
+        if finding.level >= Level.CARE or finding in proof.remarks:
+            screen.print(f"  {finding.text}", style="dim")
     figures = found.judged
     rows = [
         [name, f"{figures.relative_percent[j]:.2f} %", f"{figures.rms[j]:.4g} {found.units[j]}"]

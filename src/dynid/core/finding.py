@@ -130,6 +130,7 @@ class Name(StrEnum):
     COLOURED_RESIDUAL = "coloured residual"
     HEAVY_TAILS = "heavy tails"
     PUSHED_FROM_OUTSIDE = "pushed from outside"
+    ALONG_MEASURED = "along measured positions"
 
 
 @dataclass(frozen=True)

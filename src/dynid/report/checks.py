@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dynid.checks.check import DataCheck
+from dynid.core.finding import Finding, Level, Name, Where
 from dynid.validation.numbers import plain
-from dynid.validation.verdict import LEVELS, Reason
 
-_VERDICTS = {"good": "good", "usable with repairs": "care", "not usable": "fail"}
+_VERDICTS = {"good": Level.GOOD, "usable with repairs": Level.CARE, "not usable": Level.FAIL}
 _SEVERITIES = {"note": "note", "warning": "care", "error": "fail"}
-_ABOUT_EXCITATION = ("excitation", "not excited")
+_ABOUT_EXCITATION = (Name.EXCITATION, Name.NOT_EXCITED)
 """Findings that harm a fit, but not the prediction of a log."""
 USES = ("fit", "validation")
 
@@ -30,18 +30,18 @@ def normalised(
     log, verdict = str(content.get("log", "log")), str(content.get("verdict", "good"))
     mended = any(name == log or name.startswith(f"{log} (") for name in repaired)
     findings = [_finding(item, mended, use) for item in content.get("findings", [])]
-    level = _VERDICTS.get(verdict, "care")
-    if mended and level == "care":
-        level, verdict = "note", "repaired"
+    level = _VERDICTS.get(verdict, Level.CARE)
+    if mended and level is Level.CARE:
+        level, verdict = Level.NOTE, "repaired"
     # A note beside a good log is worth a line on the page, not a sentence in the verdict.
-    worst = max((LEVELS.index(f["level"]) for f in findings if f["level"] != "note"), default=0)
-    if worst > LEVELS.index(level):
-        level = LEVELS[worst]
+    worst = max((_level(f) for f in findings if _level(f) is not Level.NOTE), default=Level.GOOD)
+    if worst > level:
+        level = worst
         verdict = verdict if verdict != "good" else "with warnings"
     return {
         "log": log,
         "use": use,
-        "level": level,
+        "level": level.word,
         "verdict": verdict,
         "summary": _summary(content, findings, level),
         "findings": findings,
@@ -49,8 +49,12 @@ def normalised(
     }
 
 
-def _summary(content: Mapping[str, Any], findings: Sequence[Mapping[str, str]], level: str) -> str:
-    grave = [f["sentence"] for f in findings if f["level"] == level and level in ("care", "fail")]
+def _level(content: Mapping[str, Any]) -> Level:
+    return Level[str(content["level"]).upper()]
+
+
+def _summary(content: Mapping[str, Any], findings: Sequence[Mapping[str, str]], level: Level) -> str:
+    grave = [f["sentence"] for f in findings if level >= Level.CARE and _level(f) is level]
     if not grave:
         return str(content.get("summary", ""))
     return grave[0] + (f" ({len(grave) - 1} more)" if len(grave) > 1 else "")
@@ -58,7 +62,7 @@ def _summary(content: Mapping[str, Any], findings: Sequence[Mapping[str, str]], 
 
 def _finding(item: Mapping[str, Any], mended: bool, use: str) -> dict[str, str]:
     said = [str(item[key]) for key in ("sentence", "remedy") if item.get(key)]
-    level = _SEVERITIES.get(str(item.get("severity", "warning")), "care")
+    level = str(item.get("level") or _SEVERITIES.get(str(item.get("severity")), "care"))
     name = str(item.get("name", ""))
     if mended and item.get("repairable"):
         level, said = "note", [*said[:1], "Repaired."]
@@ -67,26 +71,32 @@ def _finding(item: Mapping[str, Any], mended: bool, use: str) -> dict[str, str]:
     return {"name": name, "level": level, "sentence": " ".join(said)}
 
 
-def reasons_of(checks: Sequence[Mapping[str, Any]]) -> list[Reason]:
+def findings_of(checks: Sequence[Mapping[str, Any]]) -> list[Finding]:
     """What the checks of all logs say for or against the model; logs without a warning share one sentence.
 
     Notes on logs of the fit are in it; a log to validate with need not excite much.
     """
-    told = [
-        Reason(check["level"], f"{_title(check)} ({check['verdict']}): {check['summary']}".rstrip(" :"))
+    found = [
+        Finding(
+            Name.LOG_CHECKED,
+            _level(check),
+            f"{_title(check)} ({check['verdict']}): {check['summary']}".rstrip(" :"),
+            where=Where(log=str(check["log"])),
+        )
         for check in checks
-        if check["level"] != "good"
+        if _level(check) > Level.GOOD
     ]
-    if checks and not told:
+    if checks and not found:
         logs = "the log" if len(checks) == 1 else f"the {len(checks)} logs"
         fitted = [check for check in checks if check.get("use") != "validation"]
         noted = [finding["sentence"] for check in fitted for finding in check["findings"]]
         if not noted:
-            return [Reason("good", f"The data check found nothing that would harm a fit in {logs}.")]
+            sound = f"The data check found nothing that would harm a fit in {logs}."
+            return [Finding(Name.LOG_CHECKED, Level.GOOD, sound)]
         more = f" ({len(noted) - 1} more)" if len(noted) > 1 else ""
         said = f"The data check has no warning about {logs}, but notes: {noted[0]}{more}"
-        told.append(Reason("note", said))
-    return told
+        found.append(Finding(Name.LOG_CHECKED, Level.NOTE, said))
+    return found
 
 
 def _title(check: Mapping[str, Any]) -> str:

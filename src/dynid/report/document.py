@@ -9,6 +9,7 @@ from typing import Any
 
 from dynid.base.base_map import BaseMap
 from dynid.checks.check import DataCheck
+from dynid.core.finding import Finding
 from dynid.estimators.estimate import Estimate
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
@@ -22,7 +23,6 @@ from dynid.validation.model import as_model
 from dynid.validation.numbers import plain
 from dynid.validation.stability import Stability
 from dynid.validation.validation import Validation
-from dynid.validation.verdict import Reason
 
 SCHEMA = "dynid.report/1"
 
@@ -37,7 +37,7 @@ def build_document(
     validation_motions: Sequence[Motion] = (),
     checks: Sequence[DataCheck | Mapping[str, Any]] = (),
     validation_checks: Sequence[DataCheck | Mapping[str, Any]] = (),
-    concerns: Sequence[Reason] = (),
+    concerns: Sequence[Finding] = (),
     stability: Stability | None = None,
     cross: Mapping[str, Any] | None = None,
     prior: Mapping[str, float] | None = None,

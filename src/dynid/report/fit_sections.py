@@ -7,7 +7,7 @@ from typing import Any
 
 from dynid.report.html import badge, bar, cell, chance, section, shown, table, text, unit, words
 from dynid.report.plots import autocorrelation_plot, curve_set
-from dynid.validation.judge import tested_on
+from dynid.validation.verdict import tested_on
 
 PARTS = (
     ("gravity", "gravity"),

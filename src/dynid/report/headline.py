@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from dynid.core.finding import Finding, Level, Name, gravest_first, worst_level
 from dynid.estimators.estimate import Estimate
-from dynid.report.checks import reasons_of
+from dynid.report.checks import findings_of
 from dynid.report.parameters import KNOWN_PERCENT
 from dynid.validation.numbers import plain
 from dynid.validation.stability import Stability
 from dynid.validation.validation import Validation
-from dynid.validation.verdict import LEVELS, Reason, Thresholds, grade_of
+from dynid.validation.verdict import Thresholds, grade_of
 
 WORDS = {
     "good": "This model can be trusted.",
@@ -28,9 +29,9 @@ def headline(
     validation: Validation | None,
     checks: Sequence[Mapping[str, Any]] = (),
     stability: Stability | None = None,
-    concerns: Sequence[Reason] = (),
+    concerns: Sequence[Finding] = (),
 ) -> dict[str, Any]:
-    """Grade, one sentence, three figures and the reasons, gravest first.
+    """Grade, one sentence, three figures and the findings, the gravest first.
 
     Args:
         estimate: what was identified.
@@ -41,78 +42,95 @@ def headline(
         concerns: what else was noticed about the parameters.
     """
     notes = _notes(estimate)
-    reasons = [*concerns, *_outcome(estimate, fit), *(note for note in notes if note.level == "care")]
-    reasons += [*reasons_of(checks), *_proof(fit, validation)]
-    reasons += [*(note for note in notes if note.level != "care"), *_doubt(estimate), *_moved(stability)]
-    ordered = sorted(reasons, key=lambda reason: -LEVELS.index(reason.level))
-    grade = grade_of(ordered)
+    findings = gravest_first(
+        [
+            *concerns,
+            *_outcome(estimate, fit),
+            *(note for note in notes if note.level >= Level.CARE),
+            *findings_of(checks),
+            *_proof(fit, validation),
+            *(note for note in notes if note.level < Level.CARE),
+            *_poorly_known(estimate),
+            *_moved_parameters(stability),
+        ]
+    )
+    grade = grade_of(findings)
     return {
         "grade": grade,
         "trustworthy": grade != "fail",
         "words": WORDS[grade],
-        "sentence": _sentence(grade, ordered, fit, validation),
+        "sentence": _sentence(findings, fit, validation),
         "figures": _figures(estimate, fit, validation),
-        "reasons": [{"level": reason.level, "sentence": reason.sentence} for reason in ordered],
+        "findings": [finding.to_dict() for finding in findings],
     }
 
 
-def _outcome(estimate: Estimate, fit: Validation) -> list[Reason]:
+def _outcome(estimate: Estimate, fit: Validation) -> list[Finding]:
     outcome = estimate.outcome
     if outcome.trustworthy and not outcome.cause:
         if not fit.judged.overall_percent <= Thresholds().overall_percent:
             return [
-                Reason(
-                    "note",
+                Finding(
+                    Name.TORQUE_NOT_EXPLAINED,
+                    Level.NOTE,
                     "The data determine every parameter kept, but the model does not explain the torques of "
                     "its own fit: the values mean little.",
                 )
             ]
-        return [Reason("good", "The estimation ended well: every parameter kept is determined by the data.")]
-    level = "fail" if not outcome.trustworthy else "good" if outcome.name == "fine" else "care"
-    return [Reason(level, " ".join(part for part in (outcome.cause, outcome.remedy) if part))]
+        sound = "The estimation ended well: every parameter kept is determined by the data."
+        return [Finding(Name.ESTIMATION_SOUND, Level.GOOD, sound)]
+    name = Name(outcome.name)
+    level = Level.FAIL if not outcome.trustworthy else Level.GOOD if name is Name.FINE else Level.CARE
+    return [Finding(name, level, outcome.cause, outcome.remedy)]
 
 
-def _notes(estimate: Estimate) -> list[Reason]:
+def _notes(estimate: Estimate) -> list[Finding]:
     """Notes of the estimate; those that bid care are cautions: a bias that no standard deviation shows."""
-    return [Reason("care" if note.startswith("Take care") else "note", note) for note in estimate.notes]
+    return [
+        Finding(Name.ESTIMATION_SOUND, Level.CARE if note.startswith("Take care") else Level.NOTE, note)
+        for note in estimate.notes
+    ]
 
 
-def _doubt(estimate: Estimate) -> list[Reason]:
+def _poorly_known(estimate: Estimate) -> list[Finding]:
     poor = int(np.count_nonzero(estimate.kept & ~(estimate.relative_sigma <= KNOWN_PERCENT)))
     if not poor:
         return []
     kept = int(np.count_nonzero(estimate.kept))
     return [
-        Reason(
-            "note",
+        Finding(
+            Name.POORLY_KNOWN,
+            Level.NOTE,
             f"{poor} of {kept} parameters are known no better than {KNOWN_PERCENT:g} %: use the torques, "
             "not those single values, or keep only the essential parameters.",
         )
     ]
 
 
-def _moved(stability: Stability | None) -> list[Reason]:
+def _moved_parameters(stability: Stability | None) -> list[Finding]:
     moved = () if stability is None else stability.moved()
     if not moved:
         return []
     return [
-        Reason(
-            "note",
+        Finding(
+            Name.PARAMETERS_MOVED,
+            Level.NOTE,
             f"{len(moved)} parameters differ between experiments by more than 3 combined σ (most: "
             f"{moved[0]}): σ is too small, or the robot changed between them.",
         )
     ]
 
 
-def _proof(fit: Validation, validation: Validation | None) -> list[Reason]:
+def _proof(fit: Validation, validation: Validation | None) -> list[Finding]:
     if validation is not None:
-        return list(validation.verdict.reasons)
-    lack = Reason(
-        "care",
+        return list(validation.verdict.findings)
+    lack = Finding(
+        Name.NO_UNSEEN_MOTION,
+        Level.CARE,
         "No unseen motion was given, so nothing proves that the model holds beyond the motion of the fit; "
         "record a second log and validate.",
     )
-    return [lack, *fit.verdict.reasons]
+    return [lack, *fit.verdict.findings]
 
 
 def _where(tested: Validation) -> tuple[str, str]:
@@ -124,17 +142,18 @@ def _where(tested: Validation) -> tuple[str, str]:
     return "On motion the fit has not seen", "on unseen motion"
 
 
-def _sentence(grade: str, reasons: Sequence[Reason], fit: Validation, validation: Validation | None) -> str:
+def _sentence(findings: Sequence[Finding], fit: Validation, validation: Validation | None) -> str:
     tested = fit if validation is None else validation
     where, _ = _where(tested)
     error = tested.judged.overall_percent
     shown = f"{error:.3g} %" if np.isfinite(error) else "an undefined share"
     fact = f"{where}, its torques miss the measured ones by {shown} over all joints"
-    if grade == "good":
+    worst = worst_level(findings)
+    if worst < Level.CARE:
         return f"{fact}, and nothing found speaks against using it."
-    grave = [reason for reason in reasons if reason.level == grade]
+    grave = [finding for finding in findings if finding.level is worst]
     more = "" if len(grave) == 1 else f" (and {len(grave) - 1} more below)"
-    return f"{fact}. The main {'objection' if grade == 'fail' else 'caution'}{more}: {grave[0].sentence}"
+    return f"{fact}. The main {'objection' if worst is Level.FAIL else 'caution'}{more}: {grave[0].text}"
 
 
 def _figures(estimate: Estimate, fit: Validation, validation: Validation | None) -> list[dict[str, Any]]:

@@ -15,9 +15,9 @@ def verdict_section(document: Mapping[str, Any]) -> str:
     verdict = document["verdict"]
     grade = verdict["grade"]
     figures = "".join(_figure(figure) for figure in verdict["figures"])
+    told = verdict.get("findings") or verdict.get("reasons", ())  # "reasons" in results of version 0.1
     reasons = "".join(
-        f'<li class="{text(r["level"])}">{badge(r["level"])}<span>{text(r["sentence"])}</span></li>'
-        for r in verdict["reasons"]
+        f'<li class="{text(f["level"])}">{badge(f["level"])}<span>{text(_said(f))}</span></li>' for f in told
     )
     return (
         f'<section id="verdict" class="verdict {text(grade)}" data-grade="{text(grade)}" '
@@ -28,6 +28,10 @@ def verdict_section(document: Mapping[str, Any]) -> str:
         f'<dl class="figures">{figures}</dl>'
         f'<h2 class="small">Why</h2><ul class="reasons">{reasons}</ul></section>'
     )
+
+
+def _said(finding: Mapping[str, Any]) -> str:
+    return " ".join(str(finding[part]) for part in ("sentence", "remedy") if finding.get(part))
 
 
 def _figure(figure: Mapping[str, Any]) -> str:

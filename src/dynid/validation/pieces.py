@@ -9,17 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.core.errors import DynidError
+from dynid.core.finding import Finding
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 from dynid.validation.figures import ErrorFigures
-from dynid.validation.judge import judge
 from dynid.validation.model import Model
 from dynid.validation.parts import Parts, Shares, split
 from dynid.validation.predict import predictions
 from dynid.validation.tally import FigureSums, ResidualStore
 from dynid.validation.validate import joint_names, regression_rows, torque_units
 from dynid.validation.validation import MotionFigures, Validation
-from dynid.validation.verdict import Reason
+from dynid.validation.verdict import judge
 
 FloatArray = NDArray[np.float64]
 
@@ -55,7 +55,7 @@ def validate_pieces(
     fit: ErrorFigures | None = None,
     seen: Callable[[], bool] = lambda: False,
     repeated: Callable[[], bool] = lambda: False,
-    concerns: Sequence[Reason] = (),
+    concerns: Sequence[Finding] = (),
 ) -> Validation:
     """Predict the torques of logs piece by piece and say what the prediction is worth.
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dynid.base.base_map import BaseMap
 from dynid.core.errors import DynidError
+from dynid.core.finding import Finding
 from dynid.estimators.estimate import Estimate
 from dynid.model.joint import JointKind
 from dynid.model.robot import Robot
@@ -17,13 +18,12 @@ from dynid.preparation.decimate import decimate_rows
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 from dynid.validation.figures import ErrorFigures, error_figures
-from dynid.validation.judge import judge
 from dynid.validation.model import Model, as_model
 from dynid.validation.parts import shares
 from dynid.validation.predict import predictions
 from dynid.validation.residual_tests import ResidualTests, residual_tests
 from dynid.validation.validation import MotionFigures, Validation
-from dynid.validation.verdict import Reason, Thresholds
+from dynid.validation.verdict import Thresholds, judge
 
 FloatArray = NDArray[np.float64]
 
@@ -55,7 +55,7 @@ def validate(
     thresholds: Thresholds | None = None,
     seen: bool = False,
     repeated: bool = False,
-    concerns: Sequence[Reason] = (),
+    concerns: Sequence[Finding] = (),
     lacking: bool = False,
 ) -> Validation:
     """Predict the torques of motions and say what the prediction is worth.

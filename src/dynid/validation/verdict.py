@@ -1,15 +1,23 @@
-"""May the model be used? A grade with reasons, in sentences for people."""
+"""May the model be used? The figures of a validation, weighed: a grade and findings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from dynid.core.errors import DynidError
+import numpy as np
+from numpy.typing import NDArray
 
-LEVELS = ("good", "note", "care", "fail")
-"""Levels of a reason, from harmless to grave; a note says something about σ, not about the torque."""
+from dynid.core.errors import DynidError
+from dynid.core.finding import Finding, Level, Name, gravest_first, worst_level
+from dynid.validation.figures import ErrorFigures
+from dynid.validation.residual_tests import ResidualTests
+
+FloatArray = NDArray[np.float64]
+_HEAVY_KURTOSIS = 3.0
+"""Excess kurtosis beyond which large errors are called frequent; a Gaussian has 0, a Laplace law 3."""
+_ROBUST = {"hac": "HAC", "bootstrap": "bootstrap"}
 
 
 @dataclass(frozen=True)
@@ -46,31 +54,26 @@ class Thresholds:
 
 
 @dataclass(frozen=True)
-class Reason:
-    """One thing that speaks for or against the model: a level of ``LEVELS`` and a sentence."""
-
-    level: str
-    sentence: str
-
-
-@dataclass(frozen=True)
 class Verdict:
-    """The grade is that of the gravest reason; notes do not lower it.
+    """The answer, and what speaks for and against it.
 
     Args:
-        grade: "good", "care" or "fail".
         sentence: the answer in one sentence.
-        reasons: gravest first.
+        findings: the gravest first.
     """
 
-    grade: str
     sentence: str
-    reasons: tuple[Reason, ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def grade(self) -> str:
+        """ "good", "care" or "fail": the level of the gravest finding; notes do not lower it."""
+        return grade_of(self.findings)
 
     @property
     def trustworthy(self) -> bool:
         """Whether the model may be used, if need be with care."""
-        return self.grade != "fail"
+        return worst_level(self.findings) < Level.FAIL
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
@@ -78,11 +81,278 @@ class Verdict:
             "grade": self.grade,
             "trustworthy": self.trustworthy,
             "sentence": self.sentence,
-            "reasons": [asdict(reason) for reason in self.reasons],
+            "findings": [finding.to_dict() for finding in self.findings],
         }
 
 
-def grade_of(reasons: Iterable[Reason]) -> str:
-    """The gravest level among the reasons, notes aside."""
-    worst = max((LEVELS.index(reason.level) for reason in reasons), default=0)
-    return "good" if LEVELS[worst] == "note" else LEVELS[worst]
+def grade_of(findings: Iterable[Finding]) -> str:
+    """The word of the gravest level among findings, notes aside: "good", "care" or "fail"."""
+    worst = worst_level(findings)
+    return Level.GOOD.word if worst is Level.NOTE else worst.word
+
+
+def judge(
+    figures: ErrorFigures,
+    tests: Sequence[ResidualTests],
+    joints: Sequence[str],
+    *,
+    fit: ErrorFigures | None = None,
+    thresholds: Thresholds | None = None,
+    seen: bool = False,
+    repeated: bool = False,
+    left_out: float = 0.0,
+    uncertainty: str = "classical",
+    concerns: Sequence[Finding] = (),
+    lacking: bool = False,
+) -> Verdict:
+    """Weigh the figures of a validation.
+
+    Args:
+        figures: errors on the motion.
+        tests: residual tests, one per coordinate.
+        joints: names of the coordinates.
+        fit: errors on the motion of the fit, to compare with.
+        thresholds: where trust ends.
+        seen: whether the motion is that of the fit, which proves less.
+        repeated: whether the motion is new, but repeats that of the fit, which proves little more.
+        left_out: share of the samples that do not count because the joint is nearly at rest.
+        uncertainty: how σ of the parameters was found: "classical", "hac" or "bootstrap".
+        concerns: what else is known about the motions.
+        lacking: whether something says that the model lacks an effect: it has no dry friction, or its joints
+            do not agree on the parameters they share.
+    """
+    limits = thresholds or Thresholds()
+    where = tested_on(seen, repeated)
+    doubted = [lacking or _heavy_tailed(test, limits.level) for test in tests]
+    findings = gravest_first(
+        [
+            *concerns,
+            _overall_error(figures, limits, where),
+            *_joint_errors(figures, fit, joints, limits, where),
+            *(
+                []
+                if fit is None or seen
+                else _errors_against_fit(figures, fit, joints, limits, where, doubted)
+            ),
+            *_moved_offsets(figures, joints, limits),
+            *_rows_at_rest(left_out, limits),
+            *_coloured_residuals(tests, joints, limits.level, uncertainty),
+            *_heavy_tails(tests, joints, limits.level),
+        ]
+    )
+    return Verdict(_answer(grade_of(findings), figures, joints, where), findings)
+
+
+def tested_on(seen: bool, repeated: bool) -> str:
+    """The motion that a model was tried on, in words."""
+    if seen:
+        return "the motion of the fit"
+    return "motion that repeats the fit's" if repeated else "unseen motion"
+
+
+def _answer(grade: str, figures: ErrorFigures, joints: Sequence[str], where: str) -> str:
+    errors = figures.relative_percent
+    worst = int(np.argmax(np.where(np.isfinite(errors), errors, np.inf)))
+    facts = (
+        f"on {where} it misses {_percent(figures.overall_percent)} of the torque over all joints and "
+        f"{_percent(errors[worst])} on the worst joint ({joints[worst]})"
+    )
+    head = {
+        "good": "The model predicts torques well",
+        "care": "The model is usable with care",
+        "fail": "The model does not predict the torques well enough to be trusted",
+    }[grade]
+    return f"{head}: {facts}."
+
+
+def _overall_error(figures: ErrorFigures, limits: Thresholds, where: str) -> Finding:
+    error, limit = figures.overall_percent, _percent(limits.overall_percent)
+    seen = f"The error over all joints on {where} is {_percent(error)} of the torque"
+    if error <= limits.overall_percent:
+        return Finding(Name.TORQUE_ERROR, Level.GOOD, f"{seen} (at most {limit} is accepted).")
+    return Finding(  # also when there is no figure at all
+        Name.TORQUE_ERROR,
+        Level.FAIL,
+        f"{seen}; at most {limit} is accepted.",
+        "Check the log's units and signs, and whether the robot carried another load.",
+    )
+
+
+def _joint_errors(
+    figures: ErrorFigures, fit: ErrorFigures | None, joints: Sequence[str], limits: Thresholds, where: str
+) -> list[Finding]:
+    errors = figures.relative_percent
+    light = [] if fit is None else _lightly_loaded(figures, fit, limits)
+    asked = [j for j in range(len(joints)) if j not in light]
+    grave = [j for j in asked if not errors[j] <= limits.joint_fail_percent]
+    weak = [j for j in asked if limits.joint_percent < errors[j] <= limits.joint_fail_percent]
+    findings = []
+    if light and fit is not None:
+        findings.append(_hardly_loaded(light, figures, fit, joints))
+    if grave:
+        findings.append(
+            Finding(
+                Name.JOINT_ERROR,
+                Level.FAIL,
+                f"{_large_errors(grave, joints, errors)} on {where}: beyond "
+                f"{_percent(limits.joint_fail_percent)}, the model explains too little of the joint's "
+                "torque.",
+                "Look at its residual: missing friction terms, a coupling or a wrong gear ratio are the "
+                "usual causes.",
+            )
+        )
+    if weak:
+        findings.append(
+            Finding(
+                Name.JOINT_ERROR,
+                Level.CARE,
+                f"{_large_errors(weak, joints, errors)} on {where}: above {_percent(limits.joint_percent)}, "
+                "so use the torque of such a joint with a margin.",
+                "Richer friction terms or a motion that loads the joint more often help.",
+            )
+        )
+    if not grave and not weak:
+        which = "Every other joint" if light else "Every joint"
+        within = f"{which} stays within {_percent(limits.joint_percent)} on {where}."
+        findings.append(Finding(Name.JOINT_ERROR, Level.GOOD, within))
+    return findings
+
+
+def _large_errors(which: Sequence[int], joints: Sequence[str], errors: FloatArray) -> str:
+    return "The error is large on " + ", ".join(f"{joints[j]} ({_percent(errors[j])})" for j in which)
+
+
+def _hardly_loaded(
+    which: list[int], figures: ErrorFigures, fit: ErrorFigures, joints: Sequence[str]
+) -> Finding:
+    listed = ", ".join(
+        f"{joints[j]} ({_percent(figures.relative_percent[j])}; {figures.rms[j]:.3g} rms against "
+        f"{fit.rms[j]:.3g} in the fit)"
+        for j in which
+    )
+    return Finding(
+        Name.JOINT_HARDLY_LOADED,
+        Level.CARE,
+        f"The relative error is large on {listed}: in absolute terms it errs as in the fit, but this motion "
+        "hardly loads the joint and so does not prove it; validate with one that does.",
+    )
+
+
+def _lightly_loaded(figures: ErrorFigures, fit: ErrorFigures, limits: Thresholds) -> list[int]:
+    """Joints beyond the limit only because their torque is small: no larger an error than in a good fit."""
+    return [
+        j
+        for j, error in enumerate(figures.relative_percent)
+        if error > limits.joint_percent
+        and fit.relative_percent[j] <= limits.joint_percent
+        and figures.rms[j] <= limits.ratio_to_fit * fit.rms[j]
+    ]
+
+
+def _errors_against_fit(
+    figures: ErrorFigures,
+    fit: ErrorFigures,
+    joints: Sequence[str],
+    limits: Thresholds,
+    where: str,
+    doubted: Sequence[bool],
+) -> list[Finding]:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = figures.relative_percent / fit.relative_percent
+    counted = figures.relative_percent > limits.ratio_from_percent
+    # A ratio of relative errors alone would blame a joint for being lightly loaded in the new motion.
+    larger = figures.rms > limits.ratio_to_fit * fit.rms
+    over = [j for j in range(len(joints)) if counted[j] and larger[j] and ratio[j] > limits.ratio_to_fit]
+    if not over:
+        return [
+            Finding(
+                Name.WORSE_THAN_FIT,
+                Level.GOOD,
+                f"On {where} no joint errs more than {limits.ratio_to_fit:g} times what it does in the "
+                "fit, in relative and absolute terms.",
+            )
+        ]
+    listed = ", ".join(f"{joints[j]} ({ratio[j]:.1f} ×)" for j in over)
+    cause = (
+        "Friction that the model lacks, or another effect it has not, is the likely cause; if neither, the "
+        "fit's motion did not show all of the joint."
+        if any(doubted[j] for j in over)
+        else "The fit's motion did not show all of the joint: excite it more, or keep to essential "
+        "parameters."
+    )
+    return [
+        Finding(
+            Name.WORSE_THAN_FIT,
+            Level.CARE,
+            f"{where[0].upper()}{where[1:]} is predicted more than {limits.ratio_to_fit:g} times worse than "
+            f"the fit's own: {listed}.",
+            cause,
+        )
+    ]
+
+
+def _moved_offsets(figures: ErrorFigures, joints: Sequence[str], limits: Thresholds) -> list[Finding]:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.abs(figures.bias) / figures.rms
+    moved = [j for j in range(len(joints)) if share[j] > limits.bias_share]
+    if not moved:
+        return []
+    listed = ", ".join(f"{joints[j]} ({figures.bias[j]:+.3g})" for j in moved)
+    return [
+        Finding(
+            Name.OFFSET_MOVED,
+            Level.NOTE,
+            f"The error has a constant part on {listed}: an offset moved between the logs (temperature, "
+            "sensor zero) or gravity is not the same.",
+        )
+    ]
+
+
+def _rows_at_rest(left_out: float, limits: Thresholds) -> list[Finding]:
+    if not left_out > limits.rest_share:
+        return []
+    return [
+        Finding(
+            Name.NEARLY_AT_REST,
+            Level.CARE if left_out > limits.rest_care_share else Level.NOTE,
+            f"{100 * left_out:.0f} % of the samples do not count because the joint is nearly at rest: there "
+            "friction holds it, and the model's torque is right within ± the Coulomb friction only.",
+        )
+    ]
+
+
+def _coloured_residuals(
+    tests: Sequence[ResidualTests], joints: Sequence[str], level: float, uncertainty: str
+) -> list[Finding]:
+    coloured = [joints[j] for j, test in enumerate(tests) if not test.white(level)]
+    if not coloured:
+        return []
+    seen = f"The residual is not white on {', '.join(coloured)}: something systematic is left."
+    if uncertainty in _ROBUST:
+        seen += f" The {_ROBUST[uncertainty]} σ of the parameters allows for errors that are alike in time."
+        return [Finding(Name.COLOURED_RESIDUAL, Level.NOTE, seen)]
+    remedy = "A classical σ of the parameters is too small then; ask for HAC or bootstrap uncertainty."
+    return [Finding(Name.COLOURED_RESIDUAL, Level.NOTE, seen, remedy)]
+
+
+def _heavy_tails(tests: Sequence[ResidualTests], joints: Sequence[str], level: float) -> list[Finding]:
+    heavy = [joints[j] for j, test in enumerate(tests) if _heavy_tailed(test, level)]
+    if not heavy:
+        return []
+    return [
+        Finding(
+            Name.HEAVY_TAILS,
+            Level.NOTE,
+            f"Large errors are frequent on {', '.join(heavy)}: look for outliers, or for friction at "
+            "reversals; a robust fit (IRLS) weighs them down.",
+        )
+    ]
+
+
+def _heavy_tailed(test: ResidualTests, level: float) -> bool:
+    """Whether large errors are frequent, as friction at reversals makes them."""
+    return not test.gaussian(level) and test.excess_kurtosis > _HEAVY_KURTOSIS
+
+
+def _percent(value: float) -> str:
+    return f"{value:.3g} %" if np.isfinite(value) else "an undefined share"

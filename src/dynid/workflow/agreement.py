@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.finding import Finding, Level, Name
 from dynid.problem.problem import Problem
 from dynid.problem.spectrum import spectrum
-from dynid.validation.verdict import Reason
 
 FloatArray = NDArray[np.float64]
 _ROOM = 1.5
@@ -67,7 +67,7 @@ def agreement(problem: Problem) -> Agreement | None:
     return Agreement(F, left / sizes, residual / sizes, residual / np.sqrt(degrees) / sigma)
 
 
-def disagreements(problem: Problem) -> tuple[Reason, ...]:
+def disagreements(problem: Problem) -> tuple[Finding, ...]:
     """A sentence where joints do not agree on their parameters; empty when they do.
 
     Args:
@@ -80,8 +80,9 @@ def disagreements(problem: Problem) -> tuple[Reason, ...]:
     robot = problem.robot
     name = robot.joints[robot.coordinates[j]].name
     return (
-        Reason(
-            "care",
+        Finding(
+            Name.JOINTS_DISAGREE,
+            Level.CARE,
             f"The joints do not agree on the parameters they share (F = {found.F:.3g}): {name} by itself "
             f"leaves {100 * found.alone[j]:.2g} % of its torque, with the others "
             f"{100 * found.together[j]:.2g} %. Look for a wrong torque constant, gear ratio, zero or order "

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.core.errors import DynidError
+from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.identify import identify
 from dynid.estimators.least_squares import WLS
 from dynid.problem.build import build_problem
-from dynid.validation.verdict import Reason
 from dynid.workflow.noise import band_hz
 
 _NARROWER = 3.0
@@ -33,7 +33,7 @@ _SHRUNK = 0.9
 """Median ratio below which inertias are said to shrink."""
 
 
-def band_concerns(estimate: Estimate) -> tuple[Reason, ...]:
+def band_concerns(estimate: Estimate) -> tuple[Finding, ...]:
     """A sentence where inertias are much smaller in the band used than in a third of it; else empty.
 
     Args:
@@ -61,8 +61,9 @@ def band_concerns(estimate: Estimate) -> tuple[Reason, ...]:
     if ratio >= _SHRUNK:
         return ()
     return (
-        Reason(
-            "care",
+        Finding(
+            Name.ATTENUATION,
+            Level.CARE,
             f"Below {wide:.3g} Hz inertias come out at {100 * ratio:.0f} % of what they are below "
             f"{0.4 * rate / decimation:.3g} Hz: noise in the accelerations pulls them down (attenuation); "
             "lower the cut-off, decimate more, excite more, or use an instrumental variable.",

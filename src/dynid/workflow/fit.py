@@ -9,6 +9,7 @@ from typing import Any
 
 from dynid.checks.check import DataCheck
 from dynid.core.errors import DynidError
+from dynid.core.finding import Finding
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.identify import identify
 from dynid.estimators.strategy import Strategy
@@ -23,7 +24,6 @@ from dynid.problem.build import build_problem
 from dynid.results.trail import Trail
 from dynid.validation.validate import validate
 from dynid.validation.validation import Validation
-from dynid.validation.verdict import Reason
 from dynid.workflow.agreement import disagreements
 from dynid.workflow.bands import band_concerns
 from dynid.workflow.held import Held, hold, prove, with_parts
@@ -71,7 +71,7 @@ class FitResult:
     unseen_motions: tuple[Motion, ...] = ()
     unseen: Validation | None = None
     unseen_checks: tuple[DataCheck, ...] = ()
-    concerns: tuple[Reason, ...] = ()
+    concerns: tuple[Finding, ...] = ()
     identities: tuple[LogIdentity, ...] = ()
     loop: Mapping[str, Any] = field(default_factory=dict)
 
@@ -194,8 +194,8 @@ def _concerns(
     plan: Preparation,
     estimate: Estimate,
     motions: Sequence[Motion],
-    apart: tuple[Reason, ...],
-) -> tuple[Reason, ...]:
+    apart: tuple[Finding, ...],
+) -> tuple[Finding, ...]:
     found = motion_spectrum(max(logs, key=lambda log: log.samples), plan)
     # One sentence on attenuation is enough.
     noise = noise_concerns(logs, plan, found) or band_concerns(estimate)

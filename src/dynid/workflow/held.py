@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from dynid.checks.check import DataCheck
+from dynid.core.finding import Finding, gravest_first
 from dynid.estimators.estimate import Estimate
 from dynid.logs.convert import to_joint_side
 from dynid.logs.log import Log
@@ -17,7 +18,6 @@ from dynid.validation.figures import ErrorFigures
 from dynid.validation.model import Model
 from dynid.validation.validate import validate
 from dynid.validation.validation import Validation
-from dynid.validation.verdict import LEVELS, Reason
 from dynid.workflow.identity import LogIdentity, identity_of, own_logs
 from dynid.workflow.novelty import novelty
 from dynid.workflow.screening import screened
@@ -105,7 +105,7 @@ def predicted(
     fitted: Sequence[Positions],
     plan: Preparation,
     fit: Validation | ErrorFigures | None,
-    concerns: Sequence[Reason] = (),
+    concerns: Sequence[Finding] = (),
     *,
     lacking: bool = False,
 ) -> Validation:
@@ -135,7 +135,7 @@ def predicted(
     )
 
 
-def noted(found: Validation, remark: Reason) -> Validation:
+def with_note(found: Validation, note: Finding) -> Validation:
     """A validation with one more note, which changes no grade."""
-    reasons = sorted((*found.verdict.reasons, remark), key=lambda reason: -LEVELS.index(reason.level))
-    return replace(found, verdict=replace(found.verdict, reasons=tuple(reasons)))
+    findings = gravest_first((*found.verdict.findings, note))
+    return replace(found, verdict=replace(found.verdict, findings=findings))

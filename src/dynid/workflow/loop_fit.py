@@ -27,7 +27,7 @@ from dynid.simulation.log_reference import reference_of_log
 from dynid.simulation.reference import Reference
 from dynid.validation.validate import validate
 from dynid.workflow.fit import FitResult, Progress
-from dynid.workflow.held import noted, predicted
+from dynid.workflow.held import predicted, with_note
 from dynid.workflow.identity import identity_of, refuse_duplicates
 from dynid.workflow.loop_held import hold_loop, loop_facts, pushed, replayed
 from dynid.workflow.loop_plan import chosen_loop_plan
@@ -101,7 +101,7 @@ def fit_loop(
         new = run.motions
         proof = predicted(estimate, new, held.own, shown, chosen, own)
         remark = pushed(estimate, held, chosen, proof)
-        proof = run.told(proof if remark is None else noted(proof, remark))
+        proof = run.told(proof if remark is None else with_note(proof, remark))
     return FitResult(
         logs=tuple(joint_side),
         checks=tuple(checks),

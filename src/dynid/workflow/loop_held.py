@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dynid.base.base_map import BaseMap
 from dynid.core.errors import DynidError, NotTrustworthyError
+from dynid.core.finding import Finding, Level, Name, gravest_first
 from dynid.core.outcome import Outcome
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.law_checks import check_law
@@ -31,7 +32,7 @@ from dynid.simulation.reference import Reference
 from dynid.validation.model import Model as IdentifiedModel
 from dynid.validation.validate import validate
 from dynid.validation.validation import Validation
-from dynid.validation.verdict import LEVELS, Reason, Verdict, grade_of
+from dynid.validation.verdict import Verdict
 from dynid.workflow.held import Held
 from dynid.workflow.identity import LogIdentity, identity_of, own_logs
 from dynid.workflow.screening import screened
@@ -78,14 +79,15 @@ class Replay:
         logs = f"log{'s' * (len(self.lawless) > 1)} {names}"
         _, worst = self.lawless[0]
         verdict = found.verdict
-        law = Reason(
-            "care" if verdict.trustworthy else "fail",
+        law = Finding(
+            Name.CONTROL_LAW_MISMATCH,
+            Level.CARE if verdict.trustworthy else Level.FAIL,
             f"The control law does not hold on validation {logs}, so a simulation under it proves nothing "
-            f"about the parameters, good or bad. {worst.cause} {worst.remedy}",
+            f"about the parameters, good or bad. {worst.cause}",
+            worst.remedy,
         )
-        reasons = sorted((law, *verdict.reasons), key=lambda reason: -LEVELS.index(reason.level))
         sentence = f"The control law does not hold on {logs}, so this proves nothing. {verdict.sentence}"
-        return replace(found, verdict=Verdict(grade_of(reasons), sentence, tuple(reasons)))
+        return replace(found, verdict=Verdict(sentence, gravest_first((law, *verdict.findings))))
 
 
 def replayed(
@@ -145,7 +147,7 @@ def _simulated(problem: LoopProblem, values: FloatArray) -> tuple[Motion, ...]:
 
 def pushed(
     model: IdentifiedModel | Estimate, held: Held, plan: Preparation, found: Validation
-) -> Reason | None:
+) -> Finding | None:
     """A note where a model fails along the simulated motion, but not along the measured one.
 
     Args:
@@ -159,8 +161,9 @@ def pushed(
     measured = validate(model, [prepare(log, plan) for log in held.logs], plan)
     if not measured.trustworthy:
         return None
-    return Reason(
-        "note",
+    return Finding(
+        Name.PUSHED_FROM_OUTSIDE,
+        Level.NOTE,
         f"Along the measured positions the model misses only {measured.judged.overall_percent:.3g} % of the "
         "torque: the robot did not move as it was simulated. Something else pushed it, or law or reference "
         "are not those of the log; that is no sign against the parameters.",

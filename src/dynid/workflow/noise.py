@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.finding import Finding, Level, Name
 from dynid.logs.log import Log
 from dynid.logs.resample import grid, interpolate, is_even, steady_rate
 from dynid.preparation.outliers import replace_outliers
 from dynid.preparation.preparation import Preparation
 from dynid.preparation.spectrum import PositionSpectrum, position_spectrum
-from dynid.validation.verdict import Reason
 
 FloatArray = NDArray[np.float64]
 _FEWEST = 256
@@ -73,7 +73,7 @@ def band_hz(plan: Preparation, rate_hz: float) -> float:
     return min(limits)
 
 
-def noise_concerns(logs: Sequence[Log], plan: Preparation, found: Found | None = None) -> tuple[Reason, ...]:
+def noise_concerns(logs: Sequence[Log], plan: Preparation, found: Found | None = None) -> tuple[Finding, ...]:
     """A sentence where noise pulls inertias down; empty when it does not.
 
     Args:
@@ -90,8 +90,9 @@ def noise_concerns(logs: Sequence[Log], plan: Preparation, found: Found | None =
     told = ", ".join(f"{100 * of_all[j]:.0f} % (axis {j + 1})" for j in loud)
     band = band_hz(plan, steady_rate(log.time))
     return (
-        Reason(
-            "care",
+        Finding(
+            Name.ATTENUATION,
+            Level.CARE,
             f"Below {band:.3g} Hz noise has {told} of the accelerations' power, so inertias come out too "
             "small by about as much, whatever σ says (attenuation): lower the cut-off, decimate more, excite "
             "more, or use an instrumental variable.",

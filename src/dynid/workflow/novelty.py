@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.finding import Finding, Level, Name
 from dynid.preparation.motion import Motion
-from dynid.validation.verdict import Reason
 from dynid.workflow.trails import Positions, sampled, seconds_of, spread_of
 
 FloatArray = NDArray[np.float64]
@@ -42,7 +42,7 @@ class Novelty:
 
     own: bool = False
     repeated: bool = False
-    concerns: tuple[Reason, ...] = ()
+    concerns: tuple[Finding, ...] = ()
 
 
 def novelty(held: Sequence[Motion], own: Sequence[bool], fitted: Sequence[Positions]) -> Novelty:
@@ -75,18 +75,20 @@ def weighed(names: Sequence[str], own: Sequence[bool], shares: Sequence[float]) 
     return Novelty(all(own), all(old) and not all(own), tuple(concerns))
 
 
-def own_log(name: str) -> Reason:
+def own_log(name: str) -> Finding:
     """The sentence on a validation with a log of the fit."""
-    return Reason(
-        "care",
+    return Finding(
+        Name.FIT_LOG_REUSED,
+        Level.CARE,
         f"Validation log {name} is a log of the fit itself, so predicting it proves nothing new; validate "
         "with another one.",
     )
 
 
-def _repeats(name: str, share: float) -> Reason:
-    return Reason(
-        "care",
+def _repeats(name: str, share: float) -> Finding:
+    return Finding(
+        Name.REPEATED_MOTION,
+        Level.CARE,
         f"Validation motion {name} repeats that of the fit: {100 * share:.0f} % of it runs through the same "
         "positions at the same speeds, so it proves little beyond them; validate with another motion.",
     )

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from dynid.base.base_map import BaseMap
 from dynid.compile.kernels import RobotKernels, kernels
+from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.terms import slots_of
 from dynid.preparation.motion import Motion
-from dynid.validation.verdict import Reason
 
 FloatArray = NDArray[np.float64]
 _POSITIVE = ("Ia", "Iam", "Fv", "Fvm", "Fc", "Fcm")
@@ -26,7 +26,7 @@ _SURE = 3.0
 _POSES = 200
 
 
-def impossible(estimate: Estimate, motions: Sequence[Motion]) -> tuple[Reason, ...]:
+def impossible(estimate: Estimate, motions: Sequence[Motion]) -> tuple[Finding, ...]:
     """Sentences on values that no robot can have; empty when there are none.
 
     Args:
@@ -36,7 +36,7 @@ def impossible(estimate: Estimate, motions: Sequence[Motion]) -> tuple[Reason, .
     return (*_negative_values(estimate), *_negative_inertia(estimate, motions))
 
 
-def _negative_values(estimate: Estimate) -> list[Reason]:
+def _negative_values(estimate: Estimate) -> list[Finding]:
     base = estimate.problem.base
     table = base.robot.table
     alone = (np.count_nonzero(base.matrix, axis=1) == 1) & ~_beside_terms(estimate)
@@ -49,8 +49,9 @@ def _negative_values(estimate: Estimate) -> list[Reason]:
         return []
     shown = ", ".join(told[:5]) + (f" and {len(told) - 5} more" if len(told) > 5 else "")
     return [
-        Reason(
-            "care",
+        Finding(
+            Name.IMPOSSIBLE_VALUES,
+            Level.CARE,
             f"Values that no robot has: {shown}. Friction takes power and inertia is positive; look for a "
             "wrong sign or gear ratio, noise in the accelerations, or terms that the motion cannot separate.",
         )
@@ -67,7 +68,7 @@ def _beside_terms(estimate: Estimate) -> NDArray[np.bool_]:
     return np.array([e.family == "friction" and e.joint in joints for e in entries], dtype=bool)
 
 
-def _negative_inertia(estimate: Estimate, motions: Sequence[Motion]) -> list[Reason]:
+def _negative_inertia(estimate: Estimate, motions: Sequence[Motion]) -> list[Finding]:
     base = estimate.problem.base
     poses = np.concatenate([motion.q for motion in motions])
     poses = poses[:: max(1, len(poses) // _POSES)]
@@ -86,8 +87,9 @@ def _negative_inertia(estimate: Estimate, motions: Sequence[Motion]) -> list[Rea
     joint = _joint_name(base, int(np.argmax(np.abs(direction))))
     share = float(np.mean(sizes[:, 0] < -rounding))
     return [
-        Reason(
-            "care",
+        Finding(
+            Name.IMPOSSIBLE_VALUES,
+            Level.CARE,
             f"The inertia matrix is not positive definite in {100 * share:.0f} % of the motion (least "
             f"eigenvalue {least:.3g} ± {doubt:.2g}, mostly {joint}): no robot has such inertias. Noise in "
             "the accelerations pulls them down (lower the cut-off, excite more), or signs, gear ratios or "

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from dynid.core.errors import DynidError
+from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.identify import identify
 from dynid.estimators.least_squares import WLS
@@ -19,7 +20,6 @@ from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 from dynid.preparation.spectrum import PositionSpectrum
 from dynid.problem.build import build_problem
-from dynid.validation.verdict import Reason
 from dynid.workflow.bands import inertias
 from dynid.workflow.noise import Found, band_hz, motion_spectrum
 
@@ -32,7 +32,7 @@ _CARE = 1e-3
 
 def rate_concerns(
     logs: Sequence[Log], plan: Preparation, estimate: Estimate, found: Found | None = None
-) -> tuple[Reason, ...]:
+) -> tuple[Finding, ...]:
     """Sentences where filter and differences change parameters by more than σ says; else empty.
 
     Accelerations that are (1 − x) of the true ones make inertias 1/(1 − x) of theirs; x is compared with the
@@ -64,7 +64,7 @@ def rate_concerns(
 
 def _accelerations(
     spectrum: PositionSpectrum, rate: float, motion: float, plan: Preparation, estimate: Estimate
-) -> tuple[Reason, ...]:
+) -> tuple[Finding, ...]:
     """What the spectrum says about the accelerations."""
     known = estimate.relative_sigma[inertias(estimate)]
     known = known[np.isfinite(known) & (known > 0)]
@@ -76,8 +76,9 @@ def _accelerations(
         return ()
     remedy = _remedy(plan, bool(by_filter[worst] > by_differences[worst]))
     return (
-        Reason(
-            "care" if x >= _CARE else "note",
+        Finding(
+            Name.LOW_RATE,
+            Level.CARE if x >= _CARE else Level.NOTE,
             f"For motion up to {motion:.3g} Hz at {rate:.4g} Hz, filter and differences take about "
             f"{100 * x:.2g} % off the accelerations (axis {worst + 1}): inertias come out too large by about "
             f"as much, more than the {sigma:.2g} % that σ says of the one known best; {remedy}.",
@@ -85,7 +86,7 @@ def _accelerations(
     )
 
 
-def _parameters(plan: Preparation, estimate: Estimate, needed: int) -> tuple[Reason, ...]:
+def _parameters(plan: Preparation, estimate: Estimate, needed: int) -> tuple[Finding, ...]:
     """What longer differences of the same positions change, where the spectrum says that they are called for.
 
     They tell the accelerations and the sign of speeds near a reversal, which decimation spreads over rows
@@ -107,8 +108,9 @@ def _parameters(plan: Preparation, estimate: Estimate, needed: int) -> tuple[Rea
     worst = int(np.argmax(moved))
     rate = min(motion.rate_hz for motion in motions)
     return (
-        Reason(
-            "care",
+        Finding(
+            Name.LOW_RATE,
+            Level.CARE,
             f"The rate, {rate:.4g} Hz, is low for this motion: differences over {most} points instead of "
             f"{plan.difference_points} move {np.count_nonzero(moved > 1)} parameters by more than σ, "
             f"{problem.base.names[worst]} by {moved[worst]:.2g} σ, for they change the accelerations and the "

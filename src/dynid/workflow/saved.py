@@ -12,18 +12,18 @@ import numpy as np
 
 from dynid.checks.check import DataCheck
 from dynid.core.errors import DynidError, FileError
+from dynid.core.finding import Finding, Level, Name
 from dynid.logs.log import Log
 from dynid.logs.mapping import LogMapping, mapping_from_table
 from dynid.logs.read import MappingLike, read_logs
 from dynid.preparation.motion import Motion
 from dynid.preparation.prepare import prepare
-from dynid.report.checks import normalised, reasons_of
+from dynid.report.checks import findings_of, normalised
 from dynid.results.result import SavedResult
 from dynid.validation.figures import ErrorFigures
 from dynid.validation.pieces import validate_pieces
 from dynid.validation.validation import Validation
-from dynid.validation.verdict import Reason
-from dynid.workflow.held import Held, hold, noted, predicted
+from dynid.workflow.held import Held, hold, predicted, with_note
 from dynid.workflow.identity import LogIdentity, identity_of, own_logs
 from dynid.workflow.long_log import open_long
 from dynid.workflow.novelty import repeated_share, weighed
@@ -41,7 +41,7 @@ class Proof:
 
     validation: Validation
     data: tuple[dict[str, Any], ...]
-    remarks: tuple[Reason, ...] = ()
+    remarks: tuple[Finding, ...] = ()
 
 
 def stored_mapping(saved: SavedResult) -> LogMapping | None:
@@ -135,9 +135,9 @@ def proof_of(saved: SavedResult, held: Held, motions: Sequence[Motion]) -> Proof
     return Proof(found, data, remarks)
 
 
-def remarked(proof: Proof, remark: Reason) -> Proof:
+def remarked(proof: Proof, remark: Finding) -> Proof:
     """A proof with one more remark, a note that changes no grade."""
-    return Proof(noted(proof.validation, remark), proof.data, (*proof.remarks, remark))
+    return Proof(with_note(proof.validation, remark), proof.data, (*proof.remarks, remark))
 
 
 def along_measured(proof: Proof, why: str) -> Proof:
@@ -150,16 +150,17 @@ def along_measured(proof: Proof, why: str) -> Proof:
     told = (
         "The torques were predicted along the measured positions, not along a simulated motion as in the fit"
     )
-    return remarked(proof, Reason("note", f"{told}: {why}."))
+    return remarked(proof, Finding(Name.ALONG_MEASURED, Level.NOTE, f"{told}: {why}."))
 
 
-def _unknown_motion(saved: SavedResult, own: Sequence[bool]) -> tuple[Reason, ...]:
+def _unknown_motion(saved: SavedResult, own: Sequence[bool]) -> tuple[Finding, ...]:
     """Say where repetition cannot be asked about."""
     if saved.trails or all(own):
         return ()
     return (
-        Reason(
-            "note",
+        Finding(
+            Name.NOVELTY_UNKNOWN,
+            Level.NOTE,
             "The result does not hold the fit's motion, because an earlier version of dynid wrote it, so it "
             "was not asked whether the logs repeat that motion; fit again to have it asked.",
         ),
@@ -185,7 +186,7 @@ def validate_long(
     """
     used = stored_mapping(saved) if mapping is None else mapping
     fitted, checks = fitted_logs(saved), list[DataCheck]()
-    names, own, shares, concerns = list[str](), list[bool](), list[float](), list[Reason]()
+    names, own, shares, concerns = list[str](), list[bool](), list[float](), list[Finding]()
 
     def watched(pieces: Iterator[Motion]) -> Iterator[Motion]:
         ends: list[Motion] = []
@@ -219,5 +220,5 @@ def validate_long(
     return Proof(found, data, _unknown_motion(saved, own))
 
 
-def _warnings(data: Sequence[dict[str, Any]]) -> list[Reason]:
-    return [reason for reason in reasons_of(data) if reason.level != "good"]
+def _warnings(data: Sequence[dict[str, Any]]) -> list[Finding]:
+    return [found for found in findings_of(data) if found.level > Level.GOOD]
