@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dynid.preparation.preparation import Preparation
 
-PAGE = Path(__file__).parents[3] / "docs" / "preparation.md"
+PAGE = Path(__file__).parents[2] / "docs" / "preparation.md"
 
 
 def test_examples_on_the_page_hold() -> None:
