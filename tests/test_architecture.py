@@ -13,7 +13,10 @@ ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
 MAX_LINES = 400
 # Heavy libraries that most users of a module never touch may be imported where they are used.
-MAY_BE_LATE = {"casadi", "llvmlite", "scipy", "pyarrow", "h5py", "mcap"}
+MAY_BE_LATE = {
+    *("casadi", "h5py", "jinja2", "llvmlite", "matplotlib", "mcap", "numpy", "pandas"),
+    *("pyarrow", "rosbags", "scipy", "threadpoolctl"),
+}
 
 
 def source_name(path: Path) -> str:

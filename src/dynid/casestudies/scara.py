@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import methodcaller
+
 from dynid.casestudies.case import Case, CaseResult, Row
 from dynid.casestudies.scara_figures import figures_of
 from dynid.casestudies.scara_rad import section_rad
@@ -9,6 +11,7 @@ from dynid.casestudies.scara_runs import Runs
 from dynid.casestudies.scara_tables import SECTIONS
 from dynid.casestudies.scara_tracking import tracking_rows
 from dynid.core.errors import DynidError, unknown_name
+from dynid.core.executor import LocalExecutor
 from dynid.report.charts import Figure
 
 TITLE = "SCARA of P0, simulated"
@@ -60,6 +63,7 @@ def run(
     found: list[Row] = []
     drawn: list[Figure] = []
     for name in SECTIONS if section is None else (section,):
+        LocalExecutor(workers=None).map(methodcaller("estimate", name), runs)
         found += SECTIONS[name](runs)
         found += tracking_rows(runs) if name == "B" else []
         drawn += figures_of(name, runs[0])

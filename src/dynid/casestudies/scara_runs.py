@@ -29,6 +29,15 @@ FAST_HZ = tuple(100.0 * max(row) for row in FREQUENCIES_HZ)
 FAST_RATE_HZ = 1000.0
 """Such a loop needs quicker samples: at 200 Hz it is unstable."""
 
+NEEDED = {
+    "A": ("idim", "from_idim", "regular"),
+    "B": ("idim", "regular", "exact", "white"),
+    "C": ("slow_idim", "slow_didim", "distortion"),
+    "D": ("raw_idim", "raw_didim"),
+    "E": ("half", "fast_half"),
+}
+"""What each section of the paper asks of a seed."""
+
 
 @dataclass(frozen=True, eq=False)
 class Runs:
@@ -41,6 +50,11 @@ class Runs:
 
     seed: int
     duration: float = 100.0
+
+    def estimate(self, section: str) -> None:
+        """Make all that a section needs, so that seeds can be run side by side."""
+        for name in NEEDED[section]:
+            getattr(self, name)
 
     @cached_property
     def experiment(self) -> Experiment:
