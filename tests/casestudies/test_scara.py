@@ -11,8 +11,7 @@ import pytest
 from dynid.casestudies import scara
 from dynid.casestudies.scara_rad import dead_zone, lag
 from dynid.casestudies.scara_rules import NEAR, least, most, parameter_rows
-from dynid.casestudies.scara_runs import Runs
-from dynid.casestudies.scara_setup import NAMES, truth
+from dynid.casestudies.scara_runs import NAMES, Runs, truth
 from dynid.casestudies.scara_tables import SECTIONS, section_e
 from dynid.casestudies.scara_tracking import track
 from dynid.core.errors import DynidError

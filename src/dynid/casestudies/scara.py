@@ -5,11 +5,10 @@ from __future__ import annotations
 from operator import methodcaller
 
 from dynid.casestudies.case import Case, CaseResult, Row
-from dynid.casestudies.scara_figures import figures_of
 from dynid.casestudies.scara_rad import section_rad
 from dynid.casestudies.scara_runs import Runs
 from dynid.casestudies.scara_tables import SECTIONS
-from dynid.casestudies.scara_tracking import tracking_rows
+from dynid.casestudies.scara_tracking import figures_of, tracking_rows
 from dynid.core.errors import DynidError, unknown_name
 from dynid.core.executor import LocalExecutor
 from dynid.report.charts import Figure

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from dynid.casestudies.case import Row, grouped
-from dynid.casestudies.scara_published import TABLE_2
-from dynid.casestudies.scara_rules import estimate_rows, least, most
-from dynid.casestudies.scara_setup import (
+from dynid.casestudies.scara_rules import TABLE_2, estimate_rows, least, most
+from dynid.casestudies.scara_runs import (
     NONE,
     RATE_HZ,
     Experiment,

@@ -8,7 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.casestudies.case import Row, grouped
-from dynid.casestudies.scara_published import (
+from dynid.casestudies.scara_rules import (
+    INVERSE,
+    NEAR,
+    SLOWLY,
     TABLE_2,
     TABLE_3,
     TABLE_4,
@@ -21,11 +24,6 @@ from dynid.casestudies.scara_published import (
     TABLE_7_RESIDUALS,
     TABLE_8,
     TABLE_9,
-)
-from dynid.casestudies.scara_rules import (
-    INVERSE,
-    NEAR,
-    SLOWLY,
     VISCOUS,
     estimate_rows,
     least,
@@ -33,8 +31,7 @@ from dynid.casestudies.scara_rules import (
     off_by,
     parameter_rows,
 )
-from dynid.casestudies.scara_runs import Runs
-from dynid.casestudies.scara_setup import overall, paper_units, per_joint, truth
+from dynid.casestudies.scara_runs import Runs, overall, paper_units, per_joint, truth
 from dynid.estimators.estimate import Estimate
 
 FloatArray = NDArray[np.float64]
