@@ -1,4 +1,4 @@
-"""Figures 10 to 15 of P0: how near the simulated SCARA stays to the robot and to the reference, pass by pass."""
+"""Figures 10 to 15 of P0: how near the simulated SCARA stays to robot and reference, pass by pass."""
 
 from __future__ import annotations
 
