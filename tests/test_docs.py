@@ -254,6 +254,13 @@ def test_the_readme_s_table_is_fresh() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_tables_of_keys_are_fresh(page: Path) -> None:
+    """When they are not: python docs/make_key_tables.py."""
+    text = page.read_text(encoding="utf-8")
+    assert script(DOCS / "make_key_tables.py").with_tables(text) == text
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Path) -> None:
     text = FENCE.sub("", page.read_text(encoding="utf-8"))
     targets = re.findall(r"\]\(([^)\s]+)\)", text)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from dynid.core import files
 from dynid.core.errors import FileError, UnknownNameError
-from dynid.model import files
 from dynid.model.load import catalog, load_robot
 from support.urdf_text import chain
 

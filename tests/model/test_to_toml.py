@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import dynid
 from dynid.core.errors import ModelError
+from dynid.core.files import toml_key, toml_value
 from dynid.model.coupling import Coupling
 from dynid.model.drives import Drives
 from dynid.model.friction import FrictionTerm
@@ -22,7 +23,6 @@ from dynid.model.load import catalog, load_robot
 from dynid.model.payload import attach_payload
 from dynid.model.robot import Robot
 from dynid.model.to_toml import robot_to_toml
-from dynid.model.toml_text import toml_key, toml_value
 from support.urdf_text import joint, link
 from support.urdf_text import robot as urdf
 

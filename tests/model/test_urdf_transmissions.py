@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dynid.core.errors import DynidError, ModelError
+from dynid.core.errors import DynidError, FileError
 from dynid.model.drives import Drives
 from dynid.model.from_urdf import from_urdf_text
 from dynid.model.load import load_robot
@@ -219,5 +219,5 @@ def test_wrong_transmissions_are_refused(transmissions: list[str], sentence: str
 def test_the_file_is_named(tmp_path: Path) -> None:
     path = tmp_path / "arm.urdf"
     path.write_text(chain().replace("</robot>", simple("j1", 0) + "</robot>"), encoding="utf-8")
-    with pytest.raises(ModelError, match=r"Robot file arm\.urdf: The transmission 'T_j1'"):
+    with pytest.raises(FileError, match=r"Robot file arm\.urdf: The transmission 'T_j1'"):
         load_robot(path)

@@ -12,9 +12,9 @@ from dynid.cli.estimator_options import METHODS as METHODS
 from dynid.cli.estimator_options import EstimatorOptions
 from dynid.cli.loop_options import LOOP_METHODS, LoopOptions
 from dynid.core.errors import DynidError, FileError, unknown_name
+from dynid.core.files import read_toml
 from dynid.estimators import identify
 from dynid.estimators.strategy import Strategy
-from dynid.model.files import read_toml
 from dynid.model.robot import Robot
 from dynid.preparation.preparation import Preparation
 

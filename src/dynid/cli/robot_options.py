@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from dynid.core.errors import DynidError
+from dynid.core.files import naming_file
 from dynid.model.drives_file import DRIVES_FILE, load_drives
-from dynid.model.files import naming_file
 from dynid.model.load import load_robot
 from dynid.model.parameters import MOTOR_TERMS
 from dynid.model.payload import attach_payload

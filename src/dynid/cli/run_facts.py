@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from dynid.model.files import read_text
+from dynid.core.files import read_text
 
 
 def as_typed(context: typer.Context) -> str:

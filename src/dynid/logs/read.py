@@ -13,9 +13,8 @@ from dynid.core.lazy import later
 from dynid.logs.assemble import build_log
 from dynid.logs.complete import clock_steps, complete_mapping
 from dynid.logs.dialects import guess_mapping
-from dynid.logs.file_options import BagOptions
 from dynid.logs.log import Log, Step
-from dynid.logs.mapping import ChannelMap, LogMapping, TimeMap, load_mapping
+from dynid.logs.mapping import BagOptions, ChannelMap, LogMapping, TimeMap, load_mapping
 from dynid.logs.part_clocks import other_clocks, with_stamps
 from dynid.logs.part_roles import guess_parts
 from dynid.logs.places import bag_of, format_of, inside, logs_in, placed

@@ -6,8 +6,8 @@ import math
 from pathlib import Path
 
 from dynid.core.errors import ModelError, unknown_name
+from dynid.core.files import naming_file, read_toml
 from dynid.model.drives import Drives
-from dynid.model.files import naming_file, read_toml
 from dynid.model.table_values import Table, check_keys, numbers_of, table_of
 
 DRIVES_FILE = "Drives file"

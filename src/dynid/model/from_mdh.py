@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from dynid.core.errors import ModelError, unknown_name
+from dynid.core.files import naming_file, read_toml
 from dynid.model.coupling import Coupling
 from dynid.model.drives_file import drives_from_table
-from dynid.model.files import naming_file, read_toml
 from dynid.model.friction import FrictionTerm
 from dynid.model.inertia import LinkInertia
 from dynid.model.joint import BASE, GEOMETRY, LENGTHS, Joint, JointKind, Limits
@@ -37,7 +37,7 @@ def from_mdh(path: str | Path) -> Robot:
     """
     file = Path(path)
     content = read_toml(file, "robot file")
-    with naming_file(file):
+    with naming_file(file, "Robot file"):
         return robot_from_table(content, default_name=file.stem)
 
 

@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from dynid.core.errors import ModelError
-from dynid.model.files import naming_file
+from dynid.core.files import naming_file
 from dynid.model.inertia import LinkInertia
 from dynid.model.joint import BASE, JointKind
 from dynid.model.mjcf_defaults import MAIN, Defaults, defaults_of
@@ -45,7 +45,7 @@ def from_mjcf(path: str | Path, *, snap_rad: float = SNAP_RAD) -> Robot:
     """
     file = Path(path)
     root = read_xml(file, "MJCF file")
-    with naming_file(file):
+    with naming_file(file, "Robot file"):
         expand_includes(root, file)
         return robot_from_mjcf(root, default_name=file.stem, snap_rad=snap_rad, source=file.name)
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.core.errors import ModelError, unknown_name
-from dynid.model.files import naming_file
+from dynid.core.files import naming_file
 from dynid.model.inertia import LinkInertia
 from dynid.model.joint import BASE, JointKind, Limits
 from dynid.model.mimic import Mimic
@@ -49,7 +49,7 @@ def from_urdf(path: str | Path, *, snap_rad: float = SNAP_RAD) -> Robot:
     """
     file = Path(path)
     root = read_xml(file, "URDF file")
-    with naming_file(file):
+    with naming_file(file, "Robot file"):
         return robot_from_urdf(root, default_name=file.stem, snap_rad=snap_rad, source=file.name)
 
 

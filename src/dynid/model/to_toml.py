@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from dynid.core.errors import ModelError
+from dynid.core.files import toml_key, toml_value
 from dynid.model.from_mdh import robot_from_table
 from dynid.model.joint import GEOMETRY
 from dynid.model.robot import Robot
 from dynid.model.to_table import robot_to_table
-from dynid.model.toml_text import toml_key, toml_value
 
 _TOP = ("name", "title", "source", "gravity", "terms")
 

@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from dynid.core.errors import FileError, ModelError, unknown_name
-from dynid.model.files import read_text
+from dynid.core.files import read_text
 
 MAX_DEPTH = 200
 MAX_ELEMENTS = 200_000

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from dynid.core.errors import FileError
+from dynid.core.files import read_toml
 from dynid.logs.log import SIDES
 from dynid.model.drives import HOW_TO_GIVE
-from dynid.model.files import read_toml
 from dynid.model.robot import Robot
 from dynid.model.table_values import Table
 from dynid.simulation.controller import MAXIMUM, Controller

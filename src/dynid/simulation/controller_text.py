@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dynid.core.errors import DynidError
-from dynid.model.toml_text import toml_key, toml_value
+from dynid.core.files import toml_key, toml_value
 from dynid.simulation.controller import MAXIMUM, Controller
 from dynid.simulation.drive_side import DriveSide
 from dynid.simulation.law import Law

@@ -9,7 +9,7 @@ from typing import Any
 
 from dynid.base.find import base_of
 from dynid.core.errors import FileError
-from dynid.model.files import read_text, read_toml
+from dynid.core.files import read_text, read_toml
 from dynid.model.robot import Robot
 from dynid.simulation.file_values import finite_number, naming, shown
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from dynid.core.errors import FileError
+from dynid.core.files import read_text
 from dynid.dynamics.operations import symbolic
-from dynid.model.files import read_text
 from dynid.model.robot import Robot
 from dynid.simulation.file_values import shown
 from dynid.simulation.law import Signals

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from dynid.core.errors import FileError
+from dynid.core.files import read_toml
 from dynid.logs.read import MappingLike
-from dynid.model.files import read_toml
 from dynid.model.robot import Robot
 from dynid.model.table_values import Table
 from dynid.simulation.file_values import (

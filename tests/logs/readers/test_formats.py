@@ -316,18 +316,21 @@ def test_a_mapping_cannot_reach_out_of_the_folder(tmp_path: Path, file: str) -> 
 
 
 BAD_MAPPINGS: dict[str, tuple[dict[str, Any], str]] = {
-    "unknown key": ({"rates": 5}, "Unknown key in the mapping 'rates'. Did you mean 'rate_hz'"),
+    "unknown key": ({"rates": 5}, "Unknown key 'rates'. Did you mean 'rate_hz'"),
     "unknown unit": ({"position": {"columns": "q", "unit": "grad"}}, "Unknown unit of position 'grad'"),
-    "both clocks": ({"rate_hz": 5, "time": {"column": "t"}}, "both rate_hz and"),
-    "rate": ({"rate_hz": -5}, "it must be positive"),
+    "both clocks": ({"rate_hz": 5, "time": {"column": "t"}}, "rate_hz and [time] are both given; keep one"),
+    "rate": ({"rate_hz": -5}, "rate_hz is -5; it must be a number above 0"),
     "side": ({"side": "left"}, "Unknown side 'left'"),
-    "sign": ({"torque": {"columns": "tau", "sign": 2}}, "it must be 1 or -1"),
+    "sign": ({"torque": {"columns": "tau", "sign": 2}}, "[torque]: sign is 2; it must be 1 or -1"),
     "gain": ({"torque": {"columns": "tau", "unit": "Nm", "gain": 2}}, "needs the unit A, mA or V"),
     "columns": (
         {"torque": {"unit": "Nm", "file": "a.csv"}},
         "names the file 'a.csv' but no columns; give both",
     ),
-    "columns kind": ({"torque": {"columns": 1.5}}, "give names, numbers from 1"),
+    "columns kind": (
+        {"torque": {"columns": 1.5}},
+        "[torque]: columns is 1.5; it must be names, numbers from 1",
+    ),
     "no column": ({"time": {"column": "t"}, "position": {"columns": "qq"}}, "Unknown column in log.csv 'qq'"),
     "number": ({"time": {"column": "t"}, "position": {"columns": 99}}, "column 99 does not exist"),
     "range": ({"time": {"column": "t"}, "position": {"columns": "2-99"}}, "does not fit log.csv"),
@@ -336,7 +339,10 @@ BAD_MAPPINGS: dict[str, tuple[dict[str, Any], str]] = {
         {"time": {"column": "t"}, "position": {"columns": "2-3", "scale": [1, 2, 3]}},
         "3 values for 2",
     ),
-    "same sign": ({"csv": {"delimiter": ",", "decimal": ","}}, "a comma as delimiter and as decimal sign"),
+    "same sign": (
+        {"csv": {"delimiter": ",", "decimal": ","}},
+        "[csv]: a comma is given as delimiter and as decimal sign",
+    ),
 }
 
 
@@ -358,7 +364,7 @@ def test_mapping_files(tmp_path: Path) -> None:
     bad.write_text('[position]\ncolumn = "q"\n')
     worse.write_text("[[[")
     assert_same(read_log(tmp_path / "log.csv", good))
-    with pytest.raises(FileError, match=r"Mapping bad\.toml: Unknown key in the \[position\] table 'column'"):
+    with pytest.raises(FileError, match=r"Mapping bad\.toml: \[position\]: Unknown key 'column'"):
         read_log(tmp_path / "log.csv", bad)
     with pytest.raises(FileError, match="is not TOML"):
         read_log(tmp_path / "log.csv", worse)

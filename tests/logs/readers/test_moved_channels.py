@@ -100,9 +100,9 @@ def test_an_axis_that_rests_keeps_its_value(tmp_path: Path) -> None:
 
 def test_mappings_that_cannot_be_are_told(tmp_path: Path) -> None:
     for content, sentence in (
-        ({"torque": {"thin": 0}}, "thin of [torque] is 0; give the number of samples for which"),
-        ({"torque": {"thin": 2.5}}, "thin of [torque] is 2.5"),
-        ({"torque": {"delay_s": 1e4}}, "delay_s of [torque] is 10000.0; give seconds, at most 60"),
+        ({"torque": {"thin": 0}}, "[torque]: thin is 0; it must be a whole number from 1 to 10000."),
+        ({"torque": {"thin": 2.5}}, "[torque]: thin is 2.5; it must be a whole number"),
+        ({"torque": {"delay_s": 1e4}}, "[torque]: delay_s is 10000.0; it must be a number from -60 to 60 s."),
         ({"torque": {"thin": 10}}, "thin of [torque] is 10, but axis 1 changes every 1 sample; give"),
         ({"torque": {"delay_s": 30}}, "no time in common"),
     ):

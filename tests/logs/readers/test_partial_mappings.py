@@ -79,7 +79,7 @@ def test_both_channels_said_keep_the_stamps_guessed(tmp_path: Path) -> None:
         ),
         ({"position": {"unit": "deg", "file": "x.csv"}}, "names the file 'x.csv' but no columns; give both"),
         ({"time": {"ignore": True}}, "[time] says ignore; give rate_hz"),
-        ({"time": {"column": 1.5}}, "column of [time] is 1.5; give a name, or a number"),
+        ({"time": {"column": 1.5}}, "[time]: column is 1.5; it must be a name, or a number"),
         ({"time": {"ignore": 3}, "rate_hz": 5}, "ignore is 3; it must be true or false"),
     ],
 )

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from dynid.core.errors import FileError, unknown_name
-from dynid.logs.file_options import BagOptions
 from dynid.logs.log import Step
+from dynid.logs.mapping import BagOptions
 from dynid.logs.readers.bag_mcap import mcap_messages, mcap_topics
 from dynid.logs.readers.bag_merge import merged, publishers
 from dynid.logs.readers.bag_sqlite import sqlite_messages, sqlite_topics

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dynid.core.errors import FileError
-from dynid.logs.file_options import CsvOptions
 from dynid.logs.log import Step
+from dynid.logs.mapping import CsvOptions
 from dynid.logs.readers.csv_head import DECIMAL_COMMA, SKIP, Above, like_number, lines_above
 from dynid.logs.readers.date_text import Dates, find_dates
 from dynid.logs.readers.files import parsing, require_file

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.core.errors import FileError
-from dynid.logs.file_options import CsvOptions
 from dynid.logs.log import Step
+from dynid.logs.mapping import CsvOptions
 from dynid.logs.readers.csv_head import BLANK, SKIP, is_number
 from dynid.logs.readers.csv_layout import Layout, find_layout, split
 from dynid.logs.readers.date_text import dates_as_seconds, dates_of

@@ -1,0 +1,273 @@
+"""Objects from parsed tables and back, by the declaration of their keys (``core/keys.py``).
+
+Unknown, missing and doubled keys, wrong types, numbers out of bounds or not finite, lists of a wrong length,
+tables inside tables and values per axis are handled here for every file, each with its sentence.
+"""
+
+from __future__ import annotations
+
+import math
+import typing
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, is_dataclass, replace
+from enum import Enum
+from numbers import Integral, Real
+from typing import Any, TypeVar
+
+from dynid.core.errors import DynidError, unknown_name
+from dynid.core.keys import Entry, Key, allowed_words, alternatives, entries_of
+
+Made = TypeVar("Made")
+LARGEST_NUMBER = 1e300
+"""Largest size of a number in a table; the product of two such numbers is infinite."""
+_SHOWN = 60
+"""Characters of a value that a sentence shows."""
+
+
+def table_from(content: object, cls: type[Made], where: str = "", axes: int | None = None) -> Made:
+    """An object of a declared class from a parsed table.
+
+    Args:
+        content: keys and values, as a TOML or JSON parser gives them.
+        cls: dataclass whose fields are declared with ``Key``.
+        where: the table, for sentences, such as "[drives]"; empty at the top of a file.
+        axes: number of axes; values per axis are then made so many.
+
+    Raises:
+        DynidError: for a key that is not known, missing or given twice, and for a value not allowed.
+    """
+    if not isinstance(content, Mapping):
+        raise DynidError(f"{where or 'The file'} is {shown(content)}; it must be a table of keys and values.")
+    entries = entries_of(cls)
+    known = [name for entry in entries if not entry.key.spread for name in entry.names]
+    spread = next((entry for entry in entries if entry.key.spread), None)
+    rest = [name for name in content if name not in known]
+    allowed = known if spread is None else [*known, *spread.key.choices]
+    for name in rest:
+        if spread is None or (spread.key.choices and name not in spread.key.choices):
+            raise _at(where, unknown_name("key", str(name), allowed))
+    values = {}
+    for entry in entries:
+        if entry is spread:
+            inner = replace(entry.key, choices=(), spread=False)
+            kind = typing.get_args(entry.type)[1]
+            values[entry.field.name] = {
+                name: _bound(content[name], kind, _Spot(where, name, inner, axes)) for name in rest
+            }
+            continue
+        given = [name for name in entry.names if name in content]
+        if len(given) > 1:
+            raise _at(where, DynidError(f"{' and '.join(given)} are both given; keep one."))
+        if given:
+            values[entry.field.name] = _given(content[given[0]], entry, given[0], where, axes)
+        elif entry.needed:
+            said = " or ".join(entry.names)
+            raise _at(where, DynidError(f"{said} is missing; give {allowed_words(entry.type, entry.key)}."))
+    try:
+        return cls(**values)
+    except DynidError as error:
+        raise _at(where, error) from None
+
+
+def check_fields(made: Any, where: str = "") -> None:
+    """Check the declared fields of an object made in Python, and bring their values to the declared types.
+
+    Args:
+        made: a dataclass object, in its ``__post_init__``.
+        where: the object, for sentences.
+    """
+    for entry in entries_of(type(made)):
+        spot = _Spot(where, entry.field.name, entry.key, None)
+        object.__setattr__(made, entry.field.name, _bound(getattr(made, entry.field.name), entry.type, spot))
+
+
+def shown(value: object) -> str:
+    """A value as a sentence shows it; what is too long is cut."""
+    if isinstance(value, Integral) and abs(int(value)) > LARGEST_NUMBER:
+        return "a number of more than 300 digits"
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+@dataclass(frozen=True)
+class _Spot:
+    """Where a value stands: the table, the key in it, and what was declared."""
+
+    where: str
+    name: str
+    key: Key
+    axes: int | None
+
+    def refusal(self, value: object, allowed: str) -> DynidError:
+        return _at(self.where, DynidError(f"{self.name} is {shown(value)}; it must be {allowed}."))
+
+    def inside(self, name: str) -> _Spot:
+        key = replace(self.key, per_axis=False, allowed="", rule=None)
+        return replace(self, name=name, key=key)
+
+
+def _at(where: str, error: DynidError) -> DynidError:
+    return type(error)(f"{where}: {error}") if where else error
+
+
+def _given(value: object, entry: Entry, name: str, where: str, axes: int | None) -> Any:
+    other = entry.key.other
+    if other is None or name != other.name:
+        return _bound(value, entry.type, _Spot(where, name, entry.key, axes))
+    key = replace(entry.key, unit=other.unit)
+    return _converted(_bound(value, entry.type, _Spot(where, name, key, axes)), other.convert)
+
+
+def _converted(value: Any, convert: Callable[[float], float]) -> Any:
+    return tuple(_converted(v, convert) for v in value) if isinstance(value, tuple) else convert(value)
+
+
+def _bound(value: Any, hint: Any, spot: _Spot) -> Any:
+    """The value as the declared type has it; of several types the first that the value looks like."""
+    for kind in alternatives(hint):
+        if _looks_like(value, kind, spot.key):
+            made = _made(value, kind, spot)
+            if spot.key.rule is None or spot.key.rule(made):
+                return made
+            break
+    raise spot.refusal(value, allowed_words(hint, spot.key))
+
+
+def _looks_like(value: object, kind: Any, key: Key) -> bool:
+    """Whether a value has the outer shape of a type; what is inside is checked later."""
+    origin = typing.get_origin(kind)
+    if kind is Any:
+        return True
+    if origin is tuple:
+        if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+            return key.per_axis and _looks_like(value, typing.get_args(kind)[0], replace(key, per_axis=False))
+        return True
+    if origin is not None and issubclass(origin, Mapping):
+        return isinstance(value, Mapping)
+    if is_dataclass(kind):
+        return isinstance(value, Mapping | typing.cast(type, kind))
+    if kind is float or kind is int:
+        return isinstance(value, Real if kind is float else Integral) and not isinstance(value, bool)
+    return isinstance(value, str if issubclass(kind, Enum) else kind)
+
+
+def _made(value: Any, kind: Any, spot: _Spot) -> Any:
+    origin = typing.get_origin(kind)
+    if origin is tuple:
+        return _row(value, typing.get_args(kind), spot)
+    if origin is not None and issubclass(origin, Mapping):
+        item = typing.get_args(kind)[1]
+        inner = replace(spot, where=_inner(spot))
+        return {str(name): _bound(part, item, inner.inside(str(name))) for name, part in value.items()}
+    if is_dataclass(kind):
+        kind = typing.cast(type, kind)
+        return value if isinstance(value, kind) else table_from(value, kind, _inner(spot), spot.axes)
+    if spot.key.choices:
+        return _choice(value, spot)
+    if kind is float or kind is int:
+        return _number(value, kind, spot)
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        names = [member.value for member in kind]
+        if value not in names:
+            raise _at(spot.where, unknown_name(spot.name, value, names))
+        return kind(value)
+    return value
+
+
+def _number(value: Any, kind: type, spot: _Spot) -> Any:
+    key = spot.key
+    if isinstance(value, Integral) and abs(int(value)) > LARGEST_NUMBER:
+        raise spot.refusal(int(value), allowed_words(kind, key))
+    number = int(value) if kind is int else float(value)
+    if not (key.infinite or abs(number) < LARGEST_NUMBER):
+        raise spot.refusal(number, "finite" if not math.isfinite(number) else "between -1e300 and 1e300")
+    low = (key.above is None or number > key.above) and (key.least is None or number >= key.least)
+    # NaN compares false with every bound, so it passes only where there is none and it is allowed.
+    if not (low and (key.most is None or number <= key.most)):
+        raise spot.refusal(value, allowed_words(kind, key))
+    return number
+
+
+def _choice(value: Any, spot: _Spot) -> Any:
+    choices = spot.key.choices
+    if value not in choices:
+        if isinstance(value, str):
+            raise _at(spot.where, unknown_name(spot.name, value, map(str, choices)))
+        raise spot.refusal(value, allowed_words(type(value), spot.key))
+    return choices[value] if isinstance(choices, Mapping) else value
+
+
+def _row(value: Any, items: tuple[Any, ...], spot: _Spot) -> tuple[Any, ...]:
+    """A list as a tuple: of fixed length, of any length, or with one entry per axis."""
+    key, name = spot.key, spot.name
+    nested = typing.get_origin(items[0]) is tuple
+    single = isinstance(value, str | bytes) or not isinstance(value, Iterable)
+    values = [value] if single else list(value)
+    fixed = len(items) if items[-1] is not Ellipsis else None
+    if fixed is not None and len(values) != fixed:
+        raise spot.refusal(value, allowed_words(tuple[items], key))  # type: ignore[valid-type]
+    if key.longest is not None and len(values) > key.longest:
+        raise _at(
+            spot.where, DynidError(f"{name} has {len(values)} entries; at most {key.longest} are taken.")
+        )
+    if key.per_axis and not nested:
+        if not values:
+            raise _at(
+                spot.where, DynidError(f"{name} is an empty list; give one value per axis, or one for all.")
+            )
+        if spot.axes is not None and len(values) == 1:
+            values *= spot.axes
+    if key.per_axis and spot.axes is not None and len(values) != spot.axes:
+        count = shown(value) if single else f"{len(values)} values"
+        more = "one list of numbers per axis" if nested else "one per axis, or one for all"
+        axes = f"{spot.axes} {'axis' if spot.axes == 1 else 'axes'}"
+        raise _at(spot.where, DynidError(f"{name} has {count} for {axes}; give {more}."))
+    kinds = items if fixed is not None else (items[0],) * len(values)
+    if single:
+        return tuple(_bound(part, kind, spot.inside(name)) for part, kind in zip(values, kinds, strict=True))
+    made: list[Any] = []
+    for i, (part, kind) in enumerate(zip(values, kinds, strict=True)):
+        inner = spot.inside(f"entry {i + 1} of {name}")
+        if is_dataclass(kind) and isinstance(part, Mapping):
+            title = part.get("name")
+            label = f"{name} {title!r}" if isinstance(title, str) else f"{name} {i + 1}"
+            made.append(table_from(part, typing.cast(type, kind), label, spot.axes))
+        elif nested and key.per_axis and not isinstance(part, list | tuple):
+            made.append((_bound(part, typing.get_args(kind)[0], inner),))
+        else:
+            made.append(_bound(part, kind, inner))
+    return tuple(made)
+
+
+def _inner(spot: _Spot) -> str:
+    return f"{spot.where}: {spot.name}" if spot.where else f"[{spot.name}]"
+
+
+# ── from an object to a table ─────────────────────────────────────────────────────────────────────────────
+
+
+def to_table(made: Any) -> dict[str, Any]:
+    """The keys and values of an object of a declared class, ready for TOML or JSON; defaults are left out."""
+    table: dict[str, Any] = {}
+    for entry in entries_of(type(made)):
+        value = getattr(made, entry.field.name)
+        # By their text, because 0.0 and -0.0 are equal and not the same.
+        if not entry.needed and repr(value) == repr(entry.default):
+            continue
+        if entry.key.spread:
+            table |= {name: _plain(part) for name, part in value.items()}
+            continue
+        if isinstance(entry.key.choices, Mapping):
+            value = next(word for word, meant in entry.key.choices.items() if meant == value)
+        table[entry.name] = _plain(value)
+    return table
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value):
+        return to_table(value)
+    if isinstance(value, Mapping):
+        return {name: _plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    return value.value if isinstance(value, Enum) else value
