@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from dynid.checks.check import check_log
-from dynid.checks.finding import DataCheck, Finding
+from dynid.checks.finding import DataCheck
 from dynid.core.errors import ModelError, ShapeError
+from dynid.core.finding import Finding
 from dynid.logs.log import Log, Step
 from dynid.logs.read import read_log
 from dynid.model.load import load_robot
@@ -78,14 +79,14 @@ def scaled(channel: str, factors: list[float]) -> Log:
 
 
 GOOD, REPAIR, BAD = "good", "usable with repairs", "not usable"
-# The log, whether the robot is needed to see it, verdict, finding, severity, part of the sentence.
+# The log, whether the robot is needed to see it, verdict, finding, level, part of the sentence.
 KINDS: dict[str, tuple[Log, bool, str, str, str, str]] = {
     "repeated stamps": (
         stamps(repeat),
         False,
         REPAIR,
         "repeated stamps",
-        "warning",
+        "care",
         "3 of 2500 stamps are equal",
     ),
     "backward stamps": (
@@ -93,19 +94,19 @@ KINDS: dict[str, tuple[Log, bool, str, str, str, str]] = {
         False,
         REPAIR,
         "backward stamps",
-        "warning",
+        "care",
         "2 of 2500 stamps are earlier",
     ),
-    "leaping stamp": (stamps(leap), False, REPAIR, "backward stamps", "warning", "1 of 2500 stamps"),
-    "lost stamps": (stamps(lose), False, REPAIR, "lost stamps", "warning", "3 of 2500 stamps are not finite"),
-    "jitter": (stamps(wander), False, REPAIR, "jitter", "warning", "Steps between stamps vary by"),
-    "no clock": (stamps(stand_still), False, BAD, "clock", "error", "the clock is not usable"),
+    "leaping stamp": (stamps(leap), False, REPAIR, "backward stamps", "care", "1 of 2500 stamps"),
+    "lost stamps": (stamps(lose), False, REPAIR, "lost stamps", "care", "3 of 2500 stamps are not finite"),
+    "jitter": (stamps(wander), False, REPAIR, "jitter", "care", "Steps between stamps vary by"),
+    "no clock": (stamps(stand_still), False, BAD, "clock", "fail", "the clock is not usable"),
     "short gap": (
         with_rows(LOG, np.delete(np.arange(2500), range(300, 305))),
         False,
         REPAIR,
         "short gaps",
-        "warning",
+        "care",
         "1 short gap: 5 samples are missing",
     ),
     "long gap": (
@@ -113,7 +114,7 @@ KINDS: dict[str, tuple[Log, bool, str, str, str, str]] = {
         False,
         REPAIR,
         "long gaps",
-        "warning",
+        "care",
         "the longest stretch without one holds 86 % of the log",
     ),
     "many long gaps": (
@@ -121,7 +122,7 @@ KINDS: dict[str, tuple[Log, bool, str, str, str, str]] = {
         False,
         BAD,
         "long gaps",
-        "error",
+        "fail",
         "4 long gaps",
     ),
     "NaN": (
@@ -129,16 +130,16 @@ KINDS: dict[str, tuple[Log, bool, str, str, str, str]] = {
         False,
         REPAIR,
         "missing values",
-        "warning",
+        "care",
         "5 of 2500 values of position on axis 2 are NaN",
     ),
-    "infinite": (changed("torque", 9, 0, np.inf), False, REPAIR, "missing values", "warning", "on axis 1"),
+    "infinite": (changed("torque", 9, 0, np.inf), False, REPAIR, "missing values", "care", "on axis 1"),
     "many NaN": (
         changed("torque", slice(50, 300), 0, np.nan),
         False,
         BAD,
         "missing values",
-        "error",
+        "fail",
         "250 of 2500",
     ),
     "empty channel": (
@@ -146,7 +147,7 @@ KINDS: dict[str, tuple[Log, bool, str, str, str, str]] = {
         False,
         BAD,
         "missing values",
-        "error",
+        "fail",
         "2500 of",
     ),
     "garbage": (
@@ -154,7 +155,7 @@ KINDS: dict[str, tuple[Log, bool, str, str, str, str]] = {
         False,
         REPAIR,
         "garbage values",
-        "warning",
+        "care",
         "such as 1e+300",
     ),
     "garbage spike": (
@@ -162,17 +163,17 @@ KINDS: dict[str, tuple[Log, bool, str, str, str, str]] = {
         False,
         REPAIR,
         "garbage values",
-        "warning",
+        "care",
         "such as 1e+06",
     ),
-    "saturation": (saturated(2.0), False, GOOD, "saturation", "warning", "it is saturated"),
-    "hard saturation": (saturated(0.7), False, BAD, "saturation", "error", "it is saturated"),
+    "saturation": (saturated(2.0), False, GOOD, "saturation", "care", "it is saturated"),
+    "hard saturation": (saturated(0.7), False, BAD, "saturation", "fail", "it is saturated"),
     "stuck torque": (
         changed("torque", slice(None), 0, 0.25),
         False,
         BAD,
         "stuck channel",
-        "error",
+        "fail",
         "torque of axis 1 is 0.25 in every sample",
     ),
     "frozen torque": (
@@ -180,7 +181,7 @@ KINDS: dict[str, tuple[Log, bool, str, str, str, str]] = {
         False,
         BAD,
         "frozen channel",
-        "error",
+        "fail",
         "torque of axis 2 stays at 0.123 for",
     ),
     "frozen position": (
@@ -188,7 +189,7 @@ KINDS: dict[str, tuple[Log, bool, str, str, str, str]] = {
         False,
         BAD,
         "frozen channel",
-        "error",
+        "fail",
         "while its speed goes on",
     ),
     "no motion": (
@@ -196,11 +197,11 @@ KINDS: dict[str, tuple[Log, bool, str, str, str, str]] = {
         False,
         BAD,
         "no motion",
-        "error",
+        "fail",
         "No axis moves",
     ),
-    "too short": (with_rows(LOG, np.arange(10)), False, BAD, "too short", "error", "The log has 10 samples"),
-    "no torque": (without("torque"), False, BAD, "missing channel", "error", "The log has no torque."),
+    "too short": (with_rows(LOG, np.arange(10)), False, BAD, "too short", "fail", "The log has 10 samples"),
+    "no torque": (without("torque"), False, BAD, "missing channel", "fail", "The log has no torque."),
     "coarse": (
         with_channel(LOG, position=np.round(Q / 0.1) * 0.1),
         False,
@@ -214,7 +215,7 @@ KINDS: dict[str, tuple[Log, bool, str, str, str, str]] = {
         False,
         GOOD,
         "delay",
-        "warning",
+        "care",
         "The torques lag positions by 24 ms (",
     ),
     "delay, robot": (
@@ -222,7 +223,7 @@ KINDS: dict[str, tuple[Log, bool, str, str, str, str]] = {
         True,
         GOOD,
         "delay",
-        "warning",
+        "care",
         "The torques lag positions by 24 ms (",
     ),
     "torque sign": (
@@ -230,7 +231,7 @@ KINDS: dict[str, tuple[Log, bool, str, str, str, str]] = {
         False,
         BAD,
         "reversed sign",
-        "error",
+        "fail",
         "Friction on axis 2 would drive",
     ),
     "torque sign, robot": (
@@ -238,7 +239,7 @@ KINDS: dict[str, tuple[Log, bool, str, str, str, str]] = {
         True,
         BAD,
         "reversed sign",
-        "error",
+        "fail",
         "Friction on axis 1 would",
     ),
     "speed sign": (
@@ -246,7 +247,7 @@ KINDS: dict[str, tuple[Log, bool, str, str, str, str]] = {
         False,
         BAD,
         "speed and position",
-        "error",
+        "fail",
         "the opposite sign",
     ),
     "speed in degrees": (
@@ -254,7 +255,7 @@ KINDS: dict[str, tuple[Log, bool, str, str, str, str]] = {
         False,
         BAD,
         "speed and position",
-        "error",
+        "fail",
         "the speeds are in degrees per second",
     ),
     "position in degrees": (
@@ -262,7 +263,7 @@ KINDS: dict[str, tuple[Log, bool, str, str, str, str]] = {
         False,
         BAD,
         "position unit",
-        "error",
+        "fail",
         "goes beyond two turns",
     ),
     "milliseconds": (
@@ -270,16 +271,16 @@ KINDS: dict[str, tuple[Log, bool, str, str, str, str]] = {
         False,
         BAD,
         "speed and position",
-        "error",
+        "fail",
         "milliseconds",
     ),
-    "mN m": (scaled("torque", [1e3, 1e3]), True, BAD, "torque unit", "error", "they may be in mN m"),
+    "mN m": (scaled("torque", [1e3, 1e3]), True, BAD, "torque unit", "fail", "they may be in mN m"),
     "current": (
         LOG.changed(Step("drive signal", {"channel": "torque", "unit": "A"})),
         False,
         GOOD,
         "drive signal",
-        "warning",
+        "care",
         "The torque channel holds A, not N m.",
     ),
 }
@@ -291,12 +292,12 @@ def found(check: DataCheck, name: str) -> list[Finding]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_verdict_and_sentence(kind: str) -> None:
-    log, with_robot, verdict, name, severity, sentence = KINDS[kind]
+    log, with_robot, verdict, name, level, sentence = KINDS[kind]
     check = check_log(log, ROBOT if with_robot else None)
     told = found(check, name)
     assert told, [f.sentence for f in check.findings]
     assert check.verdict == verdict, [f.sentence for f in check.findings]
-    assert any(f.severity == severity and sentence in f.sentence for f in told), [f.sentence for f in told]
+    assert any(f.level.word == level and sentence in f.sentence for f in told), [f.sentence for f in told]
     assert all(f.sentence.endswith((".", "?")) and f.remedy for f in told)
 
 
@@ -314,7 +315,7 @@ def test_a_cut_off_row_is_told(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     path.write_text(csv_text(LOG)[:-50])
     (finding,) = found(check_log(read_log(path)), "truncated row")
-    assert finding.severity == "warning"
+    assert finding.level.word == "care"
     assert "The last line (2501) is cut off" in finding.sentence
 
 
@@ -322,7 +323,7 @@ def test_a_cut_off_row_is_told(tmp_path: Path) -> None:
 def test_gravity_that_points_elsewhere(gravity: tuple[float, float, float]) -> None:
     check = check_log(LOG, ROBOT.with_gravity(*gravity))
     (finding,) = found(check, "gravity direction")
-    assert finding.severity == "error"
+    assert finding.level.word == "fail"
     assert "Gravity along (9.81, 0.00, 0.00) m/s² leaves" in finding.sentence
 
 
@@ -338,7 +339,7 @@ def test_axes_that_do_not_move_leave_parameters_dark() -> None:
     q = Q.copy()
     q[:, 1] = 0.2
     check = check_log(with_channel(without("velocity"), position=q), ROBOT)
-    assert {f.channel for f in found(check, "stuck channel")} == {"position"}
+    assert {f.where.channel for f in found(check, "stuck channel")} == {"position"}
     (finding,) = found(check, "not excited")
     assert "Fv2" in finding.sentence
     assert {"Fv2", "Fc2"} <= set(check.facts["not_excited"])
@@ -378,7 +379,7 @@ def test_limits_of_the_robot() -> None:
     log = robot_log(robot, seconds=4.0)
     shifted = with_channel(log, position=log.channels["position"] + [0, 2.5, 0, 0, 0, 0, 0])
     (finding,) = found(check_log(shifted, robot), "limits")
-    assert (finding.axis, finding.severity) == (2, "warning")
+    assert (finding.where.axis, finding.level.word) == (2, "care")
 
 
 def test_the_document_is_json_ready() -> None:
@@ -389,5 +390,5 @@ def test_the_document_is_json_ready() -> None:
     assert json.loads(json.dumps(document))["verdict"] == "usable with repairs"
     assert set(document) == {"log", "verdict", "summary", "findings", "facts"}
     assert set(document["findings"][0]) == {
-        "name", "severity", "sentence", "remedy", "channel", "axis", "where", "repairable",
+        "name", "level", "sentence", "remedy", "where", "figures", "repairable",
     }  # fmt: skip

@@ -52,5 +52,5 @@ def test_a_robot_that_waits_at_its_end_is_not_saturated() -> None:
 def test_a_clipped_position_is_saturated() -> None:
     log = with_channel(LOG, position=np.clip(Q, -0.5, 0.5))
     told = [f for f in check_levels(log).findings if f.name == "saturation"]
-    assert {f.channel for f in told} == {"position"}
-    assert any("0.5" in f.where for f in told)
+    assert {f.where.channel for f in told} == {"position"}
+    assert any("0.5" in f.where.moment for f in told)

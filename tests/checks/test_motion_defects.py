@@ -11,10 +11,10 @@ import pytest
 
 from dynid.checks.check import check_log
 from dynid.checks.clock import read_clock
-from dynid.checks.finding import Finding
 from dynid.checks.leaps import find_leaps
 from dynid.checks.repair import repair_log
 from dynid.core.errors import NotTrustworthyError
+from dynid.core.finding import Finding
 from dynid.logs.log import Log
 from dynid.logs.read import read_log
 from dynid.model.joint import Limits
@@ -51,7 +51,7 @@ def test_a_clock_that_was_set_back_goes_on(back: float) -> None:
     assert (
         finding.sentence == f"The clock was set back once, most by {back:.4g} s; the motion goes on over it."
     )
-    assert "sample 1501" in finding.where
+    assert "sample 1501" in finding.where.moment
     assert not {"backward stamps", "repeated stamps", "long gaps"} & set(check.defects)
     mended = repair_log(log)
     assert np.allclose(mended.time, T, atol=1e-9)
@@ -75,7 +75,7 @@ def test_pieces_that_do_not_belong_together_are_never_joined() -> None:
         bare(), np.concatenate([np.arange(start, start + 300) for start in (1800, 1300, 900, 100)])
     )
     (finding,) = found(many, "clock set back")
-    assert finding.severity == "error"
+    assert finding.level.word == "fail"
     assert check_log(many).verdict == "not usable"
     with pytest.raises(NotTrustworthyError, match="The clock was set back 3 times"):
         repair_log(many, ["clock set back"])
@@ -99,7 +99,7 @@ def test_wraps_are_found_and_unwrapped() -> None:
     wrapped[:, 0] = (q[:, 0] + np.pi) % (2 * np.pi) - np.pi
     log = bare(wrapped)
     (finding,) = found(log, "wrapped position")
-    assert (finding.severity, finding.axis, finding.repairable) == ("warning", 1, True)
+    assert (finding.level.word, finding.where.axis, finding.repairable) == ("care", 1, True)
     assert "position of axis 1 wraps around: it leaps by a full turn" in finding.sentence
     mended = repair_log(log, ["wrapped position"])
     assert np.allclose(mended.channels["position"], q)
@@ -114,7 +114,7 @@ def test_spikes_are_found_and_bridged() -> None:
     q[1330:1333, 0] -= 2.0
     tau[700, 0] = 500.0
     log = bare(q, tau)
-    told = {(f.channel, f.axis): f for f in found(log, "spikes")}
+    told = {(f.where.channel, f.where.axis): f for f in found(log, "spikes")}
     assert set(told) == {("position", 1), ("position", 2), ("torque", 1)}
     assert (
         "has spikes, wild samples between sound ones (6 of 2500, such as 9)" in told["position", 2].sentence
@@ -136,7 +136,7 @@ def test_a_jump_is_not_usable_and_its_place_is_told(size: float) -> None:
     assert check.verdict == "not usable"
     assert "position of axis 2 jumps between two samples once, most by" in finding.sentence
     assert float(finding.sentence.split("most by ")[1].split(":")[0]) == pytest.approx(size, abs=0.03)
-    assert "t = 5.9960 s, sample 1500" in finding.where
+    assert "t = 5.9960 s, sample 1500" in finding.where.moment
     assert repair_log(log) is log
 
 
@@ -178,7 +178,7 @@ def test_what_a_long_log_was_looked_at_in_is_told(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("dynid.checks.light.MOST_SAMPLES", 1000)
     check = check_log(LOG, ROBOT)
     (finding,) = check.findings
-    assert (check.verdict, finding.name, finding.severity) == ("good", "long log", "note")
+    assert (check.verdict, finding.name, finding.level.word) == ("good", "long log", "note")
     assert re.search(r"were looked at in \d+ of its 2500 samples, from the middle", finding.sentence)
 
 
@@ -187,7 +187,7 @@ def test_overspeed() -> None:
     slow = replace(ROBOT, joints=joints)
     assert not found(LOG, "overspeed", slow)
     told = found(bare(time=T / 10), "overspeed", slow)
-    assert {f.severity for f in told} == {"error"}
+    assert {f.level.word for f in told} == {"fail"}
     assert "times its limit of 6 rad/s" in told[0].sentence
     assert "unit of the stamps" in told[0].remedy
 
@@ -205,7 +205,7 @@ def test_noise_is_no_motion() -> None:
     assert "The torques have nothing to do with the motion" in finding.sentence
     assert check_log(shuffled).verdict == "not usable"
     (finding,) = found(shuffled, "hardly explained", ROBOT)
-    assert finding.severity == "error"
+    assert finding.level.word == "fail"
     assert "No parameters of robot 'double_pendulum' explain the torques" in finding.sentence
 
 
@@ -218,7 +218,7 @@ def test_logs_that_are_too_short_to_say_anything() -> None:
     q = 0.2 * np.sin(np.outer(t, np.linspace(0.8, 1.2, 6))) + 0.3
     short = Log("short", t, {"position": q, "torque": rng.standard_normal(q.shape) + 20 * q})
     (finding,) = found(short, "excitation", robot)
-    assert finding.severity == "error"
+    assert finding.level.word == "fail"
     assert "directions of the parameters are hardly excited (condition number" in finding.sentence
 
 
@@ -228,10 +228,10 @@ def test_one_axis_that_lags_is_named() -> None:
     tau[late:, 1] = TAU[:-late, 1]
     for robot in (None, ROBOT):
         told = found(with_rows(bare(tau=tau), np.arange(late, 2500)), "delay", robot)
-        assert [f.axis for f in told if f.severity == "warning"] == [2]
+        assert [f.where.axis for f in told if f.level.word == "care"] == [2]
         assert re.search("On axis 2 the torque lags its position by (39|40) ms", told[0].sentence)
     both = bare(tau=np.roll(TAU, late, axis=0))
-    assert [f.axis for f in found(both, "delay", ROBOT)] == [None]
+    assert [f.where.axis for f in found(both, "delay", ROBOT)] == [None]
 
 
 def test_a_coarse_torque_is_neither_frozen_nor_saturated() -> None:
@@ -265,7 +265,7 @@ def test_damaged_lines_are_told_once_and_repaired(tmp_path: Path) -> None:
     assert check.verdict == "usable with repairs"
     assert check.defects == ("damaged lines",)
     (finding,) = [f for f in check.findings if f.name == "damaged lines"]
-    assert finding.where == "lines 501, 502, 901"
+    assert finding.where.moment == "lines 501, 502, 901"
     assert "3 lines are damaged in log.csv (line 501: 2 cells where 5 are expected" in finding.sentence
     mended = repair_log(log)
     assert np.allclose(mended.time, T)

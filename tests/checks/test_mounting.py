@@ -26,7 +26,7 @@ def log(q: np.ndarray = MOTION.q, tau: np.ndarray = MOTION.tau) -> Log:
 
 
 def gravity_findings(made: Log, robot: Robot = ROBOT) -> list[str]:
-    return [f.severity for f in check_log(made, robot).findings if f.name == "gravity direction"]
+    return [f.level.word for f in check_log(made, robot).findings if f.name == "gravity direction"]
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def gravity_findings(made: Log, robot: Robot = ROBOT) -> list[str]:
 )
 def test_a_wrong_gravity_is_not_usable(gravity: tuple[float, float, float]) -> None:
     check = check_log(log(), ROBOT.with_gravity(*gravity))
-    assert gravity_findings(log(), ROBOT.with_gravity(*gravity)) == ["error"]
+    assert gravity_findings(log(), ROBOT.with_gravity(*gravity)) == ["fail"]
     assert check.verdict == "not usable"
 
 
@@ -49,5 +49,5 @@ def test_noise_is_not_taken_for_a_tilt() -> None:
 
 def test_swapped_torques_ask_for_care() -> None:
     swapped = MOTION.tau[:, [0, 2, 1, 3, 4, 5]]
-    findings = [f for f in check_log(log(tau=swapped), ROBOT).findings if f.severity != "note"]
+    findings = [f for f in check_log(log(tau=swapped), ROBOT).findings if f.level.word != "note"]
     assert findings, "torques of two axes are exchanged"

@@ -11,7 +11,6 @@ import pytest
 
 from dynid.base.find import find_base
 from dynid.checks.check import DataCheck
-from dynid.checks.check import Finding as DataFinding
 from dynid.core.errors import DynidError
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.estimate import Further, Outcome
@@ -253,7 +252,7 @@ def test_a_log_to_validate_with_need_not_excite() -> None:
 
 
 def test_checks_may_be_objects_and_warnings_lower_the_grade() -> None:
-    warning = DataFinding("drive signal", "warning", "Torque is in A.", "Give a gain.")
+    warning = Finding(Name.DRIVE_SIGNAL, Level.CARE, "Torque is in A.", "Give a gain.")
     made = document(checks=[DataCheck("exciting_a", "good", (warning,))])
     assert made["verdict"]["grade"] == "care"
     assert "Torque is in A. Give a gain." in made["verdict"]["sentence"]

@@ -11,7 +11,7 @@ import numpy as np
 from dynid.checks.columns import plain_columns, robot_columns
 from dynid.checks.delay import EXPLAINED, EXPLAINED_PLAINLY, check_delay, unexplained
 from dynid.checks.excitation import check_excitation
-from dynid.checks.finding import Checked, DataCheck, Finding, judged
+from dynid.checks.finding import Checked, DataCheck, defect, judged
 from dynid.checks.gravity import check_gravity
 from dynid.checks.light import MOST_SAMPLES, Light, light_motion
 from dynid.checks.mend import sound
@@ -23,6 +23,7 @@ from dynid.checks.smoothness import ROUGH, roughness
 from dynid.checks.survey import Survey, survey_log
 from dynid.checks.surveyor import Surveyor
 from dynid.core.errors import DynidError
+from dynid.core.finding import Finding
 from dynid.logs.convert import to_joint_side
 from dynid.logs.log import Log
 from dynid.model.robot import Robot
@@ -204,7 +205,7 @@ def _looked_at(samples: int, light: Light) -> Checked:
         f"The log is long: delay, sign, gravity and excitation were looked at in {len(light.q)} of its "
         f"{samples} samples, from the middle."
     )
-    return Checked((Finding("long log", "note", sentence, "Check other parts of it as logs of their own."),))
+    return Checked((defect("long log", "note", sentence, "Check other parts of it as logs of their own."),))
 
 
 def _hardly_explained(shares: list[float], moving: list[int], robot: Robot) -> Checked:
@@ -216,7 +217,7 @@ def _hardly_explained(shares: list[float], moving: list[int], robot: Robot) -> C
     sentence = f"No parameters of robot {robot.name!r} explain the torques: {shown} % per axis are left."
     remedy = "Check the robot, the order and zeros of the axes, and whether all axes were driven."
     severity = "error" if middle > _NOT_AT_ALL else "warning"
-    return Checked((Finding("hardly explained", severity, sentence, remedy, "torque"),))
+    return Checked((defect("hardly explained", severity, sentence, remedy, "torque"),))
 
 
 def _without_motion(log: Log, shares: list[float], moving: list[int]) -> Checked:
@@ -228,7 +229,7 @@ def _without_motion(log: Log, shares: list[float], moving: list[int]) -> Checked
     sentence = f"The torques have nothing to do with the motion: {shown} % per axis are left by a plain fit."
     remedy = "Check the columns of the torques and the order of the rows; give the robot for a sharper look."
     severity = "error" if len(rough) == len(moving) else "warning"
-    return Checked((Finding("hardly explained", severity, sentence, remedy, "torque"),))
+    return Checked((defect("hardly explained", severity, sentence, remedy, "torque"),))
 
 
 def _still(light: Light) -> tuple[int, ...]:

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.checks.columns import AxisColumns
-from dynid.checks.finding import Checked, Finding
+from dynid.checks.finding import Checked, defect
 from dynid.checks.light import Light
+from dynid.core.finding import Finding
 
 FloatArray = NDArray[np.float64]
 _WIDEST_S = 0.06
@@ -136,7 +137,7 @@ def _common(found: _Delay | None, rate_hz: float) -> list[Finding]:
     )
     # A controller that holds its torque looks half a sample late, and friction adds to it.
     clear = found.gain > 2 * _WORTH and abs(found.delay) * rate_hz >= _SAMPLES
-    return [Finding("delay", "warning" if clear else "note", sentence, remedy, "torque")]
+    return [defect("delay", "warning" if clear else "note", sentence, remedy, "torque")]
 
 
 def _own(found: _Delay, told: float, axis: int, rate_hz: float) -> list[Finding]:
@@ -154,7 +155,7 @@ def _own(found: _Delay, told: float, axis: int, rate_hz: float) -> list[Finding]
         "Look at the filters and the bus of this drive, and shift one of both readings (delay_s of a channel "
         "in a mapping, one value per axis)."
     )
-    return [Finding("delay", "warning", sentence, remedy, "torque", axis + 1)]
+    return [defect("delay", "warning", sentence, remedy, "torque", axis + 1)]
 
 
 def _vertex(three: FloatArray) -> float:

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.checks.columns import independent_columns, robot_regressor
-from dynid.checks.finding import Checked, Finding
+from dynid.checks.finding import Checked, defect
 from dynid.checks.light import Light
+from dynid.core.finding import Finding
 from dynid.model.robot import Robot
 
 FloatArray = NDArray[np.float64]
@@ -49,7 +50,7 @@ def check_excitation(
     seen = sizes > 1e-9 * max(float(sizes.max(initial=0.0)), 1e-300)
     dark = [name for name, visible in zip(names, seen, strict=True) if not visible]
     if not np.any(seen):
-        finding = Finding("excitation", "error", "No parameter of the robot is excited.", "Record a motion.")
+        finding = defect("excitation", "error", "No parameter of the robot is excited.", "Record a motion.")
         return Checked((finding,), {"parameters": len(columns), "not_excited": dark})
     _, s, Vt = np.linalg.svd(np.linalg.qr(W[:, seen] / sizes[seen], mode="r"), full_matrices=False)
     condition = float(s[0] / s[-1]) if s[-1] > 1e-12 * s[0] else float("inf")
@@ -69,7 +70,7 @@ def check_excitation(
             f"{condition:.3g}): in {seconds:.2g} s the axes move too little or all alike."
         )
         remedy = "Record a longer motion that moves all axes at different speeds."
-        return Checked((Finding("excitation", "error", sentence, remedy),), facts)
+        return Checked((defect("excitation", "error", sentence, remedy),), facts)
     return Checked(tuple(_findings(condition, dark, weak, len(columns))), facts)
 
 
@@ -78,12 +79,12 @@ def _findings(condition: float, dark: list[str], weak: list[str], count: int) ->
     remedy = "Record a motion that moves all axes at different speeds, or leave these parameters out."
     if dark:
         sentence = f"{len(dark)} of {count} base parameters are not excited at all: {_listed(dark)}."
-        found.append(Finding("not excited", "warning", sentence, remedy))
+        found.append(defect("not excited", "warning", sentence, remedy))
     if condition > _POOR:
         severity = "warning" if condition > _BAD else "note"
         named = f"; least told apart: {_listed(weak)}" if weak else ""
         sentence = f"The motion tells the parameters badly apart (condition number {condition:.3g}{named})."
-        found.append(Finding("excitation", severity, sentence, remedy))
+        found.append(defect("excitation", severity, sentence, remedy))
     return found
 
 

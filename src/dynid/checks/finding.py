@@ -3,37 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from dynid.core.finding import Finding, Level, Name, Where, gravest_first
+
 VERDICTS = ("good", "usable with repairs", "not usable")
-SEVERITIES = ("note", "warning", "error")
+_LEVELS = {"note": Level.NOTE, "warning": Level.CARE, "error": Level.FAIL}
 
 
-@dataclass(frozen=True)
-class Finding:
-    """One thing that was noticed.
-
-    Args:
-        name: kind of defect, such as "repeated stamps".
-        severity: "note" (worth knowing), "warning" (the fit may suffer) or "error" (no fit can be trusted).
-        sentence: what was seen, with numbers.
-        remedy: what to do about it.
-        channel: channel concerned; None for the stamps or the whole log.
-        axis: axis from 1; None for all.
-        where: time or sample, in words.
-        repairable: whether ``repair_log`` can mend it.
-    """
-
-    name: str
-    severity: str
-    sentence: str
-    remedy: str = ""
-    channel: str | None = None
-    axis: int | None = None
-    where: str = ""
-    repairable: bool = False
+def defect(
+    name: str,
+    severity: str,
+    sentence: str,
+    remedy: str = "",
+    channel: str | None = None,
+    axis: int | None = None,
+    where: str = "",
+    repairable: bool = False,
+) -> Finding:
+    """A finding about a log."""
+    place = Where(channel=channel or "", axis=axis, moment=where)
+    return Finding(Name(name), _LEVELS[severity], sentence, remedy, place, repairable=repairable)
 
 
 @dataclass(frozen=True)
@@ -63,21 +55,21 @@ class DataCheck:
     @property
     def usable(self) -> bool:
         """Whether a fit may be tried, after repairs if need be."""
-        return self.verdict != "not usable"
+        return self.verdict != VERDICTS[2]
 
     @property
-    def defects(self) -> tuple[str, ...]:
+    def defects(self) -> tuple[Name, ...]:
         """Names of the repairable defects, each once."""
         return tuple(dict.fromkeys(f.name for f in self.findings if f.repairable))
 
     @property
     def summary(self) -> str:
         """The verdict and its main reason, in a sentence."""
-        told = [f for f in self.findings if f.severity != "note"]
-        if not told:
+        grave = [f for f in self.findings if f.level > Level.NOTE]
+        if not grave:
             return "Nothing was found that would harm a fit."
-        more = f" ({len(told) - 1} more)" if len(told) > 1 else ""
-        return f"{told[0].sentence}{more}"
+        more = f" ({len(grave) - 1} more)" if len(grave) > 1 else ""
+        return f"{grave[0].sentence}{more}"
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, ready for JSON."""
@@ -85,7 +77,7 @@ class DataCheck:
             "log": self.log,
             "verdict": self.verdict,
             "summary": self.summary,
-            "findings": [asdict(finding) for finding in self.findings],
+            "findings": [finding.to_dict() for finding in self.findings],
             "facts": dict(self.facts),
         }
 
@@ -93,16 +85,15 @@ class DataCheck:
 def judged(log: str, parts: tuple[Checked, ...]) -> DataCheck:
     """The verdict on everything that was found.
 
-    An error that cannot be repaired makes a log not usable; anything repairable beyond a note makes it usable
-    with repairs; else it is good, warnings included.
+    What cannot be trusted and not be repaired makes a log not usable; anything repairable beyond a note makes
+    it usable with repairs; else it is good, what asks for care included.
     """
-    findings = [finding for part in parts for finding in part.findings]
-    findings.sort(key=lambda finding: -SEVERITIES.index(finding.severity))
+    findings = gravest_first(finding for part in parts for finding in part.findings)
     facts = {name: value for part in parts for name, value in part.facts.items()}
-    if any(f.severity == "error" and not f.repairable for f in findings):
+    if any(f.level is Level.FAIL and not f.repairable for f in findings):
         verdict = VERDICTS[2]
-    elif any(f.repairable and f.severity != "note" for f in findings):
+    elif any(f.repairable and f.level > Level.NOTE for f in findings):
         verdict = VERDICTS[1]
     else:
         verdict = VERDICTS[0]
-    return DataCheck(log, verdict, tuple(findings), MappingProxyType(facts))
+    return DataCheck(log, verdict, findings, MappingProxyType(facts))

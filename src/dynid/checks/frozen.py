@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dynid.checks.finding import Finding
+from dynid.checks.finding import defect
 from dynid.checks.piece import Piece
 from dynid.checks.runs import run_ends
 from dynid.checks.survey import Survey
+from dynid.core.finding import Finding
 
 _FROZEN, _SHARE = 100, 0.02
 """Samples, and share of the log, that a freeze lasts at least."""
@@ -162,14 +163,14 @@ class Frozen:
                 sentence = f"position of axis {axis + 1} does not change in the whole log."
                 remedy = "Move the axis, or leave it out of the model: its own parameters cannot be seen."
                 found.append(
-                    Finding("stuck channel", "warning", sentence, remedy, "position", axis + 1, "whole log")
+                    defect("stuck channel", "warning", sentence, remedy, "position", axis + 1, "whole log")
                 )
             else:
                 for channel, other in self._pairs:
                     found += self._frozen(channel, other, axis)
         if self._axes and not moving:
             remedy = "Record a motion of the robot."
-            found.append(Finding("no motion", "error", "No axis moves in the whole log.", remedy, "position"))
+            found.append(defect("no motion", "error", "No axis moves in the whole log.", remedy, "position"))
         return found
 
     def _frozen(self, channel: str, other: str, axis: int) -> list[Finding]:
@@ -190,7 +191,7 @@ class Frozen:
                 )
                 where = f"t = {hold.time:.4f} s"
                 remedy = "Cut the stretch out of the log."
-                return [Finding("frozen channel", "error", sentence, remedy, channel, axis + 1, where)]
+                return [defect("frozen channel", "error", sentence, remedy, channel, axis + 1, where)]
         return []
 
 
@@ -198,4 +199,4 @@ def _stuck_torque(value: float, axis: int, moves: bool) -> Finding:
     sentence = f"torque of axis {axis + 1} is {value:.4g} in every sample: the channel is stuck."
     remedy = "Check the column, or the drive's reading; without its torque the axis says nothing."
     severity = "error" if moves else "warning"
-    return Finding("stuck channel", severity, sentence, remedy, "torque", axis + 1, "whole log")
+    return defect("stuck channel", severity, sentence, remedy, "torque", axis + 1, "whole log")

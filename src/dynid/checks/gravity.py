@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.checks.columns import left_by, robot_regressor
-from dynid.checks.finding import Checked, Finding
+from dynid.checks.finding import Checked, defect
 from dynid.checks.light import Light
 from dynid.model.robot import Robot
 
@@ -63,7 +63,7 @@ def check_gravity(light: Light, robot: Robot, W: FloatArray) -> Checked:
     )
     remedy = "Check how the robot is mounted, the zero of its axes, and gravity in the robot file."
     severity = "error" if ratio < _FAR_BETTER and left < _MENDS_ALL else "warning"
-    return Checked((Finding("gravity direction", severity, sentence, remedy, "torque"),), facts)
+    return Checked((defect("gravity direction", severity, sentence, remedy, "torque"),), facts)
 
 
 class _Fit:

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.checks.finding import Checked, Finding
+from dynid.checks.finding import Checked, defect
 from dynid.checks.leaps import OVERLAP, leaps_in, least_leap, turning, wild_torques
 from dynid.checks.limits import sane
 from dynid.checks.piece import Piece, piece_of
 from dynid.checks.survey import AxisSurvey, Survey, survey_log
 from dynid.checks.windows import Window
+from dynid.core.finding import Finding
 from dynid.logs.log import Log
 from dynid.model.robot import Robot
 
@@ -157,7 +158,7 @@ def _finding(
 ) -> Finding:
     where = f"t = {place.time:.4f} s, sample {place.sample + 1}"
     severity = "warning" if repairable else "error"
-    return Finding(name, severity, sentence, remedy, channel, axis + 1, where, repairable)
+    return defect(name, severity, sentence, remedy, channel, axis + 1, where, repairable)
 
 
 def _times(count: int) -> str:

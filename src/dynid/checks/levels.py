@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.checks.finding import Checked, Finding
+from dynid.checks.finding import Checked, defect
 from dynid.checks.frozen import Frozen, Levels
 from dynid.checks.piece import Piece, piece_of
 from dynid.checks.saturation import Saturation
 from dynid.checks.survey import AxisSurvey, Survey, survey_log
 from dynid.checks.thin import thinned
+from dynid.core.finding import Finding
 from dynid.logs.log import Log
 
 FloatArray = NDArray[np.float64]
@@ -123,4 +124,4 @@ def _coarse(span: float, step: float | None, channel: str, axis: int) -> list[Fi
         "quantisation will be seen in the fit."
     )
     remedy = "Move the axis further, or log with more digits."
-    return [Finding("coarse quantisation", "note", sentence, remedy, channel, axis + 1)]
+    return [defect("coarse quantisation", "note", sentence, remedy, channel, axis + 1)]

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.checks.clock import Clock, longest_piece, read_clock
-from dynid.checks.finding import Finding
 from dynid.checks.leaps import TURN, channel_spikes, find_leaps, turning
 from dynid.checks.piece import DAMAGED
 from dynid.checks.runs import runs
 from dynid.checks.values import damaged_rows
+from dynid.core.finding import Finding
 from dynid.logs.log import Log
 from dynid.model.robot import Robot
 

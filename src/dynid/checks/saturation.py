@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.checks.finding import Finding
+from dynid.checks.finding import defect
 from dynid.checks.frozen import Levels
 from dynid.checks.runs import run_ends
 from dynid.checks.survey import AxisSurvey
 from dynid.checks.windows import Window
+from dynid.core.finding import Finding
 
 FloatArray = NDArray[np.float64]
 _TOUCHES, _SHARE = 10, 0.0005
@@ -79,7 +80,7 @@ class Saturation:
             )
             severity, where = "error" if share > 0.2 else "warning", f"at {end.value:.4g}"
             found.append(
-                Finding("saturation", severity, sentence, remedy, self._channel, self._axis + 1, where)
+                defect("saturation", severity, sentence, remedy, self._channel, self._axis + 1, where)
             )
         return found
 

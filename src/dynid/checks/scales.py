@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.checks.finding import Checked, Finding
+from dynid.checks.finding import Checked, defect
 from dynid.checks.light import Light
 from dynid.checks.limits import clean
+from dynid.core.finding import Finding
 from dynid.logs.log import Log
 from dynid.model.joint import JointKind
 from dynid.model.robot import Robot
@@ -53,7 +54,7 @@ def _signal(log: Log) -> list[Finding]:
         return []
     sentence = f"The torque channel holds {steps[-1].options['unit']}, not N m."
     remedy = "Give its gain in the mapping, or say the log is on the motor side of a robot with drive gains."
-    return [Finding("drive signal", "warning", sentence, remedy, "torque")]
+    return [defect("drive signal", "warning", sentence, remedy, "torque")]
 
 
 def _degrees(log: Log, robot: Robot | None) -> list[Finding]:
@@ -76,7 +77,7 @@ def _degrees(log: Log, robot: Robot | None) -> list[Finding]:
                 f"{lower:.3g} … {upper:.3g} rad."
             )
             remedy = "Check offset, sign and order of the axes."
-            found.append(Finding("limits", "warning", sentence, remedy, "position", axis + 1))
+            found.append(defect("limits", "warning", sentence, remedy, "position", axis + 1))
     if beyond:
         shown = ", ".join(str(axis) for axis in beyond)
         most = np.max(np.abs(clean(log.channels["position"][:, beyond[0] - 1])))
@@ -85,7 +86,7 @@ def _degrees(log: Log, robot: Robot | None) -> list[Finding]:
             f"position of {axes} {shown} goes beyond two turns ({most:.4g} rad): degrees, or motor side?"
         )
         remedy = 'Say unit = "deg" or side = "motor" in the mapping.'
-        found.append(Finding("position unit", "error", sentence, remedy, "position", beyond[0]))
+        found.append(defect("position unit", "error", sentence, remedy, "position", beyond[0]))
     return found
 
 
@@ -107,7 +108,7 @@ def _overspeed(log: Log, light: Light, robot: Robot) -> list[Finding]:
         )
         remedy = "Check the unit of the stamps or the rate, and the unit of the positions."
         severity = "error" if ratio > _FAR_OVERSPEED else "warning"
-        found.append(Finding("overspeed", severity, sentence, remedy, "position", axis + 1))
+        found.append(defect("overspeed", severity, sentence, remedy, "position", axis + 1))
     return found
 
 
@@ -132,7 +133,7 @@ def _torque(log: Log, robot: Robot | None) -> list[Finding]:
     else:
         return []
     sentence = f"The torques reach {100 * most:.3g} % of the robot's effort limits: {words}."
-    return [Finding("torque unit", severity, sentence, "Check unit, gain and side in the mapping.", "torque")]
+    return [defect("torque unit", severity, sentence, "Check unit, gain and side in the mapping.", "torque")]
 
 
 def _speeds(light: Light) -> tuple[list[Finding], list[float | None]]:
@@ -153,7 +154,7 @@ def _speeds(light: Light) -> tuple[list[Finding], list[float | None]]:
         if sentence:
             remedy = "Correct unit, sign or columns in the mapping."
             severity = "error" if match > 0.9 else "warning"
-            found.append(Finding("speed and position", severity, sentence, remedy, "velocity", axis + 1))
+            found.append(defect("speed and position", severity, sentence, remedy, "velocity", axis + 1))
     return found, slopes
 
 

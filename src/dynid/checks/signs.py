@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dynid.checks.columns import AxisColumns
-from dynid.checks.finding import Checked, Finding
+from dynid.checks.finding import Checked, defect
 from dynid.checks.light import Light
+from dynid.core.finding import Finding, Level
 
 _CLEAR = 0.03
 """Friction power, as a share of RMS torque times RMS speed, that counts as clear."""
@@ -55,9 +56,9 @@ def _swapped(findings: list[Finding]) -> list[Finding]:
     driven = [finding for finding in findings if finding.name == "driven axis"]
     if len(driven) < 2:
         return findings
-    axes = " and ".join(str(finding.axis) for finding in driven)
+    axes = " and ".join(str(finding.where.axis) for finding in driven)
     remedy = f"Check whether the torques or positions of axes {axes} are swapped, and their signs."
-    told = [replace(f, severity="warning", remedy=remedy) if f in driven else f for f in findings]
+    told = [replace(f, level=Level.CARE, remedy=remedy) if f in driven else f for f in findings]
     return told
 
 
@@ -66,13 +67,13 @@ def _told(evidence: _Evidence, j: int) -> list[Finding]:
     remedy = "Turn the sign of torque or position of this axis in the mapping, or of its gear ratio."
     if evidence.inertia_sure < -_SURE / 2:
         sentence = f"{seen} and its inertia would be negative: torque or position has the wrong sign."
-        return [Finding("reversed sign", "error", sentence, remedy, "torque", j + 1)]
+        return [defect("reversed sign", "error", sentence, remedy, "torque", j + 1)]
     if evidence.inertia_sure < _SURE / 2 and evidence.left < _EXPLAINED:
         sentence = f"{seen}: torque or position may have the wrong sign."
-        return [Finding("reversed sign", "warning", sentence, remedy, "torque", j + 1)]
+        return [defect("reversed sign", "warning", sentence, remedy, "torque", j + 1)]
     sentence = f"{seen}: control may brake it, or another axis carry it along."
     remedy = "Make sure of its sign, and drive the axis itself."
-    return [Finding("driven axis", "note", sentence, remedy, "torque", j + 1)]
+    return [defect("driven axis", "note", sentence, remedy, "torque", j + 1)]
 
 
 def _evidence(light: Light, part: AxisColumns, j: int) -> _Evidence | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.checks.finding import Checked, Finding
+from dynid.checks.finding import Checked, defect
 from dynid.checks.survey import Survey
 from dynid.checks.thin import thinned
 
@@ -57,4 +57,4 @@ def check_smoothness(survey: Survey) -> Checked:
         "smooth motion in it."
     )
     remedy = "Check columns and order of the rows; else the rate is far too low for the motion."
-    return Checked((Finding("no smooth motion", "error", sentence, remedy, "position", rough[0]),))
+    return Checked((defect("no smooth motion", "error", sentence, remedy, "position", rough[0]),))

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from dynid.checks.clock import longest_between, longest_stretch, read_clock
 from dynid.checks.clock_stream import ClockStream, Stamps
-from dynid.checks.finding import Checked, Finding
+from dynid.checks.finding import Checked, defect
 from dynid.checks.mend import without_empty_rows
 from dynid.checks.piece import Piece, empty_rows, piece_of
 from dynid.checks.survey import Survey, survey_log
+from dynid.core.finding import Finding
 from dynid.logs.log import Log
 
 __all__ = ["FEWEST", "StampChecks", "check_stamps", "longest_stretch", "read_clock"]
@@ -76,7 +77,7 @@ class StampChecks:
         samples, log = survey.samples, survey.rows
         if samples < FEWEST:
             sentence = f"The log has {samples} samples; at least {FEWEST} are needed to say anything."
-            few = Finding("too short", "error", sentence, "Record a longer log.")
+            few = defect("too short", "error", sentence, "Record a longer log.")
             return Checked((few,), {"samples": samples, "axes": log.axes})
         facts = {
             "samples": samples,
@@ -93,7 +94,7 @@ class StampChecks:
                 "usable."
             )
             remedy = "Give rate_hz in a mapping instead of the stamps, if the rate is known."
-            findings.append(Finding("clock", "error", sentence, remedy, where="whole log"))
+            findings.append(defect("clock", "error", sentence, remedy, where="whole log"))
             return Checked(tuple(findings), facts)
         findings += [*_duration(facts), *_breaks(found), *_bad_stamps(found), *_gaps(found, survey.step)]
         low, high = np.quantile(survey.steps[survey.steps <= survey.longest_step], [0.01, 0.99])
@@ -105,7 +106,7 @@ class StampChecks:
                 f"({1e3 * found.shortest:.3g} to {1e3 * found.longest:.3g} ms)."
             )
             remedy = "Resample to the constant rate before filters and differences."
-            findings.append(Finding("jitter", "warning", sentence, remedy, repairable=True))
+            findings.append(defect("jitter", "warning", sentence, remedy, repairable=True))
         return Checked(tuple(findings), facts)
 
 
@@ -122,7 +123,7 @@ def _given_rate(log: Log) -> list[Finding]:
     """A rate of the mapping that the stamps of the file deny."""
     remedy = "Leave rate_hz out of the mapping to go by the stamps, or say ignore = true in [time]."
     return [
-        Finding("rate against stamps", "error", step.note, remedy, where="whole log")
+        defect("rate against stamps", "error", step.note, remedy, where="whole log")
         for step in log.history
         if step.name == "rate against stamps"
     ]
@@ -137,13 +138,13 @@ def _duration(facts: Mapping[str, Any]) -> list[Finding]:
             f"The stamps give {rate:.4g} Hz and {seconds:.3g} s in all, faster than robots are logged: their "
             "unit is another."
         )
-        return [Finding("time unit", "error", sentence, remedy, where="whole log")]
+        return [defect("time unit", "error", sentence, remedy, where="whole log")]
     if seconds < _SHORTEST_S:
         sentence = f"The log lasts {1e3 * seconds:.3g} ms; at least {1e3 * _SHORTEST_S:g} ms are needed."
-        return [Finding("too short", "error", sentence, f"Record a longer log. {remedy}")]
+        return [defect("too short", "error", sentence, f"Record a longer log. {remedy}")]
     if rate < _SLOWEST_HZ:
         sentence = f"The stamps give {rate:.3g} Hz: too slow for a motion, or their unit is another."
-        return [Finding("time unit", "warning", sentence, remedy, where="whole log")]
+        return [defect("time unit", "warning", sentence, remedy, where="whole log")]
     return []
 
 
@@ -165,7 +166,7 @@ def _breaks(found: Stamps) -> list[Finding]:
     where = f"sample {worst.place.index + 1}, t = {worst.time:.4f} s"
     mendable = joined or share >= 0.5
     severity = "warning" if mendable else "error"
-    return [Finding("clock set back", severity, lead + words, remedy, None, None, where, mendable)]
+    return [defect("clock set back", severity, lead + words, remedy, None, None, where, mendable)]
 
 
 def _bad_stamps(found: Stamps) -> list[Finding]:
@@ -176,7 +177,7 @@ def _bad_stamps(found: Stamps) -> list[Finding]:
     }
     where = f"first at sample {found.first_bad + 1}"
     return [
-        Finding(
+        defect(
             name,
             "warning",
             f"{count} of {found.samples} stamps are {words}.",
@@ -197,7 +198,7 @@ def _gaps(found: Stamps, step: float) -> list[Finding]:
         sentence = f"{_counted(found.short_gaps, 'short gap')}: {found.short_missing} samples are missing."
         where = f"first at t = {found.short_time:.4f} s"
         remedy = "Interpolate the missing samples."
-        told.append(Finding("short gaps", "warning", sentence, remedy, None, None, where, True))
+        told.append(defect("short gaps", "warning", sentence, remedy, None, None, where, True))
     if found.long_gaps:
         share = found.longest_stretch / max(1, found.good)
         sentence = (
@@ -208,7 +209,7 @@ def _gaps(found: Stamps, step: float) -> list[Finding]:
         where = f"t = {found.widest_time:.4f} s"
         remedy = "Cut the log at the gaps into experiments; a repair keeps the longest stretch only."
         severity = "warning" if share >= 0.5 else "error"
-        told.append(Finding("long gaps", severity, sentence, remedy, None, None, where, share >= 0.5))
+        told.append(defect("long gaps", severity, sentence, remedy, None, None, where, share >= 0.5))
     return told
 
 

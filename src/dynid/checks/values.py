@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.checks.finding import Checked, Finding
+from dynid.checks.finding import Checked, defect
 from dynid.checks.piece import DAMAGED, Piece, empty_rows, piece_of
 from dynid.checks.runs import RunTally
 from dynid.checks.survey import Survey, survey_log
+from dynid.core.finding import Finding
 from dynid.logs.log import Log
 
 BoolArray = NDArray[np.bool_]
@@ -91,7 +92,7 @@ class Values:
         for channel in ("position", "torque"):
             if channel not in log.channels:
                 sentence = f"The log has no {channel}."
-                findings.append(Finding("missing channel", "error", sentence, "Map its columns.", channel))
+                findings.append(defect("missing channel", "error", sentence, "Map its columns.", channel))
         return Checked(tuple(findings))
 
 
@@ -116,7 +117,7 @@ def _damaged(log: Log, empty: RunTally, samples: int) -> list[Finding]:
     lines = step.options["lines"]
     where = f"line{'s' * (len(lines) > 1)} {', '.join(str(line) for line in lines[:10])}"
     severity = "warning" if mendable else "error"
-    return [Finding(DAMAGED, severity, step.note, remedy, None, None, where, mendable)]
+    return [defect(DAMAGED, severity, step.note, remedy, None, None, where, mendable)]
 
 
 def _judged(samples: int, channel: str, axis: int, bad: RunTally, name: str, words: str) -> list[Finding]:
@@ -133,13 +134,13 @@ def _judged(samples: int, channel: str, axis: int, bad: RunTally, name: str, wor
     severity = "warning" if mendable else "error"
     if channel in ("velocity", "reference"):  # no fit needs them
         severity = "warning" if mendable else "note"
-    return [Finding(name, severity, sentence, remedy, channel, axis + 1, where, mendable)]
+    return [defect(name, severity, sentence, remedy, channel, axis + 1, where, mendable)]
 
 
 def _left_out(log: Log) -> list[Finding]:
     """What the reader noted about rows that were not whole."""
     return [
-        Finding(step.name, _TOLD[step.name][0], step.note, _TOLD[step.name][1])
+        defect(step.name, _TOLD[step.name][0], step.note, _TOLD[step.name][1])
         for step in log.history
         if step.name in _TOLD
     ]

@@ -140,13 +140,11 @@ def _show(screen: Screen, log: _Shown) -> None:
         if step.note:
             screen.print(f"  {step.note}")
     rows = [
-        [f.severity, f.name, f"{f.sentence} {f.remedy}".strip(), f.where, "yes" if f.repairable else "no"]
+        [f.level.word, f.name.value, f.text, f.where.moment, "yes" if f.repairable else "no"]
         for f in result.findings
     ]
     if rows:
-        screen.print(
-            TextTable("", ("severity", "finding", "what and what to do", "where", "repairable"), rows)
-        )
+        screen.print(TextTable("", ("level", "finding", "what and what to do", "where", "repairable"), rows))
     else:
         screen.print("  Nothing was found that would harm a fit.")
     _show_facts(screen, result)

@@ -35,6 +35,12 @@ class Name(StrEnum):
     """Names of all findings, by what they are about."""
 
     # Rows and stamps of a log.
+    TRUNCATED_ROW = "truncated row"
+    CUT_TO_COMMON_LENGTH = "cut to common length"
+    MESSAGES_LEFT_OUT = "messages left out"
+    TOPIC_CHOSEN = "topic chosen"
+    PUBLISHERS_MERGED = "publishers merged"
+    COLUMNS_NOT_TAKEN = "columns not taken"
     DAMAGED_LINES = "damaged lines"
     MISSING_CHANNEL = "missing channel"
     MISSING_VALUES = "missing values"
@@ -53,7 +59,7 @@ class Name(StrEnum):
 
     # Columns of a log.
     SPIKES = "spikes"
-    JUMPS = "jumps"
+    POSITION_JUMP = "position jump"
     WRAPPED_POSITION = "wrapped position"
     SATURATION = "saturation"
     STUCK_CHANNEL = "stuck channel"

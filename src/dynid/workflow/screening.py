@@ -6,13 +6,12 @@ from dataclasses import dataclass, replace
 
 from dynid.base.find import base_of
 from dynid.checks.check import DataCheck, check_log
-from dynid.checks.finding import Finding
 from dynid.checks.repair import repair_log
 from dynid.core.errors import NotTrustworthyError
+from dynid.core.finding import Finding, Level, Name
 from dynid.logs.log import Log
 from dynid.model.robot import Robot
 
-_GARBAGE = "garbage values"
 _NEEDED = ("position", "torque")
 
 
@@ -55,8 +54,8 @@ def screened(log: Log, robot: Robot, *, repair: bool = False, use: str = "fit") 
     return Screened(mended, replace(left, verdict=found.verdict, findings=(*gone, *left.findings)))
 
 
-def _key(finding: Finding) -> tuple[str, str | None, int | None]:
-    return finding.name, finding.channel, finding.axis
+def _key(finding: Finding) -> tuple[Name, str, int | None]:
+    return finding.name, finding.where.channel, finding.where.axis
 
 
 def refuse_unusable(log: Log, check: DataCheck, use: str = "fit") -> None:
@@ -69,11 +68,13 @@ def refuse_unusable(log: Log, check: DataCheck, use: str = "fit") -> None:
     """
     title = "Validation log" if use == "validation" else "Log"
     if check.verdict == "not usable":
-        worst = [finding.sentence for finding in check.findings if finding.severity == "error"]
+        worst = [finding.sentence for finding in check.findings if finding.level is Level.FAIL]
         raise NotTrustworthyError(
             f"{title} {log.name!r} is not usable: {' '.join(worst[:3])} See dynid check for all findings."
         )
-    wild = [f.sentence for f in check.findings if f.name == _GARBAGE and f.channel in _NEEDED]
+    wild = [
+        f.sentence for f in check.findings if f.name is Name.GARBAGE_VALUES and f.where.channel in _NEEDED
+    ]
     if wild:
         raise NotTrustworthyError(
             f"{title} {log.name!r} holds garbage: {' '.join(wild[:3])} Repair it (--repair)."

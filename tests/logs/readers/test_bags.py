@@ -102,7 +102,7 @@ def test_a_topic_that_was_chosen_among_several_is_told(tmp_path: Path, container
     log = read_log(path)
     assert_same(log)
     (finding,) = [f for f in check_log(log).findings if f.name == "topic chosen"]
-    assert finding.severity == "note"
+    assert finding.level.word == "note"
     assert (
         finding.sentence
         == "Joint states were read from /joint_states; /arm/joint_states holds some too: choose "

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from dynid.checks.check import check_log
-from dynid.checks.finding import Finding
 from dynid.core.errors import DynidError
+from dynid.core.finding import Finding
 from dynid.logs.log import Log
 from dynid.logs.mapping import mapping_from_table
 from dynid.logs.read import read_log
@@ -95,7 +95,7 @@ def test_a_rate_that_the_stamps_deny_is_an_error(tmp_path: Path) -> None:
     assert log.rate_hz == pytest.approx(100)
     assert "stamps from time" not in notes(log)
     (finding,) = found(log, "rate against stamps")
-    assert finding.severity == "error"
+    assert finding.level.word == "fail"
     assert (
         finding.sentence == "The rate is 100 Hz, as the mapping says; the stamps in column 'time' of log.csv "
         "say 250 Hz and are not used."
@@ -124,7 +124,7 @@ def test_a_wrong_unit_of_the_stamps_is_told(tmp_path: Path) -> None:
     assert "Stamps from column 'time' in ms, as the mapping says." in notes(log)
     assert "[s]" not in notes(log)
     (finding,) = found(log, "time unit")
-    assert finding.severity == "error"
+    assert finding.level.word == "fail"
     assert "The stamps give 2.5e+05 Hz and 0.004 s in all" in finding.sentence
     assert "unit of the stamps in [time]" in finding.remedy
     alone = read(path, time={"unit": "ms"})
@@ -135,7 +135,7 @@ def test_other_columns_of_the_same_meaning_are_told(tmp_path: Path) -> None:
     log = read_log(written(tmp_path, plain(pos1=1.1 * Q[:, 0], pos2=1.1 * Q[:, 1])))
     assert np.array_equal(log.channels["position"], Q)
     (finding,) = found(log, "columns not taken")
-    assert finding.severity == "note"
+    assert finding.level.word == "note"
     assert (
         "position is read from q1, q2; pos1, pos2 may be meant as well and were not taken" in finding.sentence
     )
