@@ -198,7 +198,7 @@ def test_a_duplicated_column_is_named(name: str) -> None:
         return
     assert estimate.outcome.name == "rank deficient"
     assert not estimate.outcome.trustworthy
-    assert "cannot be told apart: Fv2, Fd2" in estimate.outcome.cause
+    assert "cannot be told apart: Fv2, Fd2" in estimate.outcome.sentence
     assert "prior" in estimate.outcome.remedy
     assert estimate.facts["undetermined"] == ["Fv2", "Fd2"]
     assert np.isinf(estimate.sigma[estimate.undetermined]).all()
@@ -214,7 +214,7 @@ def test_a_robot_at_rest_is_not_identified(name: str) -> None:
     assert np.all(np.isfinite(estimate.values))
     if not name.startswith("ridge"):
         assert estimate.outcome.name == "rank deficient"
-        assert "not seen at all" in estimate.outcome.cause
+        assert "not seen at all" in estimate.outcome.sentence
 
 
 @every
@@ -225,7 +225,7 @@ def test_too_few_rows_are_named(name: str) -> None:
     estimate = identify(build_problem(base.robot, [short], PLAN, base), CASES[name].strategy)
     assert estimate.outcome.name == "too few rows"
     assert not estimate.outcome.trustworthy
-    assert "6 rows" in estimate.outcome.cause
+    assert "6 rows" in estimate.outcome.sentence
     assert "longer" in estimate.outcome.remedy
     assert np.all(np.isfinite(estimate.values))
 

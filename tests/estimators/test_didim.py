@@ -98,12 +98,12 @@ def test_a_law_that_the_positions_disprove_is_refused(strategy: LoopStrategy) ->
     wrong = identify(softer, strategy)
     assert wrong.outcome.name == "control law mismatch"
     assert not wrong.outcome.trustworthy
-    assert "fed with the logged positions" in wrong.outcome.cause
-    assert "joint1, joint2" in wrong.outcome.cause
+    assert "fed with the logged positions" in wrong.outcome.sentence
+    assert "joint1, joint2" in wrong.outcome.sentence
 
 
 def test_torques_of_one_joint_in_other_units_are_refused_by_name() -> None:
     given = problem()
     scaled = [replace(e, tau=e.tau * [1.0, 1.5]) for e in given.experiments]
     found = identify(replace(given, experiments=tuple(scaled)), DIDIM())
-    assert "torques of joint2 by 33" in found.outcome.cause
+    assert "torques of joint2 by 33" in found.outcome.sentence

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from dynid.base.find import find_base
+from dynid.core.finding import Name
 from dynid.estimators import identify as public
 from dynid.estimators.essential import THRESHOLDS
 from dynid.estimators.identify import WLS, Bootstrap, Essential, identify
@@ -38,9 +39,9 @@ def test_every_strategy_rule_and_outcome_is_described() -> None:
     assert all(f"`{name}(" in PAGE for name in strategies)
     assert all(f'`"{rule}"`' in PAGE for rule in THRESHOLDS)
     text = "".join(path.read_text(encoding="utf-8") for path in Path(public.__file__).parent.glob("*.py"))
-    outcomes = set(re.findall(r'Outcome\(\s*"([a-z -]+)"', text))
-    assert {"fine", "rank deficient", "outliers dominate", "not generic"} <= outcomes
-    assert all(f"`{name}`" in PAGE for name in outcomes)
+    failures = set(re.findall(r"Name\.([A-Z_]+),\s*Level\.FAIL", text))
+    assert {"RANK_DEFICIENT", "OUTLIERS_DOMINATE", "NOT_GENERIC"} <= failures
+    assert all(f"`{Name[name].value}`" in PAGE for name in failures | {"FINE"})
     uncertainty = (DOCS / "uncertainty.md").read_text(encoding="utf-8")
     assert all(f'`"{name}"`' in uncertainty for name in KINDS)
 

@@ -128,7 +128,7 @@ def test_a_prior_that_weighs_everything_is_the_answer(noisy: Problem) -> None:
     ridge = identify(noisy, Ridge(prior=prior, strength=1e16))
     np.testing.assert_allclose(ridge.values, 1.5, rtol=1e-4)
     assert ridge.facts["held_by_prior"] == list(noisy.names)
-    assert "The prior says more than the log" in ridge.notes[0]
+    assert "The prior says more than the log" in ridge.findings[0].text
 
 
 def test_a_prior_helps_when_it_is_right_and_is_dropped_when_wrong() -> None:

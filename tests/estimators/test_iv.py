@@ -45,7 +45,7 @@ def test_with_the_regressor_as_instruments_it_is_least_squares(step: Strategy) -
     np.testing.assert_allclose(ours.joint_sigma, theirs.joint_sigma, rtol=1e-9)
     assert ours.facts["instruments"]["first_stage_f"] > 1e9
     assert ours.facts["durbin_wu_hausman"]["p_value"] == 1.0
-    assert ours.notes == ()
+    assert ours.findings == ()
 
 
 @pytest.mark.parametrize("sets", [1, 2])
@@ -80,7 +80,7 @@ def test_it_is_free_of_the_bias_of_least_squares() -> None:
         test = estimate.facts["durbin_wu_hausman"]
         assert test["p_value"] < 1e-6
         assert test["degrees"][0] <= 8
-        assert any("is biased (Durbin–Wu–Hausman F(" in note for note in estimate.notes)
+        assert any("is biased (Durbin–Wu–Hausman F(" in f.text for f in estimate.findings)
 
 
 def test_where_least_squares_is_right_the_test_says_so() -> None:
@@ -89,7 +89,7 @@ def test_where_least_squares_is_right_the_test_says_so() -> None:
         given = problem(Noise(torque=0.02, motion=1e-3, seed=seed), plan=Preparation())
         estimate = identify(given, IV(instruments="reference"))
         values.append(estimate.facts["durbin_wu_hausman"]["p_value"])
-        assert any("shows no bias" in n for n in estimate.notes) == (values[-1] >= 0.01)
+        assert any("shows no bias" in f.text for f in estimate.findings) == (values[-1] >= 0.01)
     assert 0.2 < np.median(values) < 0.8
     assert np.sum(np.array(values) < 0.05) <= 2
 
@@ -100,7 +100,7 @@ def test_errors_that_are_seen_but_do_no_harm_are_not_called_bias() -> None:
     test = estimate.facts["durbin_wu_hausman"]
     assert test["p_value"] < 1e-6
     assert test["largest_shift_sigma"] < 2
-    assert any("hardly move least squares (most at" in note for note in estimate.notes)
+    assert any("hardly move least squares (most at" in f.text for f in estimate.findings)
 
 
 def test_instruments_that_agree_pass_and_a_wrong_model_fails() -> None:
@@ -118,7 +118,7 @@ def test_instruments_that_agree_pass_and_a_wrong_model_fails() -> None:
     changed = [replace(e, motion=m) for e, m in zip(pushed.experiments, motions, strict=True)]
     estimate = identify(replace(pushed, experiments=tuple(changed)), IV(instruments="both"))
     assert estimate.facts["overidentification"]["p_value"] < 1e-3
-    assert any("do not agree with each other (Sargan" in note for note in estimate.notes)
+    assert any("do not agree with each other (Sargan" in f.text for f in estimate.findings)
     assert "overidentification" not in identify(pushed, IV()).facts
 
 
@@ -147,7 +147,7 @@ def test_weak_instruments_are_named() -> None:
     assert strengths[0] > strengths[1] > strengths[2]
     assert estimate.outcome.name == "weak instruments"
     assert not estimate.outcome.trustworthy
-    assert "first-stage F" in estimate.outcome.cause
+    assert "first-stage F" in estimate.outcome.sentence
     assert "essential" in estimate.outcome.remedy
     assert estimate.facts["instruments"]["smallest_correlation"] < 0.1
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dynid.base.find import find_base
 from dynid.core.errors import NotTrustworthyError
+from dynid.core.finding import Level, Name, worst_level
 from dynid.estimators.identify import DIDIM, IV, Classical, OutputError, identify
 from dynid.estimators.law_checks import check_law
 from dynid.estimators.loop_strategy import LoopStrategy
@@ -53,7 +54,7 @@ def test_a_right_law_leaves_nothing_that_goes_with_the_motion() -> None:
     for velocity in ("backward", "exact"):
         found = check_law(posed(noisy(velocity), controller(velocity)))
         assert found.outcome is None
-        assert found.notes == ()
+        assert found.findings == ()
         assert max(found.facts["law_error_systematic"]) < 0.01
 
 
@@ -67,7 +68,7 @@ def test_noise_alone_neither_refuses_nor_doubts_a_law() -> None:
         found = check_law(posed(replace(log, channels={**log.channels, **channels}), controller("backward")))
         assert max(found.facts["law_error"]) > 0.05
         assert found.outcome is None
-        assert found.notes == ()
+        assert found.findings == ()
 
 
 @pytest.mark.parametrize("share", [1.05, 0.95])
@@ -76,8 +77,9 @@ def test_a_law_off_by_a_twentieth_is_told_with_its_size(share: float) -> None:
     assert estimate.outcome.trustworthy
     zz1 = estimate.values[0] / scara()[1][0] - 1
     assert zz1 == pytest.approx(share - 1, abs=0.01)  # the bias that no σ shows
-    (told,) = [note for note in estimate.notes if "biases inertias" in note]
-    assert told.startswith("Take care: the control law, fed with the logged positions, misses ")
+    (told,) = [f.text for f in estimate.findings if "biases inertias" in f.text]
+    assert told.startswith("The control law, fed with the logged positions, misses ")
+    assert worst_level(estimate.findings) == Level.CARE
     assert "of the torque of joint1 in step" in told
     assert estimate.facts["law_error_systematic"][0] == pytest.approx(abs(share - 1), abs=0.006)
     assert estimate.facts["law_error_systematic"][1] < 0.01
@@ -100,7 +102,7 @@ def test_a_law_that_is_clearly_wrong_is_refused_by_output_error(law: Controller)
 
 def test_a_torque_that_was_logged_late_is_told() -> None:
     found = check_law(posed(noisy(delay=2), controller("backward")))
-    assert found.outcome is not None or any("in step with the motion" in note for note in found.notes)
+    assert found.outcome is not None or any("in step with the motion" in f.text for f in found.findings)
 
 
 @pytest.mark.parametrize("strategy", [DIDIM(), IV(), OutputError()])
@@ -117,7 +119,7 @@ def test_the_law_comes_first_where_the_simulation_fails_too() -> None:
     with pytest.raises(NotTrustworthyError, match=r"^The control law, fed with .*\(The simulation with it"):
         identify(driven_off, IV())
     for strategy in (DIDIM(), OutputError()):
-        assert identify(driven_off, strategy).outcome.cause.startswith("The control law, fed with")
+        assert identify(driven_off, strategy).outcome.sentence.startswith("The control law, fed with")
 
 
 def test_a_log_slower_than_the_claimed_controller_is_told() -> None:
@@ -125,21 +127,20 @@ def test_a_log_slower_than_the_claimed_controller_is_told() -> None:
     claimed = replace(controller("backward"), sample_time=1e-3)
     estimate = identify(posed(noisy(), claimed), OutputError())
     assert "law_error" not in estimate.facts
-    (unchecked,) = [
-        note for note in estimate.notes if note.startswith("The control law could not be checked")
-    ]
+    (unchecked,) = [f.text for f in estimate.findings if f.name == Name.LAW_UNCHECKED]
+    assert unchecked.startswith("The control law could not be checked")
     assert "one of 5 samples of the controller only (200 Hz against 1000 Hz)" in unchecked
-    (late,) = [note for note in estimate.notes if "run beside the measured ones in time" in note]
+    (late,) = [f.text for f in estimate.findings if "run beside the measured ones in time" in f.text]
     assert "half a sample of the controller is 0.5 ms" in late
     right = identify(posed(noisy(), controller("backward")), OutputError())
-    assert not [note for note in right.notes if "beside" in note or "checked" in note]
+    assert not [f for f in right.findings if f.name in (Name.TORQUE_LAG, Name.LAW_UNCHECKED)]
 
 
 def test_a_log_without_positions_cannot_bear_out_the_law() -> None:
     log = noisy()
     bare = Log(log.name, log.time, {k: v for k, v in log.channels.items() if k != "position"})
-    (note,) = check_law(posed(bare, controller("backward"))).notes
-    assert "it has no positions" in note
+    (finding,) = check_law(posed(bare, controller("backward"))).findings
+    assert "it has no positions" in finding.text
 
 
 def with_offsets(rest_s: float = 0.0, law: Controller = INTEGRAL, seed: int = 0) -> LoopProblem:
@@ -181,8 +182,8 @@ def test_integrals_that_cannot_be_found_are_told() -> None:
     given = cut(with_offsets(), 1200)
     (e,) = given.experiments
     blind = replace(given, experiments=(replace(e, position=None),))
-    notes = identify(blind, DIDIM()).notes
-    assert any("could not be found from its torques and is taken as zero" in note for note in notes)
+    findings = identify(blind, DIDIM()).findings
+    assert any("could not be found from its torques and is taken as zero" in f.text for f in findings)
 
 
 def test_rest_and_an_offset_of_the_torque_sensor_do_not_refuse_a_right_law() -> None:
@@ -192,7 +193,7 @@ def test_rest_and_an_offset_of_the_torque_sensor_do_not_refuse_a_right_law() -> 
     shifted = replace(given, experiments=(replace(e, tau=e.tau + np.array([1.0, 0.2])),))
     found = check_law(shifted)
     assert found.outcome is None
-    assert found.notes == ()
+    assert found.findings == ()
     assert identify(shifted, DIDIM()).outcome.trustworthy
     wrong = replace(law, law=PID((300.0, 40.0), (24.0, 1.2)))
     assert check_law(replace(shifted, controller=wrong)).outcome is not None
@@ -217,6 +218,6 @@ def test_disturbances_inside_the_loop_widen_the_uncertainty() -> None:
             hits[name].append(np.abs(found.values - scara()[1]) < 2 * found.sigma)
             assert found.uncertainty == ("hac" if name == "chosen" else "classical")
             assert found.facts["position_colour"] > 2
-            assert any("not white" in note for note in found.notes) == (name == "chosen")
+            assert any("not white" in f.text for f in found.findings) == (name == "chosen")
     assert np.mean(hits["plain"]) < 0.75
     assert np.mean(hits["chosen"]) > 0.85

@@ -154,7 +154,7 @@ def test_too_few_iterations_are_named(name: str) -> None:
     estimate = identify(case.problem(), few)
     assert estimate.outcome.name == "not converged"
     assert not estimate.outcome.trustworthy
-    assert "1 " in estimate.outcome.cause
+    assert "1 " in estimate.outcome.sentence
     assert "iterations" in estimate.outcome.remedy
     assert np.all(np.isfinite(estimate.values))
 

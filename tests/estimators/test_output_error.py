@@ -218,7 +218,7 @@ def test_parameters_that_positions_do_not_show_are_named() -> None:
         still.append(replace(e, reference=rest, position=np.zeros_like(e.tau), tau=0 * e.tau))
     found = identify(replace(given, experiments=tuple(still)), OutputError(start="prior"))
     assert found.outcome.name == "rank deficient"
-    assert "not seen at all" in found.outcome.cause
+    assert "not seen at all" in found.outcome.sentence
 
 
 def test_the_report_s_problem_is_that_of_the_torques() -> None:

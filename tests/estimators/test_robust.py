@@ -36,15 +36,15 @@ def test_outliers_are_named_and_robust_estimates_do_not_mind() -> None:
     plain = identify(problem, WLS())
     assert plain.outcome.name == "outliers dominate"
     assert not plain.outcome.trustworthy
-    assert "times its robust size" in plain.outcome.cause
+    assert "times its robust size" in plain.outcome.sentence
     assert "IRLS" in plain.outcome.remedy
     error = {"wls": np.abs(plain.values - truth) / clean.sigma}
     for loss in ("huber", "bisquare"):
         robust = identify(problem, IRLS(loss=loss))
         error[loss] = np.abs(robust.values - truth) / clean.sigma
         assert robust.outcome.name == "fine"
-        assert any("rows count less than half" in note for note in robust.notes)
-        assert any("look for their cause" in note for note in robust.notes)
+        assert any("rows count less than half" in f.text for f in robust.findings)
+        assert any("look for their cause" in f.text for f in robust.findings)
         np.testing.assert_allclose(robust.joint_sigma, clean.joint_sigma, rtol=0.25)
     assert error["bisquare"].max() < 4
     assert error["huber"].max() < 8
@@ -79,7 +79,7 @@ def test_poor_excitation_is_named(turn: float, name: str, noted: bool) -> None:
     assert estimate.outcome.trustworthy is (not noted)
     if noted:
         assert estimate.facts["condition_scaled"] > 1e4
-        assert "MX2" in estimate.outcome.cause
+        assert "MX2" in estimate.outcome.sentence
         assert "more exciting" in estimate.outcome.remedy
 
 
@@ -87,7 +87,7 @@ def test_middling_excitation_is_a_note() -> None:
     estimate = identify(slow_motion(1e-2), OLS())
     assert 100 < estimate.facts["condition_scaled"] < 1e4
     assert estimate.outcome.trustworthy
-    assert any("column-scaled condition number" in note for note in estimate.notes)
+    assert any("column-scaled condition number" in f.text for f in estimate.findings)
 
 
 def test_total_least_squares_says_when_it_has_no_solution() -> None:

@@ -137,7 +137,7 @@ def test_no_load_dependent_friction_is_found_where_there_is_none() -> None:
     estimate, plain = identify(problem, Separable(terms=(LOAD,))), identify(problem, WLS())
     assert estimate.further is not None
     assert np.all(np.abs(estimate.further.values) < 3 * estimate.further.sigma)
-    assert any("The motion does not show Fl" in note for note in estimate.notes)
+    assert any("The motion does not show Fl" in f.text for f in estimate.findings)
     assert np.all(np.abs(estimate.values - plain.values) < 3 * estimate.sigma)
 
 
@@ -179,9 +179,12 @@ def test_other_uncertainties_cover_the_constants_too(uncertainty: str) -> None:
 @pytest.mark.parametrize("noise", [0.0, 0.02])
 def test_a_term_the_motion_does_not_show_is_named(noise: float) -> None:
     estimate = identify(scara_problem(CASES["wls"], noise=noise), Separable())
-    assert any("The motion does not show Fs1, Fs2; leave the term out" in note for note in estimate.notes)
+    assert any(
+        "The motion does not show Fs1, Fs2; leave the term out" in note
+        for note in (f.text for f in estimate.findings)
+    )
     shown = identify(scara_problem(CASE, noise=noise), Separable())
-    assert not shown.notes
+    assert not shown.findings
 
 
 def test_terms_that_cannot_be_get_a_sentence() -> None:

@@ -87,7 +87,7 @@ def test_with_coloured_errors_the_classical_one_is_too_small(kind: HAC | Bootstr
 def test_hac_tells_what_the_samples_are_worth() -> None:
     estimate = identify(drifting(seconds=10.0, pole=0.97), WLS(uncertainty="hac"))
     assert estimate.facts["variance_inflation"] > 10
-    assert any("samples are worth" in note for note in estimate.notes)
+    assert any("samples are worth" in f.text for f in estimate.findings)
     assert identify(drifting(), WLS(uncertainty=HAC(lags=5))).facts["hac_lags"] == 5
 
 
@@ -141,7 +141,7 @@ def test_what_needs_rows_says_so_when_there_are_none() -> None:
 
 def test_few_blocks_are_a_note(white: Problem) -> None:
     estimate = identify(white, WLS(uncertainty=Bootstrap(block=200)))
-    assert any("rests on 6 blocks" in note for note in estimate.notes)
+    assert any("rests on 6 blocks" in f.text for f in estimate.findings)
 
 
 @pytest.mark.parametrize("name", ["ols", "wls", "huber", "tls", "wls-hac", "wls-bootstrap"])

@@ -13,7 +13,7 @@ from dynid.base.find import find_base
 from dynid.checks.check import DataCheck
 from dynid.core.errors import DynidError
 from dynid.core.finding import Finding, Level, Name
-from dynid.estimators.estimate import Further, Outcome
+from dynid.estimators.estimate import Further
 from dynid.estimators.terms import STRIBECK
 from dynid.model.from_urdf import from_urdf_text
 from dynid.model.load import load_robot
@@ -99,8 +99,8 @@ def test_the_verdict_joins_data_estimate_and_proof() -> None:
     bad = document(checks=[broken])
     assert bad["verdict"]["grade"] == "fail"
     assert "The clock runs backwards." in bad["verdict"]["sentence"]
-    outcome = Outcome(
-        "rank deficient", False, "Fv6 cannot be told from Fc6.", "Move joint 6 at several speeds."
+    outcome = Finding(
+        Name.RANK_DEFICIENT, Level.FAIL, "Fv6 cannot be told from Fc6.", "Move joint 6 at several speeds."
     )
     lost = build_document(
         replace(s.estimate, outcome=outcome), s.motions, PLAN, s.fit, validation=s.validation

@@ -46,14 +46,14 @@ def test_a_given_number_of_substeps_is_taken_and_its_error_told(friction: str) -
     strict = Accuracy(friction, tolerance=1e-13, substeps=8)
     judged = simulate(robot, None, own, reference, accuracy=strict).outcome
     assert judged.name == "tolerance not reached"
-    assert judged.cause.startswith("With 8 integration steps per sample")
+    assert judged.sentence.startswith("With 8 integration steps per sample")
 
 
 def test_too_few_given_substeps_for_the_friction_are_told() -> None:
     accuracy = Accuracy(width=1e-4, substeps=1)
     found = simulate(scara(), None, scara_controller(), scara_reference(), accuracy=accuracy)
     assert (found.outcome.name, found.outcome.trustworthy) == ("friction too stiff", False)
-    assert "too stiff for 1 integration step per sample" in found.outcome.cause
+    assert "too stiff for 1 integration step per sample" in found.outcome.sentence
     assert found.error > accuracy.tolerance
     assert "Leave substeps out" in found.outcome.remedy
 
@@ -64,8 +64,8 @@ def test_a_tolerance_that_is_not_reached_is_told() -> None:
     assert found.outcome.name == "tolerance not reached"
     assert found.outcome.trustworthy
     assert found.error > 1e-13
-    assert found.outcome.cause.startswith(f"With {found.substeps} integration steps per sample")
-    assert "more than the tolerance 1e-13" in found.outcome.cause
+    assert found.outcome.sentence.startswith(f"With {found.substeps} integration steps per sample")
+    assert "more than the tolerance 1e-13" in found.outcome.sentence
     assert "stick" in found.outcome.remedy
     assert np.all(np.isfinite(found.q))
 

@@ -61,8 +61,8 @@ def test_encoders_that_round_leave_single_steps(friction: str, resolution: float
     exact = Accuracy(friction, substeps=128)
     truth = simulate(scara(), None, own, reference, sensors=sensors, accuracy=exact)
     assert found.outcome.name == "fine"
-    assert "positions are exact up to single encoder steps" in found.outcome.cause
-    assert f"({step:.2g} rad or m)" in found.outcome.cause
+    assert "positions are exact up to single encoder steps" in found.outcome.sentence
+    assert f"({step:.2g} rad or m)" in found.outcome.sentence
     assert found.substeps <= 64, "readings that flip ask for no more steps"
     assert largest(found.q, truth.q) <= found.error < 4 * step
     assert found.error >= step

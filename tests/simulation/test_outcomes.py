@@ -25,9 +25,9 @@ def test_unstable_gains_diverge(friction: str) -> None:
     own = Controller(PID((150.0, 20.0), (30.0, 400.0)), 5e-3)
     found = simulate(scara(), None, own, scara_reference(), accuracy=Accuracy(friction))
     assert (found.outcome.name, found.outcome.trustworthy) == ("diverged", False)
-    assert "The simulated loop diverges at" in found.outcome.cause
-    assert "first at joint" in found.outcome.cause
-    assert "gains do not stabilise the robot" in found.outcome.cause
+    assert "The simulated loop diverges at" in found.outcome.sentence
+    assert "first at joint" in found.outcome.sentence
+    assert "gains do not stabilise the robot" in found.outcome.sentence
     assert found.outcome.remedy.startswith("Check the gains, the sample time and the delay")
 
 
@@ -36,8 +36,8 @@ def test_a_start_far_away_is_told_from_gains(sample_time: float | None) -> None:
     own = Controller(PID((150.0, 20.0), (30.0, 2.0)), sample_time)
     found = simulate(scara(), None, own, scara_reference(), start=((0.0, 180.0), (0.0, 0.0)))
     assert (found.outcome.name, found.outcome.trustworthy) == ("diverged", False)
-    assert "The start of joint 'joint2' lies far from its reference: 180 instead of" in found.outcome.cause
-    assert "gains" not in found.outcome.cause
+    assert "The start of joint 'joint2' lies far from its reference: 180 instead of" in found.outcome.sentence
+    assert "gains" not in found.outcome.sentence
     assert "angles are in radians" in found.outcome.remedy
 
 
@@ -48,8 +48,8 @@ def test_a_law_that_gives_nan_is_told_from_gains(sample_time: float | None) -> N
     law = UserLaw(lambda s, m, g, ops: ([ops.functions["sqrt"](0.0525 - s.reference[0]), 0.0], []), 2)
     found = simulate(scara(), None, Controller(law, sample_time), reference)
     assert (found.outcome.name, found.outcome.trustworthy) == ("law gave NaN", False)
-    assert "gives NaN as torque of joint" in found.outcome.cause
-    assert "at 0.055 s, where positions and speeds are still finite" in found.outcome.cause
+    assert "gives NaN as torque of joint" in found.outcome.sentence
+    assert "at 0.055 s, where positions and speeds are still finite" in found.outcome.sentence
 
 
 def test_an_open_loop_may_go_anywhere() -> None:
@@ -65,7 +65,7 @@ def test_an_inertia_matrix_that_is_not_positive_definite_at_the_start() -> None:
     values = {**robot.parameters, "ZZ2": -1.0}
     found = simulate(robot, values, scara_controller(), scara_reference())
     assert (found.outcome.name, found.outcome.trustworthy) == ("inertia not positive definite", False)
-    assert "loses its positive definiteness at 0 s" in found.outcome.cause
+    assert "loses its positive definiteness at 0 s" in found.outcome.sentence
     assert "Start from physical parameters" in found.outcome.remedy
     assert np.all(np.isnan(found.q))
     assert np.all(np.isnan(found.log.channel("torque")))
@@ -91,7 +91,7 @@ def test_an_inertia_matrix_that_is_lost_on_the_way() -> None:
     own = Controller(PID((50.0, 20.0), (20.0, 2.0)), 5e-3)
     found = simulate(robot, values, own, Reference(5e-3, rows))
     assert found.outcome.name == "inertia not positive definite"
-    lost = float(found.outcome.cause.split("at ")[1].split(" s")[0])
+    lost = float(found.outcome.sentence.split("at ")[1].split(" s")[0])
     assert 0.75 <= lost <= 1.5, "between q2 = 0.9 and 0.6"
     # The reference stays inside, but the robot is pushed beyond: seen on the path that was simulated.
     still = Reference(5e-3, np.tile([0.0, 1.2], (400, 1)))
@@ -99,14 +99,14 @@ def test_an_inertia_matrix_that_is_lost_on_the_way() -> None:
     driven = simulate(robot, values, own, still, torque=push)
     assert driven.outcome.name == "inertia not positive definite"
     assert not driven.outcome.trustworthy
-    assert "loses its positive definiteness at 0 s" not in driven.outcome.cause
+    assert "loses its positive definiteness at 0 s" not in driven.outcome.sentence
 
 
 def test_friction_that_is_too_stiff() -> None:
     accuracy = Accuracy(width=1e-9)
     found = simulate(scara(), None, scara_controller(), scara_reference(), accuracy=accuracy)
     assert (found.outcome.name, found.outcome.trustworthy) == ("friction too stiff", False)
-    assert "too stiff for 256 integration steps per sample" in found.outcome.cause
+    assert "too stiff for 256 integration steps per sample" in found.outcome.sentence
     assert "Widen the smooth sign (width), use set-valued friction (stick)" in found.outcome.remedy
     assert np.all(np.isnan(found.q))
 
@@ -136,8 +136,8 @@ def test_a_joint_that_leaves_its_limits_is_named_and_kept() -> None:
         rng=rng,
     )
     assert (found.outcome.name, found.outcome.trustworthy) == ("outside the limits", True)
-    assert "leaves its limits -0.8 … 0.8 at" in found.outcome.cause
-    assert "where it reaches" in found.outcome.cause
+    assert "leaves its limits -0.8 … 0.8 at" in found.outcome.sentence
+    assert "where it reaches" in found.outcome.sentence
     assert found.outcome.remedy == "Shrink the reference or stiffen the loop."
     assert np.all(np.isfinite(found.q))
     assert np.std(found.log.channel("torque") - found.tau) == pytest.approx(0.1, rel=0.1)

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from dynid.base.base_map import BaseMap
 from dynid.base.find import find_base
 from dynid.compile.kernels import kernels
-from dynid.estimators.estimate import Estimate, Outcome
+from dynid.core.finding import FINE
+from dynid.estimators.estimate import Estimate
 from dynid.logs.log import Source, Step
 from dynid.model.load import load_robot
 from dynid.model.robot import Robot
@@ -112,8 +113,8 @@ def weighted_fit(problem: Problem, kept: NDArray[np.bool_] | None = None) -> Est
         sigma,
         "classical",
         2,
-        Outcome("fine", True),
-        conditions,
+        FINE,
+        facts=conditions,
     )
 
 

@@ -32,11 +32,11 @@ from dynid.casestudies.scara_rules import (
     parameter_rows,
 )
 from dynid.casestudies.scara_runs import Runs, overall, paper_units, per_joint, truth
+from dynid.core.finding import Name
 from dynid.estimators.estimate import Estimate
 
 FloatArray = NDArray[np.float64]
 SIGNALS = ("speed", "acceleration")
-MISMATCH = "control law mismatch"
 
 
 def iterations(label: str, published: float, estimates: Sequence[Estimate], bound: float) -> Row:
@@ -165,7 +165,7 @@ def section_d(runs: Sequence[Runs]) -> list[Row]:
 def section_e(runs: Sequence[Runs]) -> list[Row]:
     """Half the bandwidth in the simulation: reported, never accepted."""
     half, fast = [r.half for r in runs], [r.fast_half for r in runs]
-    told = [float(e.outcome.name == MISMATCH and not e.outcome.trustworthy) for e in half]
+    told = [float(e.outcome.name == Name.CONTROL_LAW_MISMATCH and not e.outcome.trustworthy) for e in half]
     rows = estimate_rows("", TABLE_8, half, {}, {})
     rows += [
         least("told as a mismatch of the control law", None, told, 1.0),

@@ -64,7 +64,7 @@ def _summary(robot: Robot, run: Run) -> dict[str, Any]:
         "error": result.error,
         "outcome": result.outcome.name,
         "trustworthy": result.outcome.trustworthy,
-        "cause": result.outcome.cause,
+        "cause": result.outcome.sentence,
         "remedy": result.outcome.remedy,
         "joints": rows,
     }

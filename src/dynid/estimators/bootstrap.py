@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.core.errors import DynidError
+from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.fit import Fit
 from dynid.estimators.scores import automatic_bandwidth, score_series, white_rows
 from dynid.estimators.uncertainty import Doubt, Uncertainty
@@ -60,15 +61,20 @@ class Bootstrap(Uncertainty):
             moved.append(np.linalg.solve(bread, (part @ cells.score - total)[:, :, None])[:, :, 0])
         steps = np.vstack(moved)
         blocks = float(sum(np.bincount(cells.experiment)) / cells.per_block)
-        notes: tuple[str, ...] = ()
+        findings: tuple[Finding, ...] = ()
         if blocks < _FEW_BLOCKS:
-            notes = (
-                f"The bootstrap rests on {blocks:.0f} blocks of time; record longer, or give a smaller "
-                "block.",
+            findings = (
+                Finding(
+                    Name.FEW_INDEPENDENT_SAMPLES,
+                    Level.NOTE,
+                    f"The bootstrap rests on {blocks:.0f} blocks of time.",
+                    "Record longer, or give a smaller block.",
+                    figures={"blocks": blocks},
+                ),
             )
         facts = {"bootstrap_block": cells.samples * cells.per_block, "replicates": self.replicates}
         centred = (steps - steps.mean(axis=0)) @ fit.root.T
-        return Doubt(centred.T @ centred / (len(centred) - 1), facts, notes)
+        return Doubt(centred.T @ centred / (len(centred) - 1), facts, findings)
 
     def _cells(self, problem: Problem, fit: Fit) -> _Cells:
         return (

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.fit import Fit
 from dynid.estimators.hac import HAC
 from dynid.estimators.uncertainty import Classical, Doubt, Uncertainty
@@ -48,12 +49,12 @@ class Colour:
     Args:
         kind: the uncertainty that suits them.
         ratio: largest ratio of robust to classical standard deviations.
-        notes: what to tell.
+        findings: that they are not white.
     """
 
     kind: Uncertainty
     ratio: float = 1.0
-    notes: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
 
 def colour_of(problem: Problem, fit: Fit, frequency: float | None) -> Colour:
@@ -81,9 +82,15 @@ def colour_of(problem: Problem, fit: Fit, frequency: float | None) -> Colour:
         kind,
         ratio,
         (
-            f"Errors of the positions are not white (disturbances inside the loop, friction at rest, or a "
-            f"law that is not modelled): with white errors standard deviations would be up to {ratio:.2g} "
-            "times smaller, so they were found from the errors' own correlation in time (HAC).",
+            Finding(
+                Name.COLOURED_RESIDUAL,
+                Level.NOTE,
+                "Errors of the positions are not white (disturbances inside the loop, friction at rest, or a "
+                "law that is not modelled): with white errors standard deviations would be up to "
+                f"{ratio:.2g} times smaller, so they were found from the errors' own correlation in time "
+                "(HAC).",
+                figures={"ratio": ratio},
+            ),
         ),
     )
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.core.errors import DynidError, NotTrustworthyError, unknown_name
-from dynid.core.outcome import Outcome
+from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.fit import Fit
 from dynid.estimators.loop_checks import check_loop
 from dynid.estimators.loop_gains import Gains, transient
@@ -195,11 +195,13 @@ class DIDIM(LoopStrategy):
         outcome = final.outcome if not final.outcome.trustworthy else run.outcome
         facts: dict[str, Any] = {"history": history, "transient_s": trim}
         # What deserves attention without spoiling the values: a tolerance not reached, limits left.
-        notes = (final.outcome.cause,) if final.outcome.trustworthy and final.outcome.cause else ()
+        findings: tuple[Finding, ...] = ()
+        if final.outcome.trustworthy and final.outcome.sentence:
+            findings = (replace(final.outcome, level=Level.NOTE),)
         if outcome is None:
             found = check_loop(problem, final)
             facts |= found.facts
-            outcome, notes = found.outcome, (*notes, *found.notes)
+            outcome, findings = found.outcome, (*findings, *found.findings)
         return Solved(
             solved.problem,
             replace(
@@ -208,7 +210,7 @@ class DIDIM(LoopStrategy):
                 converged=settled,
                 exact=_ROUNDING,
                 problem_outcome=outcome,
-                notes=(*solved.fit.notes, *notes),
+                findings=(*solved.fit.findings, *findings),
                 facts={**solved.fit.facts, **facts},
             ),
         )
@@ -229,13 +231,13 @@ class Simulated:
     share: float
 
     @property
-    def outcome(self) -> Outcome | None:
+    def outcome(self) -> Finding | None:
         """What speaks against a model that needs support to be simulated."""
         if self.share == 0:
             return None
-        return Outcome(
-            "inertia not positive definite",
-            False,
+        return Finding(
+            Name.INERTIA_NOT_POSITIVE,
+            Level.FAIL,
             f"With the identified parameters M(q) is not positive definite, or nearly so; "
             f"{100 * self.share:.2g} % of each joint's inertia had to be added to simulate them.",
             "Keep only essential parameters (small ones that are hardly seen spoil the matrix), or record a "
@@ -275,10 +277,10 @@ def _low_passed(torque: FloatArray, plan: Preparation) -> FloatArray:
     return np.asarray(decimate_rows(torque.T, plan.decimation, plan.convention).T, dtype=float)
 
 
-def _stopped(solved: Solved | None, outcome: Outcome, k: int, history: list[dict[str, Any]]) -> Solved:
+def _stopped(solved: Solved | None, outcome: Finding, k: int, history: list[dict[str, Any]]) -> Solved:
     """A simulation that cannot go on ends the iteration."""
     if solved is None:
-        raise NotTrustworthyError(f"{outcome.cause} {outcome.remedy}")
+        raise NotTrustworthyError(outcome.text)
     fit = replace(
         solved.fit,
         iterations=k,

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.core.outcome import Outcome
+from dynid.core.finding import Finding
 
 if TYPE_CHECKING:
     from dynid.problem.problem import Problem
 
 FloatArray = NDArray[np.float64]
-__all__ = ["Estimate", "Further", "Outcome"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +54,8 @@ class Estimate:
         joint_sigma: standard deviation of the error of each joint's torque, (coordinates,).
         uncertainty: "classical", "hac" or "bootstrap": how the covariance was found.
         iterations: passes taken.
-        outcome: how it ended.
+        outcome: how it ended; ``FINE`` when nothing speaks against the values.
+        findings: what else deserves attention.
         facts: further figures by name (condition numbers, residual norms, removed parameters, weights …),
             ready for JSON; docs/estimators.md lists them.
         further: parameters beside the base ones, from separable least squares.
@@ -69,7 +69,8 @@ class Estimate:
     joint_sigma: FloatArray
     uncertainty: str
     iterations: int
-    outcome: Outcome
+    outcome: Finding
+    findings: tuple[Finding, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
     further: Further | None = None
 
@@ -110,11 +111,6 @@ class Estimate:
         np.fill_diagonal(matrix, 1.0)
         return np.asarray(matrix, dtype=float)
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Sentences on what deserves attention."""
-        return tuple(self.facts.get("notes", ()))
-
     def to_dict(self) -> dict[str, Any]:
         """Everything a saved result needs, ready for JSON; infinite figures are None."""
         columns = zip(
@@ -135,7 +131,8 @@ class Estimate:
             "strategy": dict(self.strategy),
             "uncertainty": self.uncertainty,
             "iterations": self.iterations,
-            "outcome": asdict(self.outcome),
+            "outcome": self.outcome.to_dict(),
+            "findings": [finding.to_dict() for finding in self.findings],
             "joint_sigma": [_finite(s) for s in self.joint_sigma],
             "parameters": rows,
             "further": None if self.further is None else _further_rows(self.further),

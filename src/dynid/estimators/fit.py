@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.estimators.estimate import Further, Outcome
+from dynid.core.finding import Finding
+from dynid.estimators.estimate import Further
 from dynid.problem.spectrum import Spectrum
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Fit:
         iterations: passes taken.
         converged: whether the passes came to rest.
         problem_outcome: an outcome only this strategy can name, or None.
-        notes: sentences on what deserves attention.
+        findings: what deserves attention beside the outcome.
         facts: further figures by name.
         further: parameters beside the base ones, with their columns.
         exact: residuals below this share of the torque are rounding; their shape says nothing.
@@ -59,8 +60,8 @@ class Fit:
     weights: FloatArray
     iterations: int = 1
     converged: bool = True
-    problem_outcome: Outcome | None = None
-    notes: tuple[str, ...] = ()
+    problem_outcome: Finding | None = None
+    findings: tuple[Finding, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
     further: FurtherColumns | None = None
     exact: float = 1e-8

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.core.errors import DynidError
+from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.fit import Fit
 from dynid.estimators.scores import automatic_bandwidth, first_autocorrelation, score_series
 from dynid.estimators.uncertainty import Doubt, Uncertainty
@@ -57,7 +58,7 @@ class HAC(Uncertainty):
         inflation = float(np.trace(meat) / white.sum()) if white.sum() > 0 else 1.0
         meat *= int(problem.row_counts.sum()) / max(fit.degrees, 1)
         facts = {"hac_lags": used, "cross_joint": self.cross_joint, "variance_inflation": inflation}
-        return Doubt(fit.root @ meat @ fit.root.T, facts, _notes(problem, inflation))
+        return Doubt(fit.root @ meat @ fit.root.T, facts, _findings(problem, inflation))
 
     def _meat(self, series: list[FloatArray]) -> tuple[FloatArray, int]:
         """Ω of one group of joints, summed over the experiments, and the lags used."""
@@ -84,13 +85,19 @@ def fixed_share_factor(share: float) -> float:
     return (1.96 + 2.9694 * share + 0.416 * share**2 - 0.5324 * share**3) / 1.96
 
 
-def _notes(problem: Problem, inflation: float) -> tuple[str, ...]:
+def _findings(problem: Problem, inflation: float) -> tuple[Finding, ...]:
     samples = sum(e.regression_samples for e in problem.experiments)
     if samples >= _ENOUGH * inflation:
         return ()
     return (
-        f"Errors are so correlated that {samples} samples are worth {samples / inflation:.0f}; even the "
-        "robust uncertainty rests on little: record longer.",
+        Finding(
+            Name.FEW_INDEPENDENT_SAMPLES,
+            Level.NOTE,
+            f"Errors are so correlated that {samples} samples are worth {samples / inflation:.0f}; even the "
+            "robust uncertainty rests on little.",
+            "Record longer.",
+            figures={"samples": samples, "variance_inflation": inflation},
+        ),
     )
 
 

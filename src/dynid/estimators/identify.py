@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.estimators.estimate import Estimate, Further, Outcome
+from dynid.estimators.estimate import Estimate, Further
 from dynid.estimators.fit import Fit
 from dynid.estimators.least_squares import OLS, WLS
 from dynid.estimators.outcomes import judge
@@ -48,7 +48,6 @@ __all__ = [
     "Essential",
     "Estimate",
     "NonlinearTerm",
-    "Outcome",
     "OutputError",
     "Ridge",
     "Separable",
@@ -94,7 +93,7 @@ def identify(problem: Problem | LoopProblem, strategy: Strategy) -> Estimate:
     """
     solved = strategy.solution(problem)
     rows, fit, scored = solved.problem, solved.fit, solved.scored
-    outcome, notes = judge(scored, fit)
+    outcome, findings = judge(scored, fit)
     solvable = fit.degrees > 0 and fit.root.shape[1] > 0
     kind = solved.uncertainty or uncertainty_of(strategy.uncertainty) if solvable else Classical()
     doubt = kind.doubt(scored, fit)
@@ -109,7 +108,8 @@ def identify(problem: Problem | LoopProblem, strategy: Strategy) -> Estimate:
         uncertainty=kind.name,
         iterations=fit.iterations,
         outcome=outcome,
-        facts=_facts(rows, fit, doubt, notes),
+        findings=(*findings, *doubt.findings),
+        facts=_facts(rows, fit, doubt),
         further=_further(fit, symmetric),
     )
 
@@ -132,7 +132,7 @@ def _further(fit: Fit, covariance: FloatArray) -> Further | None:
     return replace(parameters, covariance=full)
 
 
-def _facts(problem: Problem, fit: Fit, doubt: Doubt, notes: tuple[str, ...]) -> dict[str, Any]:
+def _facts(problem: Problem, fit: Fit, doubt: Doubt) -> dict[str, Any]:
     conditions = problem.conditions(fit.weights, fit.kept)
     norms = fit.residual_norms(problem)
     torque = problem.torque_norms()
@@ -155,7 +155,6 @@ def _facts(problem: Problem, fit: Fit, doubt: Doubt, notes: tuple[str, ...]) -> 
         "torque_norm": float(np.linalg.norm(torque)),
         "undetermined": lost,
         "removed": [],
-        "notes": [*notes, *doubt.notes],
         **fit.facts,
         **doubt.facts,
     }

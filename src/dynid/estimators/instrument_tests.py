@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.core.outcome import Outcome
+from dynid.core.finding import Finding, Level, Name
 from dynid.problem.spectrum import Spectrum, spectrum
 
 FloatArray = NDArray[np.float64]
@@ -62,32 +62,36 @@ class Stages:
 
 @dataclass(frozen=True)
 class Examined:
-    """Figures, sentences, and an outcome where the instruments are too weak."""
+    """Figures, findings, and an outcome where the instruments are too weak."""
 
     facts: dict[str, Any]
-    notes: tuple[str, ...]
-    outcome: Outcome | None
+    findings: tuple[Finding, ...]
+    outcome: Finding | None
 
 
 def examine(stages: Stages, names: list[str]) -> Examined:
     """Strength, Durbin–Wu–Hausman and, with more instruments than parameters, Sargan's test."""
     strength, outcome = _strength(stages, names)
-    hausman, note = _hausman(stages, names)
+    hausman, said = _hausman(stages, names)
     facts: dict[str, Any] = {"instruments": strength, "durbin_wu_hausman": hausman}
-    notes = [note] if note else []
+    findings = [Finding(Name.INSTRUMENTS, Level.NOTE, said)] if said else []
     over = _sargan(stages)
     if over is not None:
         facts["overidentification"] = over
         if over["p_value"] < LEVEL:
-            notes.append(
-                f"The instruments do not agree with each other (Sargan, χ²({over['degrees']}) = "
-                f"{over['statistic']:.3g}, p = {over['p_value']:.2g}): the model lacks something, or one set "
-                "is correlated with the errors."
+            findings.append(
+                Finding(
+                    Name.INSTRUMENTS,
+                    Level.NOTE,
+                    f"The instruments do not agree with each other (Sargan, χ²({over['degrees']}) = "
+                    f"{over['statistic']:.3g}, p = {over['p_value']:.2g}): the model lacks something, or one "
+                    "set is correlated with the errors.",
+                )
             )
-    return Examined(facts, tuple(notes), outcome)
+    return Examined(facts, tuple(findings), outcome)
 
 
-def _strength(stages: Stages, names: list[str]) -> tuple[dict[str, Any], Outcome | None]:
+def _strength(stages: Stages, names: list[str]) -> tuple[dict[str, Any], Finding | None]:
     """Smallest canonical correlation of Z and W and its F (Cragg and Donald 1993; Stock and Yogo 2005).
 
     F = (r − m)/m · ρ²/(1 − ρ²) with r rows and m instruments.
@@ -115,9 +119,9 @@ def _strength(stages: Stages, names: list[str]) -> tuple[dict[str, Any], Outcome
     }
     if F >= STRONG or not whole.rank:
         return facts, None
-    return facts, Outcome(
-        "weak instruments",
-        False,
+    return facts, Finding(
+        Name.WEAK_INSTRUMENTS,
+        Level.FAIL,
         f"The instruments hardly move with the regressor in the direction of {', '.join(weakest[:6])} "
         f"(smallest canonical correlation {least:.2g}, first-stage F {F:.2g}; {STRONG:.0f} is wanted): the "
         "values are then as biased as least squares and their deviations mean little.",

@@ -141,7 +141,7 @@ def _solved(problem: Problem, data: _Data, weights: FloatArray, sigma: FloatArra
         degrees=degrees,
         weights=weights,
         problem_outcome=examined.outcome,
-        notes=examined.notes,
+        findings=examined.findings,
         facts=examined.facts,
         instruments=tuple(_wide(hat, data.kept) for hat in hats),
     )

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.core.errors import DynidError, unknown_name
+from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.fit import Fit
 from dynid.estimators.least_squares import WLS
 from dynid.estimators.strategy import Strategy
@@ -22,6 +23,8 @@ TUNINGS = {"huber": 1.345, "bisquare": 4.685}
 """95 % efficiency with Gaussian errors (Holland and Welsch 1977)."""
 _MEDIAN_OF_NORMAL = 0.6744897501960817
 _AT_REST = 1e-7
+_FEW_OUTLIERS = 0.02
+"""Share of rows that may count less than half before it is said; Gaussian errors give 0.7 %."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +120,10 @@ def _finished(
     degrees = int(problem.row_counts.sum()) - solved.rank
     omega = [_omega(u, loss, k) for u in scaled]
     share = float(np.mean(np.concatenate(omega) < 0.5)) if degrees > 0 else 0.0
-    notes = () if share < 0.02 else (f"{100 * share:.1f} % of the rows count less than half.",)
+    findings: tuple[Finding, ...] = ()
+    if share >= _FEW_OUTLIERS:
+        said = f"{100 * share:.1f} % of the rows count less than half."
+        findings = (Finding(Name.OUTLIERS, Level.NOTE, said, figures={"downweighted_share": share}),)
     return Fit(
         values=values,
         kept=kept,
@@ -134,7 +140,7 @@ def _finished(
         weights=weights,
         iterations=iterations,
         converged=converged,
-        notes=notes,
+        findings=findings,
         facts={"downweighted_share": share},
     )
 

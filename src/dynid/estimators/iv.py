@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.core.errors import unknown_name
-from dynid.core.outcome import Outcome
+from dynid.core.finding import Finding
 from dynid.estimators.fit import Fit
 from dynid.estimators.instruments import Instrumented, check_weighting, instrument_rows
 from dynid.estimators.loop_gains import Gains
@@ -171,7 +171,7 @@ class IV(LoopStrategy):
         fit: Fit | None = None,
         facts: Mapping[str, Any] | None = None,
         settled: bool = True,
-        outcome: Outcome | None = None,
+        outcome: Finding | None = None,
         iterations: int = 1,
     ) -> Solved:
         found = strategy.fit(linear, kept) if fit is None else fit

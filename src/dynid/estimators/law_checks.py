@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.core.outcome import Outcome
+from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.law_errors import LawErrors, has_offset, law_errors
 from dynid.model.robot import Robot
 from dynid.problem.closed_loop import LoopExperiment, LoopProblem, Memory
@@ -17,7 +17,6 @@ from dynid.problem.replay import Replayed
 from dynid.simulation.model_laws import ComputedTorque, UserLaw
 
 FloatArray = NDArray[np.float64]
-MISMATCH = "control law mismatch"
 LAW = 0.1
 """Share of the torque by which the law may miss it; right laws stay below 2 %, the noise apart."""
 SYSTEMATIC, DOUBTFUL = 0.08, 0.025
@@ -39,19 +38,19 @@ _REMEDY = (
 
 
 @dataclass(frozen=True)
-class Finding:
-    """What was found: figures, an outcome where the law is not the robot's, and notes on what may be off.
+class LawCheck:
+    """What the log says of the loop: figures, an outcome where the law is not the robot's, and findings.
 
     Args:
         facts: figures by name.
         outcome: why nothing can be trusted, or None.
-        notes: sentences on what deserves attention.
+        findings: what deserves attention where the law is not refused.
         memories: what the law remembers at the first sample of each experiment, where the log tells it.
     """
 
     facts: dict[str, Any] = field(default_factory=dict)
-    outcome: Outcome | None = None
-    notes: tuple[str, ...] = ()
+    outcome: Finding | None = None
+    findings: tuple[Finding, ...] = ()
     memories: tuple[Memory | None, ...] = ()
 
 
@@ -71,7 +70,7 @@ def _checked(experiment: LoopExperiment) -> LoopExperiment:
     )
 
 
-def check_law(problem: LoopProblem, tolerance: float = SYSTEMATIC) -> Finding:
+def check_law(problem: LoopProblem, tolerance: float = SYSTEMATIC) -> LawCheck:
     """Compare the logged torques with those of the law on the logged positions, low-passed.
 
     e_j = ‖L(τ − law(q_r, q))‖ / ‖L τ‖ with a running mean L needs no model of the robot. The law is refused
@@ -79,7 +78,7 @@ def check_law(problem: LoopProblem, tolerance: float = SYSTEMATIC) -> Finding:
     tolerance goes with the motion; from 2.5 % on it is doubted (see ``law_errors``).
 
     Args:
-        problem: logs without positions at every sample of the controller are passed over, and noted.
+        problem: a finding names logs without positions at every sample of the controller.
         tolerance: share of the torque that the law may miss in step with the motion.
     """
     told = [law_torques(problem.robot, problem.controller, _checked(e)) for e in problem.experiments]
@@ -87,20 +86,20 @@ def check_law(problem: LoopProblem, tolerance: float = SYSTEMATIC) -> Finding:
     memories = tuple(None if t is None else t.memory for t in told)
     unchecked = _unchecked(problem)
     if not parts:
-        return Finding(notes=unchecked, memories=memories)
+        return LawCheck(findings=unchecked, memories=memories)
     found = law_errors(problem, parts)
     facts = {"law_error": found.error.tolist(), "law_error_systematic": found.systematic.tolist()}
     wrong = (found.error > np.hypot(LAW, NOISES * found.noise)) | (found.systematic > tolerance)
     if np.any(wrong):
-        return Finding(facts, _refused(problem, found, np.flatnonzero(wrong)), memories=memories)
-    return Finding(facts, None, (*unchecked, *_doubted(problem, found)), memories)
+        return LawCheck(facts, _refused(problem, found, np.flatnonzero(wrong)), memories=memories)
+    return LawCheck(facts, None, (*unchecked, *_doubted(problem, found)), memories)
 
 
-def _refused(problem: LoopProblem, found: LawErrors, bad: NDArray[np.int64]) -> Outcome:
+def _refused(problem: LoopProblem, found: LawErrors, bad: NDArray[np.int64]) -> Finding:
     missed = float(np.max(np.maximum(found.error, found.systematic)[bad]))
-    return Outcome(
-        MISMATCH,
-        False,
+    return Finding(
+        Name.CONTROL_LAW_MISMATCH,
+        Level.FAIL,
         f"The control law, fed with the logged positions and reference, misses the logged torques of "
         f"{_names(problem.robot, bad)} by {100 * missed:.3g} % at the worst: the robot did not "
         "run under this law, this reference or these torque units.",
@@ -108,32 +107,41 @@ def _refused(problem: LoopProblem, found: LawErrors, bad: NDArray[np.int64]) -> 
     )
 
 
-def _doubted(problem: LoopProblem, found: LawErrors) -> tuple[str, ...]:
+def _doubted(problem: LoopProblem, found: LawErrors) -> tuple[Finding, ...]:
     """Care where a law is off by little: it is a bias, and no σ shows it."""
     off = np.flatnonzero(found.systematic > DOUBTFUL)
     if not len(off):
         return ()
     each = ", ".join(f"{100 * found.systematic[j]:.2g} %" for j in off)
     return (
-        f"Take care: the control law, fed with the logged positions, misses {each} of the torque of "
-        f"{_names(problem.robot, off)} in step with the motion, which noise does not; a law or torque that "
-        f"is off by so much biases inertias by about as much. {_REMEDY}",
+        Finding(
+            Name.LAW_IN_DOUBT,
+            Level.CARE,
+            f"The control law, fed with the logged positions, misses {each} of the torque of "
+            f"{_names(problem.robot, off)} in step with the motion, which noise does not; a law or torque "
+            "that is off by so much biases inertias by about as much.",
+            _REMEDY,
+        ),
     )
 
 
-def _unchecked(problem: LoopProblem) -> tuple[str, ...]:
+def _unchecked(problem: LoopProblem) -> tuple[Finding, ...]:
     """Which logs the law could not be compared with, and why."""
     reasons = [(e.name, why_not_told(problem.controller, e)) for e in problem.experiments]
     said = dict.fromkeys(f"log {name!r} could not bear it out: {why}" for name, why in reasons if why)
     if not said:
         return ()
     return (
-        f"The control law could not be checked, because {'; '.join(said)}. A wrong gain, sample time or "
-        "velocity estimate would then not show.",
+        Finding(
+            Name.LAW_UNCHECKED,
+            Level.NOTE,
+            f"The control law could not be checked, because {'; '.join(said)}. A wrong gain, sample time or "
+            "velocity estimate would then not show.",
+        ),
     )
 
 
-def check_motion(problem: LoopProblem, final: Replayed, torque_errors: FloatArray) -> Finding:
+def check_motion(problem: LoopProblem, final: Replayed, torque_errors: FloatArray) -> LawCheck:
     """Compare simulated with measured positions, ‖q − q_s‖ / ‖q − q_r‖ of each joint.
 
     Only a law whose tracking error is the torque over its stiffness is judged: with feed-forward, integrals
@@ -160,20 +168,20 @@ def check_motion(problem: LoopProblem, final: Replayed, torque_errors: FloatArra
         noise += np.sum(np.diff(q, 3, axis=0) ** 2, axis=0) / 20
         rows += len(q)
     if not rows:
-        return Finding()
+        return LawCheck()
     share = np.sqrt(off / np.maximum(lag, 1e-300))
     facts = {"motion_error": share.tolist()}
     law = problem.controller.law
     judged = problem.controller.feedforward is None and not law.memory
     bad = np.flatnonzero((share > np.maximum(MOTION, _BEYOND * torque_errors)) & (off > ENCODER**2 * noise))
     if not judged or isinstance(law, ComputedTorque | UserLaw) or not len(bad):
-        return Finding(facts)
+        return LawCheck(facts)
     worst = int(bad[np.argmax(share[bad])])
-    return Finding(
+    return LawCheck(
         facts,
-        Outcome(
-            MISMATCH,
-            False,
+        Finding(
+            Name.CONTROL_LAW_MISMATCH,
+            Level.FAIL,
             f"The simulated motion of {_names(problem.robot, bad)} misses the measured one by "
             f"{100 * share[worst]:.3g} % of the tracking error at the worst: the simulated loop is not that "
             "of the log.",

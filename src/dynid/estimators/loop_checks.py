@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dynid.core.outcome import Outcome
-from dynid.estimators.law_checks import MISMATCH, Finding, check_motion
+from dynid.core.finding import Finding, Level, Name
+from dynid.estimators.law_checks import LawCheck, check_motion
 from dynid.estimators.law_errors import averaged, running_mean
 from dynid.problem.closed_loop import LoopProblem
 from dynid.problem.replay import Replayed
@@ -22,7 +22,7 @@ HOPELESS = 0.6
 """Relative torque error from which on nothing of the loop is explained."""
 
 
-def check_loop(problem: LoopProblem, final: Replayed) -> Finding:
+def check_loop(problem: LoopProblem, final: Replayed) -> LawCheck:
     """Compare measured and simulated torques, as a whole and for a shift in time, and positions if any.
 
     The error of a loop with the wrong bandwidth or delay is τ(t) − τ_s(t) ≈ δ τ̇_s: it is regressed on the
@@ -41,9 +41,9 @@ def check_loop(problem: LoopProblem, final: Replayed) -> Finding:
     outcome = None
     if late:
         worst = max(late, key=lambda j: joints[j].error)
-        outcome = Outcome(
-            MISMATCH,
-            False,
+        outcome = Finding(
+            Name.CONTROL_LAW_MISMATCH,
+            Level.FAIL,
             f"The simulated torques of {', '.join(names[j] for j in late)} run beside the measured ones in "
             f"time (by {1000 * joints[worst].lag:+.0f} ms at the worst, {100 * joints[worst].error:.0f} % of "
             "the torque): the simulated loop has not the bandwidth or delay of the real one.",
@@ -51,17 +51,17 @@ def check_loop(problem: LoopProblem, final: Replayed) -> Finding:
         )
     elif lost:
         worst = max(lost, key=lambda j: joints[j].error)
-        outcome = Outcome(
-            "torque not explained",
-            False,
+        outcome = Finding(
+            Name.TORQUE_NOT_EXPLAINED,
+            Level.FAIL,
             f"The simulated torques of {', '.join(names[j] for j in lost)} miss the measured ones by "
             f"{100 * joints[worst].error:.0f} % of the torque: the simulated loop is not that of the log.",
             "Check the reference, the control law, signs and units of the torques, and the robot.",
         )
-    return Finding(facts, outcome or moved.outcome, _beside(problem, joints, names))
+    return LawCheck(facts, outcome or moved.outcome, _beside(problem, joints, names))
 
 
-def _beside(problem: LoopProblem, joints: list[_Joint], names: list[str]) -> tuple[str, ...]:
+def _beside(problem: LoopProblem, joints: list[_Joint], names: list[str]) -> tuple[Finding, ...]:
     """Care where torques run beside each other by more than a held torque may: half a sample."""
     T = problem.controller.sample_time
     assert T is not None
@@ -70,9 +70,13 @@ def _beside(problem: LoopProblem, joints: list[_Joint], names: list[str]) -> tup
         return ()
     each = ", ".join(f"{names[j]} by {1000 * joints[j].lag:+.2g} ms" for j in late)
     return (
-        f"Take care: the simulated torques run beside the measured ones in time ({each}; half a sample of "
-        f"the controller is {500 * T:.2g} ms): sample time, delay or velocity estimate of the controller may "
-        "be wrong, or the log's torques late; viscous friction and small inertias suffer first.",
+        Finding(
+            Name.TORQUE_LAG,
+            Level.CARE,
+            f"The simulated torques run beside the measured ones in time ({each}; half a sample of the "
+            f"controller is {500 * T:.2g} ms): sample time, delay or velocity estimate of the controller may "
+            "be wrong, or the log's torques late; viscous friction and small inertias suffer first.",
+        ),
     )
 
 

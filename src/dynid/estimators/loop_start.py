@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.core.errors import DynidError, NotTrustworthyError, unknown_name
-from dynid.core.outcome import Outcome
+from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.fit import Fit
 from dynid.problem.closed_loop import LoopExperiment, LoopProblem, Memory
 
@@ -97,14 +97,14 @@ def check_options(
         raise DynidError(f"value_tolerance is {value_tolerance}; it must be positive.")
 
 
-def check_simulated(outcome: Outcome) -> None:
+def check_simulated(outcome: Finding) -> None:
     """Refuse to go on from a simulation that came to nothing.
 
     Raises:
         NotTrustworthyError: with cause and remedy.
     """
     if not outcome.trustworthy:
-        raise NotTrustworthyError(f"{outcome.cause} {outcome.remedy}")
+        raise NotTrustworthyError(outcome.text)
 
 
 def movement(before: FloatArray, fit: Fit, tolerance: float, share: float) -> FloatArray:
@@ -116,15 +116,15 @@ def movement(before: FloatArray, fit: Fit, tolerance: float, share: float) -> Fl
     return np.asarray(np.where(moved > 0, moved / np.maximum(allowed, 1e-300), 0.0), dtype=float)
 
 
-def unsettled(problem: LoopProblem, before: FloatArray, fit: Fit, iterations: int, remedy: str) -> Outcome:
+def unsettled(problem: LoopProblem, before: FloatArray, fit: Fit, iterations: int, remedy: str) -> Finding:
     """Which parameter still moves most, beside its deviation."""
     worst = np.flatnonzero(fit.kept)[int(np.argmax(movement(before, fit, 1e-2, 1.0)))]
     place = int(np.sum(fit.kept[:worst]))
     sigma = float(np.sqrt(max(fit.covariance[place, place], 0.0)))
     passes = "pass" if iterations == 1 else "passes"
-    return Outcome(
-        "not converged",
-        False,
+    return Finding(
+        Name.NOT_CONVERGED,
+        Level.FAIL,
         f"After {iterations} {passes} {problem.names[worst]} still moved most, from {before[worst]:.4g} to "
         f"{fit.values[worst]:.4g} (its standard deviation is {sigma:.2g}).",
         remedy,

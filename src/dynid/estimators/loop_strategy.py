@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.core.errors import DynidError, NotTrustworthyError
+from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.essential import Essential
 from dynid.estimators.law_checks import SYSTEMATIC, check_law
 from dynid.estimators.least_squares import WLS
@@ -21,7 +22,7 @@ from dynid.problem.closed_loop import LoopProblem
 from dynid.problem.problem import Problem
 
 FloatArray = NDArray[np.float64]
-_MENDED = ("inertia not positive definite", "weak instruments")
+_MENDED = (Name.INERTIA_NOT_POSITIVE, Name.WEAK_INSTRUMENTS)
 """Outcomes that fewer parameters may mend."""
 _ROUNDS = 4
 """Prunings at most: a smaller model moves the simulation, and the simulation may prune again."""
@@ -96,16 +97,17 @@ class LoopStrategy(Strategy):
         try:
             solved = solve(known) if law.outcome is None else self.first_pass(known)
         except NotTrustworthyError as error:
-            if law.outcome is None and not law.notes:
+            if law.outcome is None and not law.findings:
                 raise
             if law.outcome is None:
-                raise NotTrustworthyError(f"{error} {' '.join(law.notes)}") from error
-            text = f"{law.outcome.cause} {law.outcome.remedy} (The simulation with it ended so: {error})"
+                said = " ".join(finding.text for finding in law.findings)
+                raise NotTrustworthyError(f"{error} {said}") from error
+            text = f"{law.outcome.text} (The simulation with it ended so: {error})"
             raise NotTrustworthyError(text) from error
         fit = replace(
             solved.fit,
             problem_outcome=law.outcome or solved.fit.problem_outcome,
-            notes=(*law.notes, *_forgotten(known), *solved.fit.notes),
+            findings=(*law.findings, *_forgotten(known), *solved.fit.findings),
             facts={**law.facts, **_remembered(known), **solved.fit.facts},
         )
         return replace(solved, fit=fit)
@@ -144,14 +146,19 @@ def _remembered(problem: LoopProblem) -> dict[str, object]:
     return {"law_memory": memories}
 
 
-def _forgotten(problem: LoopProblem) -> tuple[str, ...]:
+def _forgotten(problem: LoopProblem) -> tuple[Finding, ...]:
     """Which logs may start with integrals that nobody knows."""
     names = [repr(e.name) for e in problem.experiments if e.memory is None]
     if not problem.controller.law.memory or not names:
         return ()
     return (
-        f"What the law remembers (integrals) at the start of log {', '.join(names)} could not be found from "
-        "its torques and is taken as zero: if the log was cut out of a longer run, offsets are wrong.",
+        Finding(
+            Name.LAW_MEMORY_UNKNOWN,
+            Level.NOTE,
+            f"What the law remembers (integrals) at the start of log {', '.join(names)} could not be found "
+            "from its torques and is taken as zero: if the log was cut out of a longer run, offsets are "
+            "wrong.",
+        ),
     )
 
 

@@ -1,11 +1,11 @@
-"""Judge a fit: named outcomes with cause and remedy, and notes on what deserves attention."""
+"""Judge a fit: named outcomes with cause and remedy, and findings on what deserves attention."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.estimators.estimate import Outcome
+from dynid.core.finding import FINE, Finding, Level, Name
 from dynid.estimators.fit import Fit
 from dynid.problem.problem import Problem
 from dynid.problem.spectrum import spectrum
@@ -17,11 +17,9 @@ OUTLIER_RATIO = 3.0
 _MEDIAN_OF_NORMAL = 0.6744897501960817
 _LISTED = 12
 
-FINE = Outcome("fine", True)
 
-
-def judge(problem: Problem, fit: Fit) -> tuple[Outcome, tuple[str, ...]]:
-    """The gravest outcome of a fit, and its notes."""
+def judge(problem: Problem, fit: Fit) -> tuple[Finding, tuple[Finding, ...]]:
+    """The gravest outcome of a fit, and what else deserves attention."""
     ratio = outlier_ratios(problem, fit)
     found = (
         fit.problem_outcome
@@ -32,17 +30,28 @@ def judge(problem: Problem, fit: Fit) -> tuple[Outcome, tuple[str, ...]]:
         or _outliers(problem, fit, ratio)
         or FINE
     )
-    notes = list(fit.notes)
+    beside = list(fit.findings)
     if found.trustworthy and fit.spectrum.condition > POOR_CONDITION:
-        notes.append(
-            f"The column-scaled condition number is {fit.spectrum.condition:.0f} (good is below "
-            f"{POOR_CONDITION:.0f}): {_weak(problem, fit)} are hard to tell apart; a more exciting motion or "
-            "fewer parameters would help."
+        beside.append(
+            Finding(
+                Name.POOR_CONDITION,
+                Level.NOTE,
+                f"The column-scaled condition number is {fit.spectrum.condition:.0f} (good is below "
+                f"{POOR_CONDITION:.0f}): {_weak(problem, fit)} are hard to tell apart.",
+                "A more exciting motion or fewer parameters would help.",
+                figures={"condition_scaled": fit.spectrum.condition},
+            )
         )
     robust = fit.score_weights is not None
     if robust and np.nanmax(ratio, initial=0.0) > OUTLIER_RATIO:
-        notes.append("Outliers are many or large; they were given little weight, but look for their cause.")
-    return found, tuple(notes)
+        beside.append(
+            Finding(
+                Name.OUTLIERS,
+                Level.NOTE,
+                "Outliers are many or large; they were given little weight, but look for their cause.",
+            )
+        )
+    return found, tuple(beside)
 
 
 def outlier_ratios(problem: Problem, fit: Fit) -> FloatArray:
@@ -62,7 +71,7 @@ def outlier_ratios(problem: Problem, fit: Fit) -> FloatArray:
     return ratios
 
 
-def _too_few_rows(problem: Problem, fit: Fit) -> Outcome | None:
+def _too_few_rows(problem: Problem, fit: Fit) -> Finding | None:
     rows, wanted = int(problem.row_counts.sum()), fit.root.shape[1]
     short = [
         problem.robot.joints[problem.robot.coordinates[j]].name
@@ -72,16 +81,16 @@ def _too_few_rows(problem: Problem, fit: Fit) -> Outcome | None:
     if rows > int(fit.kept.sum()) and not short:
         return None
     where = f" joints without rows to spare: {', '.join(short)};" if short else ""
-    return Outcome(
-        "too few rows",
-        False,
+    return Finding(
+        Name.TOO_FEW_ROWS,
+        Level.FAIL,
         f"{rows} rows are left for {max(wanted, int(fit.kept.sum()))} parameters;{where} the errors cannot "
         "be judged.",
         "Record longer, decimate less, or lower the speed thresholds.",
     )
 
 
-def _rank_deficient(problem: Problem, fit: Fit) -> Outcome | None:
+def _rank_deficient(problem: Problem, fit: Fit) -> Finding | None:
     columns = fit.spectrum.s.size
     if fit.spectrum.rank == columns:
         return None
@@ -94,48 +103,48 @@ def _rank_deficient(problem: Problem, fit: Fit) -> Outcome | None:
         causes.append(f"cannot be told apart: {'; '.join(apart)}")
     if unseen:
         causes.append(f"not seen at all: {_listed(unseen)}")
-    return Outcome(
-        "rank deficient",
-        False,
+    return Finding(
+        Name.RANK_DEFICIENT,
+        Level.FAIL,
         f"The rows show {fit.spectrum.rank} of {columns} directions; {' and '.join(causes)}.",
         "Move the joints concerned, each at several speeds and in both directions, leave such parameters "
         "out, or give a prior with Ridge.",
     )
 
 
-def _not_converged(fit: Fit) -> Outcome | None:
+def _not_converged(fit: Fit) -> Finding | None:
     if fit.converged:
         return None
-    return Outcome(
-        "not converged",
-        False,
+    return Finding(
+        Name.NOT_CONVERGED,
+        Level.FAIL,
         f"The values still moved after {fit.iterations} iterations.",
         "Allow more iterations, start elsewhere, or use a simpler model.",
     )
 
 
-def _under_excited(problem: Problem, fit: Fit) -> Outcome | None:
+def _under_excited(problem: Problem, fit: Fit) -> Finding | None:
     condition = fit.spectrum.condition
     if condition <= HOPELESS_CONDITION:
         return None
-    return Outcome(
-        "under-excited",
-        False,
+    return Finding(
+        Name.UNDER_EXCITED,
+        Level.FAIL,
         f"The column-scaled condition number is {condition:.2g} (good is below {POOR_CONDITION:.0f}): "
         f"{_weak(problem, fit)} hardly differ in what they do to the torques.",
         "Record a more exciting motion, or keep essential parameters only.",
     )
 
 
-def _outliers(problem: Problem, fit: Fit, ratios: FloatArray) -> Outcome | None:
+def _outliers(problem: Problem, fit: Fit, ratios: FloatArray) -> Finding | None:
     worst = float(np.nanmax(ratios, initial=0.0)) if np.any(np.isfinite(ratios)) else 0.0
     if fit.score_weights is not None or worst <= OUTLIER_RATIO:
         return None
     joint = int(np.nanargmax(ratios))
     name = problem.robot.joints[problem.robot.coordinates[joint]].name
-    return Outcome(
-        "outliers dominate",
-        False,
+    return Finding(
+        Name.OUTLIERS_DOMINATE,
+        Level.FAIL,
         f"The residual of joint {name} is {worst:.1f} times its robust size: a few rows carry most of the "
         "error.",
         "Use IRLS, a median filter on the log, or look at these rows: collisions, dropped samples, stiction.",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.core.outcome import Outcome
+from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.coloured import colour_of
 from dynid.estimators.didim import DIDIM
 from dynid.estimators.fit import Fit
@@ -175,12 +175,12 @@ class OutputError(LoopStrategy):
         )
         facts["position_colour"] = colour.ratio
         if self.uncertainty == Classical.name:
-            fit = replace(fit, notes=(*fit.notes, *colour.notes))
+            fit = replace(fit, findings=(*fit.findings, *colour.findings))
         if not self.open_loop:
             found = check_loop(problem, final)
             facts |= found.facts
             outcome = outcome or found.outcome
-            fit = replace(fit, notes=(*fit.notes, *found.notes))
+            fit = replace(fit, findings=(*fit.findings, *found.findings))
         full = replace(
             fit,
             iterations=max(1, len(history)),
@@ -239,11 +239,11 @@ def _entry(trial: Trial, better: Trial | None, damping: float) -> dict[str, Any]
 
 def _unsettled(
     problem: LoopProblem, trial: Trial, fit: Fit, history: list[dict[str, Any]], allowed: int
-) -> Outcome:
+) -> Finding:
     if len(history) < allowed or history[-1]["solved"] is None:
-        return Outcome(
-            "not converged",
-            False,
+        return Finding(
+            Name.NOT_CONVERGED,
+            Level.FAIL,
             f"After {len(history)} steps no further one lowers the distance of the positions, although the "
             "criterion is not at rest: the simulation does not follow its derivatives so far.",
             "Start nearer (DIDIM's or least squares' values), check the control law and where the log "

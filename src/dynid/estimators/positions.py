@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.core.errors import DynidError
-from dynid.core.outcome import FINE, Outcome
+from dynid.core.finding import FINE, Finding
 from dynid.problem.closed_loop import LoopExperiment, LoopProblem, Memory
 from dynid.problem.problem import Problem
 from dynid.problem.replay import Model, Run, run_experiment
@@ -37,7 +37,7 @@ class Trial:
     values: FloatArray
     runs: tuple[Run, ...]
     errors: tuple[FloatArray, ...]
-    outcome: Outcome
+    outcome: Finding
 
     @property
     def norms(self) -> FloatArray:

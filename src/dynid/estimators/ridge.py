@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.core.errors import DynidError, ShapeError, unknown_name
+from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.fit import Fit
 from dynid.estimators.least_squares import weighted_fit
 from dynid.estimators.strategy import Strategy
@@ -75,9 +76,13 @@ class Ridge(Strategy):
         share = np.clip(np.diag(posterior) / variance, 0.0, 1.0)
         names = [name for name, k in zip(problem.names, chosen, strict=True) if k]
         held = [name for name, s in zip(names, share, strict=True) if s > _MOSTLY_PRIOR]
-        notes = [f"The prior says more than the log about {', '.join(held)}."] if held else []
+        findings = []
+        if held:
+            said = f"The prior says more than the log about {', '.join(held)}."
+            findings.append(Finding(Name.PRIOR_DOMINATES, Level.NOTE, said))
         if self.prior is None and not problem.robot.parameters:
-            notes.append("The robot has no a-priori values, so the prior is zero for every parameter.")
+            said = "The robot has no a-priori values, so the prior is zero for every parameter."
+            findings.append(Finding(Name.NO_PRIOR, Level.NOTE, said))
         return replace(
             start,
             values=values,
@@ -85,7 +90,7 @@ class Ridge(Strategy):
             covariance=posterior,
             spectrum=joint,
             row_weights=weights**2,
-            notes=tuple(notes),
+            findings=tuple(findings),
             facts={"prior_strength": strength, "prior_share": _by_name(names, share), "held_by_prior": held},
         )
 

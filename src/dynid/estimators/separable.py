@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.core.errors import DynidError, unknown_name
+from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.augmented import Augmented
 from dynid.estimators.estimate import Further
 from dynid.estimators.fit import Fit, FurtherColumns
@@ -201,14 +202,14 @@ def _finished(problem: Problem, found: _Found, used: int) -> Fit:
         weights=weights,
         iterations=used,
         converged=found.converged,
-        notes=_notes(system, columns, further, sigma_of),
+        findings=_findings(system, columns, further, sigma_of),
         further=FurtherColumns(further, columns, residual),
     )
 
 
-def _notes(
+def _findings(
     system: Augmented, columns: tuple[FloatArray, ...], further: Further, sigma: FloatArray
-) -> tuple[str, ...]:
+) -> tuple[Finding, ...]:
     """Terms the motion does not show: the coefficient is within its doubt, or a constant at a bound."""
     low, high = system.bounds()
     count = len(system.slots)
@@ -224,4 +225,5 @@ def _notes(
             unseen.append(slot.coefficient)
     if not unseen:
         return ()
-    return (f"The motion does not show {', '.join(unseen)}; leave the term out on these joints.",)
+    said = f"The motion does not show {', '.join(unseen)}; leave the term out on these joints."
+    return (Finding(Name.FRICTION_SHAPE, Level.NOTE, said),)

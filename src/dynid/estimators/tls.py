@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.estimators.estimate import Outcome
+from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.fit import Fit
 from dynid.estimators.least_squares import weighted_fit
 from dynid.estimators.strategy import Strategy
@@ -78,10 +78,10 @@ class TLS(Strategy):
         )
 
 
-def _no_solution() -> Outcome:
-    return Outcome(
-        "not generic",
-        False,
+def _no_solution() -> Finding:
+    return Finding(
+        Name.NOT_GENERIC,
+        Level.FAIL,
         "The errors are as large as the weakest direction of the motion, so total least squares has no "
         "stable solution; the values are those of least squares.",
         "Excite the robot more, remove parameters that are not essential, or use WLS or IRLS.",

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.finding import Finding
 from dynid.estimators.fit import Fit
 from dynid.problem.problem import Problem
 
@@ -23,12 +24,12 @@ class Doubt:
     Args:
         covariance: of the fit's columns.
         facts: figures by name, such as the lag chosen.
-        notes: sentences on what deserves attention.
+        findings: what deserves attention.
     """
 
     covariance: FloatArray
     facts: Mapping[str, Any] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True)

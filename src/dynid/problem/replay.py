@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dynid.base.base_map import BaseMap
 from dynid.base.find import base_of
 from dynid.compile.kernels import kernels
-from dynid.core.outcome import FINE, Outcome
+from dynid.core.finding import FINE, Finding
 from dynid.model.parameters import DRIVE_INERTIA
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
@@ -46,7 +46,7 @@ class Replayed:
     motions: tuple[Motion, ...]
     torques: tuple[FloatArray, ...]
     substeps: int
-    outcome: Outcome
+    outcome: Finding
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,7 +206,7 @@ class Run:
     inputs: FloatArray
     substeps: int
     paths: Paths | None
-    outcome: Outcome
+    outcome: Finding
 
 
 def run_experiment(

@@ -41,7 +41,7 @@ def headline(
         stability: parameters from each experiment alone.
         concerns: what else was noticed about the parameters.
     """
-    notes = _notes(estimate)
+    notes = estimate.findings
     findings = gravest_first(
         [
             *concerns,
@@ -67,7 +67,7 @@ def headline(
 
 def _outcome(estimate: Estimate, fit: Validation) -> list[Finding]:
     outcome = estimate.outcome
-    if outcome.trustworthy and not outcome.cause:
+    if outcome.trustworthy and not outcome.sentence:
         if not fit.judged.overall_percent <= Thresholds().overall_percent:
             return [
                 Finding(
@@ -79,17 +79,7 @@ def _outcome(estimate: Estimate, fit: Validation) -> list[Finding]:
             ]
         sound = "The estimation ended well: every parameter kept is determined by the data."
         return [Finding(Name.ESTIMATION_SOUND, Level.GOOD, sound)]
-    name = Name(outcome.name)
-    level = Level.FAIL if not outcome.trustworthy else Level.GOOD if name is Name.FINE else Level.CARE
-    return [Finding(name, level, outcome.cause, outcome.remedy)]
-
-
-def _notes(estimate: Estimate) -> list[Finding]:
-    """Notes of the estimate; those that bid care are cautions: a bias that no standard deviation shows."""
-    return [
-        Finding(Name.ESTIMATION_SOUND, Level.CARE if note.startswith("Take care") else Level.NOTE, note)
-        for note in estimate.notes
-    ]
+    return [outcome]
 
 
 def _poorly_known(estimate: Estimate) -> list[Finding]:

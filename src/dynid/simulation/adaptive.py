@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dynid.compile.program import Port
 from dynid.compile.trace import Kernel
 from dynid.core.errors import DynidError
-from dynid.core.outcome import FINE, Outcome
+from dynid.core.finding import FINE, Finding, Level, Name
 from dynid.dynamics.algebra import Scalar
 from dynid.dynamics.direct import direct_dynamics
 from dynid.dynamics.operations import symbolic
@@ -52,7 +52,7 @@ def run_adaptive(
     q0: FloatArray,
     qd0: FloatArray,
     tolerance: float = 1e-7,
-) -> tuple[Paths, Outcome]:
+) -> tuple[Paths, Finding]:
     """Integrate a continuous law; inputs, noise among them, are interpolated between their samples.
 
     Args:
@@ -129,9 +129,9 @@ def run_adaptive(
     if found.status >= 0:
         return paths, FINE
     end = float(found.t[-1]) if len(found.t) else 0.0
-    return paths, Outcome(
-        "diverged",
-        False,
+    return paths, Finding(
+        Name.DIVERGED,
+        Level.FAIL,
         f"The adaptive integrator stops at {end:.3g} s ({found.message}).",
         "Check the gains of the law and the robot's parameters.",
     )

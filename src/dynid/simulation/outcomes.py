@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.core.outcome import FINE, Outcome
+from dynid.core.finding import FINE, Finding, Level, Name
 from dynid.model.robot import Robot
 from dynid.simulation.inertia import definiteness
 from dynid.simulation.reference import Reference
@@ -21,39 +21,39 @@ _COUNTABLE = 1e5
 """Positions beyond which sine and cosine mean nothing."""
 
 
-def indefinite(value: float, time: float) -> Outcome:
+def indefinite(value: float, time: float) -> Finding:
     """M(q) is not positive definite, so accelerations mean nothing."""
-    return Outcome(
-        "inertia not positive definite",
-        False,
+    return Finding(
+        Name.INERTIA_NOT_POSITIVE,
+        Level.FAIL,
         f"The inertia matrix loses its positive definiteness at {time:.3g} s (smallest eigenvalue "
         f"{value:.2g} of the largest): with these parameters no acceleration follows from a torque.",
         "Start from physical parameters (the regular start has M = 1), or keep only essential parameters.",
     )
 
 
-def obstacle(robot: Robot, parameters: FloatArray, reference: Reference) -> Outcome | None:
+def obstacle(robot: Robot, parameters: FloatArray, reference: Reference) -> Finding | None:
     """What forbids a simulation from the start: M(q) not positive definite somewhere on the reference."""
     return _indefinite_on(robot, parameters, reference.q, reference)
 
 
-def too_stiff(limit: int, *, given: bool = False) -> Outcome:
+def too_stiff(limit: int, *, given: bool = False) -> Finding:
     """Friction acts faster than the integrator may step, in steps whose number was ``given`` or chosen."""
     more = "Leave substeps out or allow more of them. " if given else ""
-    return Outcome(
-        "friction too stiff",
-        False,
+    return Finding(
+        Name.FRICTION_TOO_STIFF,
+        Level.FAIL,
         f"The friction near rest is too stiff for {limit} integration step{'s' * (limit > 1)} per sample.",
         f"{more}Widen the smooth sign (width), use set-valued friction (stick), or check the inertias, which "
         "may be far too small.",
     )
 
 
-def inaccurate(error: float, tolerance: float, substeps: int) -> Outcome:
+def inaccurate(error: float, tolerance: float, substeps: int) -> Finding:
     """Step doubling ended before the tolerance was reached."""
-    return Outcome(
-        "tolerance not reached",
-        True,
+    return Finding(
+        Name.TOLERANCE_NOT_REACHED,
+        Level.CARE,
         f"With {substeps} integration steps per sample the positions still change by {error:.2g} rad or m, "
         f"more than the tolerance {tolerance:.2g}.",
         "Accept this error, leave substeps out if you gave it, widen the smooth sign (width), use set-valued "
@@ -61,11 +61,11 @@ def inaccurate(error: float, tolerance: float, substeps: int) -> Outcome:
     )
 
 
-def rounded(step: float) -> Outcome:
+def rounded(step: float) -> Finding:
     """All is fine, but readings that flip leave an error that no shorter step removes."""
-    return Outcome(
-        FINE.name,
-        True,
+    return Finding(
+        Name.FINE,
+        Level.NOTE,
         f"Encoders round: positions are exact up to single encoder steps ({step:.2g} rad or m), because a "
         "reading that flips one sample earlier or later moves the loop, however short the integration steps.",
         "Compare such simulations by their statistics, or simulate without rounding (resolution 0).",
@@ -80,7 +80,7 @@ def judge_path(
     *,
     follows: bool = True,
     tau: FloatArray | None = None,
-) -> Outcome:
+) -> Finding:
     """Whether a simulated path is finite, near its reference, and with M(q) > 0 all along.
 
     Args:
@@ -107,17 +107,17 @@ def judge_path(
     axis = int(np.argmin(_in_sight(q, reference, follows)[end]))
     time, joint = float(reference.time[end]), robot.joints[robot.coordinates[axis]].name
     if end == 0:
-        return Outcome(
-            "diverged",
-            False,
+        return Finding(
+            Name.DIVERGED,
+            Level.FAIL,
             f"The start of joint {joint!r} lies far from its reference: {q[0, axis]:.4g} instead of "
             f"{reference.q[0, axis]:.4g} rad or m.",
             f"Start within {FAR:g} times the reference's range and 1 rad or m, or move the reference; mind "
             "that angles are in radians.",
         )
-    return Outcome(
-        "diverged",
-        False,
+    return Finding(
+        Name.DIVERGED,
+        Level.FAIL,
         f"The simulated loop diverges at {time:.3g} s, first at joint {joint!r}: its gains do not stabilise "
         "the robot with these parameters.",
         "Check the gains, the sample time and the delay of the controller, or let the gains follow the "
@@ -145,7 +145,7 @@ def _in_sight(q: FloatArray, reference: Reference, follows: bool) -> NDArray[np.
         return np.asarray(np.abs(q - reference.q[: len(q)]) <= limit)
 
 
-def law_failed(robot: Robot, tau: FloatArray, time: FloatArray) -> Outcome | None:
+def law_failed(robot: Robot, tau: FloatArray, time: FloatArray) -> Finding | None:
     """The named outcome when a law answers NaN while the robot is still on its way.
 
     Args:
@@ -157,9 +157,9 @@ def law_failed(robot: Robot, tau: FloatArray, time: FloatArray) -> Outcome | Non
     if not len(lost):
         return None
     sample, axis = (int(k) for k in lost[0])
-    return Outcome(
-        "law gave NaN",
-        False,
+    return Finding(
+        Name.LAW_GAVE_NAN,
+        Level.FAIL,
         f"The control law gives NaN as torque of joint {robot.joints[robot.coordinates[axis]].name!r} at "
         f"{float(time[sample]):.3g} s, where positions and speeds are still finite.",
         "Correct the law: look for 0/0, roots and logarithms of negative numbers, and gains that are NaN.",
@@ -179,7 +179,7 @@ def _thrown(q: FloatArray, end: int) -> FloatArray:
 
 def _indefinite_on(
     robot: Robot, parameters: FloatArray, q: FloatArray, reference: Reference, sample: int | None = None
-) -> Outcome | None:
+) -> Finding | None:
     """The named outcome when M(q) loses its definiteness on a path, or on one that leads to a sample."""
     rows = np.unique(np.linspace(0, len(q) - 1, min(_CHECKED, len(q))).astype(int))
     with np.errstate(invalid="ignore"):
@@ -193,16 +193,16 @@ def _indefinite_on(
     return indefinite(float(values.min()), float(reference.time[where]))
 
 
-def _limits(robot: Robot, q: FloatArray, reference: Reference) -> Outcome:
+def _limits(robot: Robot, q: FloatArray, reference: Reference) -> Finding:
     reached = np.column_stack([q.min(axis=0), q.max(axis=0)])
     for axis, j in enumerate(robot.coordinates):
         limits = robot.joints[j].limits
         if limits.lower <= reached[axis, 0] and reached[axis, 1] <= limits.upper:
             continue
         sample = int(np.argmax((q[:, axis] < limits.lower) | (q[:, axis] > limits.upper)))
-        return Outcome(
-            "outside the limits",
-            True,
+        return Finding(
+            Name.OUTSIDE_LIMITS,
+            Level.CARE,
             f"Joint {robot.joints[j].name!r} leaves its limits {limits.lower:.4g} … {limits.upper:.4g} "
             f"at {float(reference.time[sample]):.3g} s, where it reaches {q[sample, axis]:.4g}.",
             "Shrink the reference or stiffen the loop.",

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from dynid.base.base_map import BaseMap
 from dynid.base.find import base_of
 from dynid.core.errors import DynidError
-from dynid.core.outcome import FINE, Outcome
+from dynid.core.finding import FINE, Finding
 from dynid.logs.log import Log, Step
 from dynid.model.robot import Robot
 from dynid.simulation.accuracy import DEFAULT, MAX_SUBSTEPS, Accuracy
@@ -163,7 +163,7 @@ class _Job:
 
     def finished(
         self,
-        outcome: Outcome,
+        outcome: Finding,
         paths: Paths | None = None,
         row: int = 0,
         substeps: int = 0,
@@ -234,7 +234,7 @@ def _ended(job: _Job, done: Integrated, accuracy: Accuracy) -> Simulation:
     return job.finished(outcome, done.paths, 0, done.substeps, done.error)
 
 
-def _judged(job: _Job, q: FloatArray, tau: FloatArray) -> Outcome:
+def _judged(job: _Job, q: FloatArray, tau: FloatArray) -> Finding:
     setup = job.setup
     follows = setup.controller.law.feedback
     return judge_path(setup.robot, setup.standard, q, setup.reference, follows=follows, tau=tau)

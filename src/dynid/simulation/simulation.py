@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.core.outcome import Outcome
+from dynid.core.finding import Finding
 from dynid.logs.log import Log
 from dynid.preparation.motion import Motion
 
@@ -36,7 +36,7 @@ class Simulation:
     tau: FloatArray
     substeps: int
     error: float
-    outcome: Outcome
+    outcome: Finding
 
     @property
     def motion(self) -> Motion:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from dynid.base.base_map import BaseMap
 from dynid.core.errors import DynidError, NotTrustworthyError
 from dynid.core.finding import Finding, Level, Name, gravest_first
-from dynid.core.outcome import Outcome
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.law_checks import check_law
 from dynid.estimators.loop_gains import Gains, transient
@@ -69,7 +68,7 @@ class Replay:
     """
 
     motions: tuple[Motion, ...]
-    lawless: tuple[tuple[str, Outcome], ...] = ()
+    lawless: tuple[tuple[str, Finding], ...] = ()
 
     def told(self, found: Validation) -> Validation:
         """The validation, with the law in the first place where it does not hold."""
@@ -83,7 +82,7 @@ class Replay:
             Name.CONTROL_LAW_MISMATCH,
             Level.CARE if verdict.trustworthy else Level.FAIL,
             f"The control law does not hold on validation {logs}, so a simulation under it proves nothing "
-            f"about the parameters, good or bad. {worst.cause}",
+            f"about the parameters, good or bad. {worst.sentence}",
             worst.remedy,
         )
         sentence = f"The control law does not hold on {logs}, so this proves nothing. {verdict.sentence}"
@@ -130,7 +129,7 @@ def replayed(
             raise
         name, law = lawless[0]
         raise NotTrustworthyError(
-            f"The control law does not hold on validation log {name!r}. {law.cause} {law.remedy} {error}"
+            f"The control law does not hold on validation log {name!r}. {law.text} {error}"
         ) from error
 
 
@@ -139,9 +138,7 @@ def _simulated(problem: LoopProblem, values: FloatArray) -> tuple[Motion, ...]:
     trim = transient(None, Gains(problem.controller, None), problem)
     found = replay(problem, Model(problem.robot, problem.base, values), problem.controller, trim)
     if not found.outcome.trustworthy:
-        raise NotTrustworthyError(
-            f"The unseen motion cannot be simulated: {found.outcome.cause} {found.outcome.remedy}"
-        )
+        raise NotTrustworthyError(f"The unseen motion cannot be simulated: {found.outcome.text}")
     return found.motions
 
 
