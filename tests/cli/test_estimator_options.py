@@ -13,7 +13,7 @@ from cli.scara_logs import Capsys, distance, fit, strategy, values, write_all
 from dynid.cli.estimator_options import METHODS, NONLINEAR, SETTINGS, EstimatorOptions
 from dynid.cli.loop_options import LOOP_METHODS
 from dynid.estimators import identify
-from dynid.results.result import load_result
+from dynid.results.load import load_result
 from support.estimation import scara
 
 

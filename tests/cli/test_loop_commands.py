@@ -15,7 +15,8 @@ from dynid.base.find import find_base
 from dynid.cli.main import run
 from dynid.model.load import load_robot
 from dynid.results.comparison import compare_results
-from dynid.results.result import SavedResult, load_result
+from dynid.results.load import load_result
+from dynid.results.result import SavedResult
 
 Capsys = pytest.CaptureFixture[str]
 SIMULATE = (

@@ -10,7 +10,7 @@ import pytest
 import dynid.cli.fit as fit_command
 from cli.commands import assert_one_sentence, dynid
 from cli.scara_logs import LOAD_TRUTH, Capsys, distance, fit, strategy, values, write_all
-from dynid.results.result import load_result
+from dynid.results.load import load_result
 from support.estimation import STRIBECK_TRUTH
 
 

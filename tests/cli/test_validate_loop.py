@@ -13,7 +13,7 @@ import pytest
 import dynid.cli.validate as validate_command
 from cli.commands import assert_one_sentence, dynid
 from dynid.cli.main import run
-from dynid.results.result import load_result
+from dynid.results.load import load_result
 
 Capsys = pytest.CaptureFixture[str]
 NOISE = ("--position-noise", "4e-5", "--torque-noise-relative", "0.03")

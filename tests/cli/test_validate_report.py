@@ -214,15 +214,14 @@ DAMAGE = {
     "no arrays": (
         "arrays.npz",
         b"PK",
-        "The result in hurt is damaged (arrays.npz cannot be read); fit again.",
+        "The result in hurt is damaged (arrays.npz was changed or removed since it was saved); fit again.",
     ),
-    "cut arrays": ("arrays.npz", b"PK\x03\x04", "The result in hurt is damaged (arrays.npz cannot be read)"),
     "no document": (
         "result.json",
         None,
         "The result in hurt is damaged (result.json lacks 'document'); fit again.",
     ),
-    "later": ("result.json", b'{"schema": 99}', "has schema 99; this version reads schema 1."),
+    "later": ("result.json", b'{"schema": 99}', "has schema 99; this version reads schemas 1 and 2."),
 }
 
 

@@ -16,7 +16,7 @@ from dynid.logs.log import Log
 from dynid.model.load import load_robot
 from dynid.preparation.preparation import Preparation
 from dynid.results.load import load_result
-from dynid.results.result import save_result
+from dynid.results.save import save_result
 from dynid.simulation.controller import Controller
 from dynid.simulation.controller_file import load_controller
 from dynid.simulation.laws import PID

@@ -9,7 +9,9 @@ import pytest
 
 from dynid.model.load import load_robot
 from dynid.preparation.motion import Motion
-from dynid.results.trail import Trail, trail_arrays, trails_from
+from dynid.results.load import trails_from
+from dynid.results.result import Trail
+from dynid.results.save import trail_arrays
 from dynid.workflow.novelty import repeated_share
 from dynid.workflow.trails import trails_of
 from support.motions import fourier_motion

@@ -12,6 +12,7 @@ from dynid.cli.output import print_json, write_file
 from dynid.cli.screen import Screen, TextTable
 from dynid.results.comparison import Comparison, compare_results
 from dynid.results.load import load_result
+from dynid.results.save import csv_text
 
 
 def compare(
@@ -82,11 +83,10 @@ def _csv(found: Comparison) -> str:
     head = ["name", "unit"]
     for label in found.labels:
         head += [f"{label} value", f"{label} sigma"]
-    lines = [",".join(f'"{word}"' if "," in word else word for word in [*head, "largest_gap_sigma"])]
-    gaps = found.gaps
+    gaps, rows = found.gaps, list[list[str]]()
     for i, name in enumerate(found.names):
         cells = [name, found.units[i]]
         for k in range(len(found.labels)):
             cells += [f"{found.values[k, i]:.10g}", f"{found.sigma[k, i]:.6g}"]
-        lines.append(",".join([*cells, f"{gaps[i]:.4g}"]))
-    return "\n".join(lines) + "\n"
+        rows.append([*cells, f"{gaps[i]:.4g}"])
+    return csv_text([*head, "largest_gap_sigma"], rows)

@@ -65,13 +65,14 @@ from dynid.cli.robot_options import (
     TermsOption,
     chosen_robot,
 )
-from dynid.cli.run_facts import run_facts
+from dynid.cli.run_facts import input_paths, run_facts
 from dynid.core.errors import DynidError
 from dynid.estimators.strategy import Strategy
 from dynid.logs.read import read_logs
 from dynid.model.robot import Robot
 from dynid.report.page import render_report
-from dynid.results.result import check_free, save_result
+from dynid.results.folder import reserved_folder
+from dynid.results.save import write_result
 from dynid.workflow.document import document_of
 from dynid.workflow.fit import FitResult, fit_logs
 from dynid.workflow.logs import is_long
@@ -118,7 +119,6 @@ def fit(
     as_json: JsonOption = False,
 ) -> int:
     """Identify a robot's parameters from logs, with uncertainties, a verdict and a report."""
-    check_free(out, force)
     found = chosen_robot(robot, terms, gravity, payload, drives)
     how = LoopOptions(friction, width, instruments, open_loop, start, max_iterations)
     own = EstimatorOptions(loss, tuning, prior, prior_sigma, strength, tuple(nonlinear or ()))
@@ -126,7 +126,8 @@ def fit(
     steps, keys = chosen_plan(plan, cutoff_hz, decimation, mask, convention, found.n_coordinates)
     facts = run_facts(context, robot, mapping)
     started = time.perf_counter()
-    with progress_line(quiet=as_json) as tell:
+    inputs = input_paths(context)
+    with reserved_folder(out, force=force, inputs=inputs), progress_line(quiet=as_json) as tell:
         options = {"plan": steps, "overrides": keys, "repair": repair, "progress": tell}
         if method not in LOOP_METHODS:
             refuse_loop_options(method, controller, reference or [], how)
@@ -138,7 +139,7 @@ def fit(
         tell("writing the report")
         document = document_of(result, {**facts, "seconds": time.perf_counter() - started})
         page = render_report(document)
-        save_result(out, result.estimate, document, page, trails=result.trails, force=force)
+        write_result(out, result.estimate, document, page, trails=result.trails)
     summary = summarise(result, document, out, time.perf_counter() - started)
     if as_json:
         print_json(summary)

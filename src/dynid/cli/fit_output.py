@@ -8,7 +8,7 @@ from typing import Any
 
 from dynid.cli.screen import Screen, TextTable
 from dynid.estimators.estimate import Estimate
-from dynid.results.result import REPORT
+from dynid.results.folder import REPORT
 from dynid.workflow.fit import FitResult
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
-import os
 import sys
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from dynid.core.disk import write_whole
 from dynid.core.errors import FileError
 
 
@@ -39,22 +37,7 @@ def write_file(path: Path, text: str, force: bool) -> None:
         raise FileError(f"{path} is a folder; give the file to write.")
     if path.exists() and not force:
         raise FileError(f"{path} exists already; add --force to overwrite it.")
-    temporary = None
     try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(temporary, 0o666 & ~_umask())  # a temporary file is private, the user's file is not
-        os.replace(temporary, path)
+        write_whole(path, text.encode())
     except OSError as error:
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-        reason = error.strerror or error
-        raise FileError(f"{path} cannot be written: {reason}.") from None
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+        raise FileError(f"{path} cannot be written: {error.strerror or error}.") from None

@@ -9,7 +9,8 @@ import typer
 
 from dynid.cli.output import print_json, write_file
 from dynid.report.page import render_report
-from dynid.results.result import REPORT, load_result
+from dynid.results.folder import REPORT
+from dynid.results.load import load_result
 
 ResultArgument = Annotated[Path, typer.Argument(metavar="RESULT", help="A folder written by dynid fit.")]
 

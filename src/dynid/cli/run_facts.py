@@ -35,6 +35,21 @@ def run_facts(context: typer.Context, robot: str, mapping: Path | None) -> dict[
     }
 
 
+_MAY_BE_FOLDERS = ("logs", "validate", "prior")
+"""Options that name a file or a folder; any other text may only happen to be the name of a folder."""
+
+
+def input_paths(context: typer.Context) -> list[Path]:
+    """Files and folders that a command reads, as far as its options name them."""
+    found: list[Path] = []
+    for name, value in context.params.items():
+        for item in value if isinstance(value, list | tuple) else [value]:
+            path = Path(item) if isinstance(item, str | Path) and name != "out" else None
+            if path is not None and (path.is_file() or name in _MAY_BE_FOLDERS):
+                found.append(path)
+    return found
+
+
 def _file_hash(path: Path) -> str | None:
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
 

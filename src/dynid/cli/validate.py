@@ -16,7 +16,8 @@ from dynid.cli.screen import Screen, TextTable
 from dynid.core.errors import DynidError
 from dynid.core.finding import Level
 from dynid.core.lazy import later
-from dynid.results.result import SavedResult, load_result
+from dynid.results.load import load_result
+from dynid.results.result import SavedResult
 from dynid.workflow.fit import Progress
 from dynid.workflow.logs import is_long
 from dynid.workflow.saved import (
@@ -104,9 +105,9 @@ def _simulates(saved: SavedResult) -> bool:
 
 
 def _method(saved: SavedResult) -> str:
-    strategy = (saved.document.get("estimate") or {}).get("strategy") or {}
-    inner = strategy.get("strategy") or strategy
-    return str(inner.get("name"))
+    strategy = saved.section("estimate").get("strategy")
+    inner = (strategy.get("strategy") or strategy) if isinstance(strategy, dict) else None
+    return str(inner.get("name")) if isinstance(inner, dict) else ""
 
 
 def _needless(saved: SavedResult, option: str) -> DynidError:

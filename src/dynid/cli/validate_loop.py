@@ -107,5 +107,5 @@ def _typed(saved: SavedResult, option: str) -> str:
     """What the fit was given, in words."""
     options = saved.run.get("options")
     value = options.get(option) if isinstance(options, dict) else None
-    shown = value if isinstance(value, str) else ", ".join(map(str, value or ()))
+    shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value or "")
     return f" (the fit was given {shown})" if shown else ""

@@ -1,4 +1,9 @@
-"""The disk cache of compiled kernels: one checked file per kernel, written atomically."""
+"""The disk cache of compiled kernels: machine code that only this user can have written.
+
+What is read here is run. So the folder must be this user's own and closed to others, a file must be regular,
+private and carry the right checksum, and links are not followed. Where such a folder cannot be had, there is
+no cache, and kernels are compiled in memory.
+"""
 
 from __future__ import annotations
 
@@ -6,24 +11,55 @@ import contextlib
 import hashlib
 import json
 import os
+import stat
 import struct
-import tempfile
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-_MAGIC = b"dynid-kernel-2\n"
+from dynid.core.disk import create_file, is_mine, read_regular
+
+_MAGIC = b"dynid-kernel-3\n"
+_LARGEST = 1 << 28
+"""Bytes of the largest file that is read; kernels of large robots have some megabytes."""
 
 
 def folder() -> Path | None:
-    """Where kernels are kept: $DYNID_CACHE, else the user's cache folder; None when switched off ("off")."""
+    """Where kernels are kept: $DYNID_CACHE, else the user's cache folder.
+
+    None when switched off (``DYNID_CACHE=off``) or when the user has no home.
+    """
     chosen = os.environ.get("DYNID_CACHE")
     if chosen == "off":
         return None
     if chosen:
         return Path(chosen)
     root = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
-    return (Path(root) if root else Path.home() / ".cache") / "dynid" / "kernels"
+    try:
+        return (Path(root) if root else Path.home() / ".cache") / "dynid" / "kernels"
+    except RuntimeError:  # neither HOME nor an entry among the system's users
+        return None
+
+
+def private_folder() -> Path | None:
+    """The folder, made if need be, when nobody else can write to it; None otherwise."""
+    root = folder()
+    if root is None:
+        return None
+    try:
+        for place in (*reversed(root.parents), root):
+            if not place.exists():
+                place.mkdir(mode=0o700, exist_ok=True)
+        status = os.lstat(root)
+        if not stat.S_ISDIR(status.st_mode) or not is_mine(status):
+            return None
+        if os.name == "posix" and status.st_mode & 0o022:
+            if os.environ.get("DYNID_CACHE"):
+                return None  # the user's folder, shared on purpose perhaps
+            os.chmod(root, 0o700)  # ours, made by an earlier version under a lax umask
+    except OSError:
+        return None
+    return root
 
 
 @cache
@@ -43,19 +79,16 @@ def full_key(key: str, host: str) -> str:
 
 
 def read(name: str) -> tuple[dict[str, Any], bytes] | None:
-    """Facts and object code stored under a name; None when absent or damaged."""
-    root = folder()
+    """Facts and object code stored under a name; None when absent, damaged or not surely ours."""
+    root = private_folder()
     if root is None:
         return None
     try:
-        content = (root / f"{name}.bin").read_bytes()
+        content = read_regular(root / f"{name}.bin", _LARGEST, private=True)
     except OSError:
         return None
     head = len(_MAGIC) + 32
-    if (
-        content[: len(_MAGIC)] != _MAGIC
-        or hashlib.sha256(content[head:]).digest() != content[len(_MAGIC) : head]
-    ):
+    if content[:head] != _MAGIC + _checksum(name, content[head:]):
         return None
     (size,) = struct.unpack_from("<Q", content, head)
     facts = json.loads(content[head + 8 : head + 8 + size])
@@ -64,19 +97,20 @@ def read(name: str) -> tuple[dict[str, Any], bytes] | None:
 
 def write(name: str, facts: dict[str, Any], object_code: bytes) -> None:
     """Store facts and object code; a folder that cannot be written only costs speed next time."""
-    root = folder()
+    root = private_folder()
     if root is None:
         return
     text = json.dumps(facts).encode()
     payload = struct.pack("<Q", len(text)) + text + object_code
-    content = _MAGIC + hashlib.sha256(payload).digest() + payload
+    # One fixed name per kernel, so that a killed process leaves at most one such file. Two writers at once
+    # may mix them up; the checksum tells.
+    part = root / f"{name}.part"
     with contextlib.suppress(OSError):
-        root.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=root, suffix=".part")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-            os.replace(temporary, root / f"{name}.bin")
-        except OSError:
-            os.unlink(temporary)
-            raise
+        part.unlink(missing_ok=True)
+        create_file(part, _MAGIC + _checksum(name, payload) + payload, mode=0o600)
+        os.replace(part, root / f"{name}.bin")
+
+
+def _checksum(name: str, payload: bytes) -> bytes:
+    """Hash of a file's content and of its name: no file can stand for another one."""
+    return hashlib.sha256(name.encode() + payload).digest()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -10,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.base.find import base_of
 from dynid.core.errors import DynidError
+from dynid.model.robot import Robot
 from dynid.results.result import SavedResult
-from dynid.results.same_robot import refuse_different_robots
 
 FloatArray = NDArray[np.float64]
 SIGMAS = 4.0
@@ -212,23 +214,67 @@ def _labels(results: Sequence[SavedResult]) -> tuple[str, ...]:
 
 
 def _summary(result: SavedResult) -> dict[str, Any]:
-    document = result.document
-    verdict, run = document.get("verdict") or {}, document.get("reproducibility") or {}
-    estimate = document.get("estimate") or {}
-    strategy = estimate.get("strategy") or {}
+    estimate = result.section("estimate")
     return {
-        "method": str(strategy.get("name", "")),
+        "method": str(_table(estimate.get("strategy")).get("name", "")),
         "kept": int(result.kept.sum()),
-        "relative_residual_percent": _percent(document.get("fit")),
-        "unseen_percent": _percent(document.get("validation")),
+        "relative_residual_percent": _percent(result.section("fit")),
+        "unseen_percent": _percent(result.section("validation")),
         "iterations": estimate.get("iterations"),
-        "seconds": run.get("seconds"),
-        "outcome": (estimate.get("outcome") or {}).get("name"),
-        "trustworthy": verdict.get("trustworthy"),
+        "seconds": result.run.get("seconds"),
+        "outcome": _table(estimate.get("outcome")).get("name"),
+        "trustworthy": result.section("verdict").get("trustworthy"),
     }
 
 
-def _percent(validation: Any) -> Any:
+def _percent(validation: Mapping[str, Any]) -> Any:
     """Error over all joints at the regression's rate, or at full rate where it was not decimated."""
-    figures = (validation or {}).get("decimated") or (validation or {}).get("full") or {}
-    return figures.get("overall_percent")
+    figures = validation.get("decimated") or validation.get("full")
+    return _table(figures).get("overall_percent")
+
+
+def _table(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+Mechanics = tuple[tuple[str, ...], frozenset[str]]
+"""Kinds of all joints, and names of the base parameters that the links alone have."""
+
+
+def refuse_different_robots(results: Sequence[SavedResult]) -> None:
+    """Stop where joints or inertial parameters are not the same; friction and drive terms may differ.
+
+    Args:
+        results: of one robot, as the user says.
+
+    Raises:
+        DynidError: naming the robots and what tells them apart.
+    """
+    first = _mechanics(results[0].robot)
+    other = next((r for r in results[1:] if _mechanics(r.robot) != first), None)
+    if other is None:
+        return
+    named = " and ".join(f"{r.folder} ({r.robot.name}, {_axes(r.robot)})" for r in (results[0], other))
+    raise DynidError(
+        f"The results belong to different robots: {named}{_difference(first, _mechanics(other.robot))}; "
+        "compare results of one robot."
+    )
+
+
+def _mechanics(robot: Robot) -> Mechanics:
+    bare = robot.with_terms()
+    return tuple(joint.kind.value for joint in robot.joints), frozenset(base_of(bare).names)
+
+
+def _axes(robot: Robot) -> str:
+    kinds = Counter(robot.joints[j].kind.value for j in robot.coordinates)
+    listing = " and ".join(f"{count} {kind}" for kind, count in sorted(kinds.items(), reverse=True))
+    return f"{listing} axes" if robot.n_coordinates > 1 else f"{listing} axis"
+
+
+def _difference(first: Mechanics, other: Mechanics) -> str:
+    if first[0] != other[0]:
+        return ""
+    apart = sorted(first[1] ^ other[1])
+    more = ", …" if len(apart) > 3 else ""
+    return f" with other base parameters ({', '.join(apart[:3])}{more})"

@@ -1,66 +1,328 @@
-"""What a result folder holds."""
+"""The result folder as a place: one writer at a time, and a whole result at every moment.
+
+A save writes its files beside the old ones under names of their own (``.dynid-…-arrays.npz``), forces them to
+disk, and then replaces ``result.json`` in one step. That file names the others with size and SHA-256, so from
+that step on the new result counts. Only then do the new files take the place of the old ones. Who reads
+follows ``result.json`` and so gets the old result or the new one, also after a crash at any point; what a
+crash leaves behind is settled by the next save. Nothing else in the folder is ever touched.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import contextlib
+import errno
+import hashlib
+import json
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from dynid.core.disk import create_file, new_token, part_name, read_regular, sync_folder
+from dynid.core.errors import FileError
 
-from dynid.base.base_map import BaseMap
-from dynid.estimators.estimate import Further
-from dynid.model.robot import Robot
-from dynid.preparation.preparation import Preparation
-from dynid.results.trail import Trail
-from dynid.validation.model import Model
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
 
-FloatArray = NDArray[np.float64]
-SCHEMA = 1
+SCHEMA = 2
+READABLE = (1, 2)
+"""Schemas of ``result.json`` that are read; files of schema 1 name no other files."""
 RESULT, ARRAYS, REPORT, PARAMETERS = "result.json", "arrays.npz", "report.html", "parameters.csv"
+NAMES = (RESULT, ARRAYS, REPORT, PARAMETERS)
+"""The files that belong to a result; all other files of the folder are the user's."""
+LARGEST = 1 << 28
+"""Bytes of the largest file that is read, and of all arrays unpacked: a hundred times what fits have."""
+_LOCK = ".dynid-lock"
+_PART = re.compile(rf"\.dynid-[0-9a-f]{{16}}-({'|'.join(map(re.escape, NAMES))})")
+_NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
+"""What file systems without locks answer; there, writers are not kept apart."""
+_ATTEMPTS = 100
+"""Looks at a folder that other processes change in between."""
+_held: set[int] = set()
 
 
-@dataclass(frozen=True, eq=False)
-class SavedResult:
-    """A result read back.
+def _close_in_child() -> None:
+    """A worker process must not keep the lock of its parent after the parent's death."""
+    for handle in _held:
+        os.close(handle)
+    _held.clear()
+
+
+if sys.platform != "win32":
+    os.register_at_fork(after_in_child=_close_in_child)
+
+
+@contextlib.contextmanager
+def reserved_folder(folder: Path, *, force: bool = False, inputs: Iterable[Path] = ()) -> Iterator[None]:
+    """Keep other writers out of a result folder; taken before the work starts, so that none is lost.
+
+    The folder is made if need be, and taken away again when nothing was saved.
 
     Args:
-        folder: where it lies.
-        robot: the robot it belongs to.
-        base: its base parameters.
-        values: base parameters identified.
-        covariance: (base, base).
-        kept: which base parameters were estimated.
-        joint_sigma: standard deviation of each joint's torque error.
-        plan: preparation that was used, and that validation should use.
-        document: content of the report.
-        further: parameters beside the base ones, of friction that is not linear; None when there are none.
-        trails: where the robot went in the fit's motions; () when an earlier version wrote the folder.
+        folder: where a result shall be saved; a link to a folder is followed.
+        force: whether a result in it may be replaced.
+        inputs: files that the work reads and that must not be replaced.
+
+    Raises:
+        FileError: when it is taken, is no result folder, holds an input under one of our names, or cannot be
+            written.
     """
+    _refuse_occupied(folder, force)
+    made = [place for place in (folder, *folder.parents) if not place.exists()]
+    try:
+        handle = _lock(folder)
+    except OSError as error:
+        raise _unwritable(folder, error) from None
+    try:
+        _refuse_occupied(folder, force)
+        _refuse_foreign(folder)
+        _refuse_inputs(folder, inputs)
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            _settle(folder)
+        _unlock(folder, handle)
+        with contextlib.suppress(OSError):
+            for place in made:
+                place.rmdir()  # only if it is empty
 
-    folder: Path
-    robot: Robot
-    base: BaseMap
-    values: FloatArray
-    covariance: FloatArray
-    kept: NDArray[np.bool_]
-    joint_sigma: FloatArray
-    plan: Preparation
-    document: Mapping[str, Any]
-    further: Further | None = None
-    trails: tuple[Trail, ...] = ()
 
-    @property
-    def model(self) -> Model:
-        """What predicts torques."""
-        facts = self.document.get("estimate")
-        how = str(facts.get("uncertainty", "classical")) if isinstance(facts, dict) else "classical"
-        return Model(self.robot, self.base, self.values, self.covariance, self.further, how)
+def replace_result(folder: Path, content: Mapping[str, Any], files: Mapping[str, bytes]) -> None:
+    """Replace the result of a reserved folder.
 
-    @property
-    def run(self) -> Mapping[str, Any]:
-        """How it was made, as far as the document says: command, options, mapping, logs of the fit."""
-        found = self.document.get("reproducibility")
-        return found if isinstance(found, dict) else {}
+    Args:
+        folder: inside ``reserved_folder``.
+        content: what ``result.json`` shall say beside the table of files.
+        files: content of the other files by their names.
+
+    Raises:
+        FileError: when it failed; the sentence says which result counts.
+    """
+    token = new_token()
+    table = {name: {"size": len(c), "sha256": hashlib.sha256(c).hexdigest()} for name, c in files.items()}
+    text = _lines({"schema": SCHEMA, "save": token, "files": table, **content}, levels=3)
+    try:
+        _settle(folder)
+        for name, data in {**files, RESULT: text.encode()}.items():
+            create_file(folder / part_name(token, name), data)
+        sync_folder(folder)
+        os.replace(folder / part_name(token, RESULT), folder / RESULT)  # from here on, the new result counts
+    except OSError as error:
+        raise _unwritable(folder, error) from None
+    try:
+        sync_folder(folder)
+        for name in files:
+            os.replace(folder / part_name(token, name), folder / name)
+    except OSError as error:
+        raise FileError(
+            f"The result is saved in {folder}, but not all of {', '.join(files)} could be replaced "
+            f"({error.strerror or error}); close them where they are open, and run it again with --force."
+        ) from None
+
+
+def read_result(folder: Path) -> tuple[dict[str, Any], bytes]:
+    """Content of ``result.json`` and of the arrays that belong to it.
+
+    Raises:
+        FileError: when it is no result folder, damaged, or of another schema.
+    """
+    text = b""
+    for _ in range(_ATTEMPTS):
+        before, text = text, _read(folder, RESULT)
+        content = _parsed(folder, text)
+        arrays = _belonging(folder, content)
+        if arrays is not None:
+            return content, arrays
+        if text == before:  # otherwise another process has just saved a new result
+            break
+    raise damaged(folder, f"{ARRAYS} was changed or removed since it was saved")
+
+
+def damaged(folder: Path, reason: str) -> FileError:
+    """The error for a result that cannot be used."""
+    return FileError(f"The result in {folder} is damaged ({reason.rstrip('.')}); fit again.")
+
+
+def _read(folder: Path, name: str) -> bytes:
+    try:
+        return read_regular(folder / name, LARGEST)
+    except (FileNotFoundError, NotADirectoryError):
+        reason = "it is a file" if folder.is_file() else f"it has no {name}"
+        raise FileError(f"{folder} is not a dynid result folder: {reason}.") from None
+    except OSError as error:
+        raise damaged(folder, f"{name}: {error.strerror or error}") from None
+
+
+def _parsed(folder: Path, text: bytes) -> dict[str, Any]:
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise damaged(folder, f"{RESULT}: {error}") from None
+    given = content.get("schema") if isinstance(content, dict) else None
+    if given not in READABLE:
+        known = " and ".join(map(str, READABLE))
+        raise FileError(f"The result in {folder} has schema {given}; this version reads schemas {known}.")
+    assert isinstance(content, dict)
+    return content
+
+
+def _belonging(folder: Path, content: Mapping[str, Any]) -> bytes | None:
+    """The arrays that ``result.json`` names; None when there are only others.
+
+    A save may have been cut short, or go on right now, so that they do not have their final name yet.
+    """
+    if content["schema"] == 1:
+        return _read(folder, ARRAYS)
+    try:
+        token, facts = str(content["save"]), content["files"][ARRAYS]
+        size, digest = facts["size"], facts["sha256"]
+    except (KeyError, TypeError):
+        raise damaged(folder, f"{RESULT} does not name its files") from None
+    part = part_name(token, ARRAYS)
+    for name in (part, ARRAYS) if _PART.fullmatch(part) else (ARRAYS,):
+        with contextlib.suppress(OSError):
+            found = read_regular(folder / name, LARGEST)
+            if len(found) == size and hashlib.sha256(found).hexdigest() == digest:
+                return found
+    return None
+
+
+def _refuse_occupied(folder: Path, force: bool) -> None:
+    """Stop unless the folder is free, or holds a result that may be replaced."""
+    if not os.path.lexists(folder):
+        return
+    if not folder.exists():
+        raise FileError(f"{folder} is a link that leads nowhere; remove it or choose another --out.")
+    names = [] if not folder.is_dir() else [n for n in os.listdir(folder) if not _is_leftover(n)]
+    if folder.is_dir() and not names:
+        return
+    if not force:
+        raise FileError(f"{folder} exists already; choose another --out or add --force to replace it.")
+    if RESULT not in names:
+        raise FileError(f"{folder} is not a dynid result folder, so --force does not replace it.")
+
+
+def _refuse_foreign(folder: Path) -> None:
+    """Stop where a name of ours belongs to something else: a link, a folder, another program's file."""
+    for place in (folder / name for name in NAMES):
+        if place.is_symlink() or (place.exists() and not place.is_file()):
+            raise FileError(f"{place} is not a regular file, so --force does not replace it; move it away.")
+    if not (folder / RESULT).exists():
+        return
+    try:
+        content = json.loads(_read(folder, RESULT))
+    except (ValueError, RecursionError, FileError):
+        content = None
+    if not isinstance(content, dict) or not {"schema", "robot_file", "document"} <= content.keys():
+        raise FileError(
+            f"The {RESULT} in {folder} is damaged or not written by dynid, so --force does not replace it; "
+            "remove it or choose another --out."
+        )
+
+
+def _is_leftover(name: str) -> bool:
+    return name == _LOCK or _PART.fullmatch(name) is not None
+
+
+def _refuse_inputs(folder: Path, inputs: Iterable[Path]) -> None:
+    ours = [place for place in (folder, *(folder / name for name in NAMES)) if place.exists()]
+    for given in inputs:
+        if given.exists() and any(os.path.samefile(given, place) for place in ours):
+            raise FileError(
+                f"{given} is read here and would be replaced by the result in {folder}; choose another --out."
+            )
+
+
+def _settle(folder: Path) -> None:
+    """Finish or undo what a save that was cut short has left: files of the result take their places.
+
+    Args:
+        folder: reserved.
+    """
+    with os.scandir(folder) as entries:
+        parts = [e.name for e in entries if _PART.fullmatch(e.name) and e.is_file(follow_symlinks=False)]
+    if not parts:
+        return
+    content: dict[str, Any] = {}
+    with contextlib.suppress(FileError):
+        content = _parsed(folder, _read(folder, RESULT))
+    token, table = str(content.get("save")), content.get("files")
+    named = [name for name in NAMES if isinstance(table, dict) and name in table]
+    places = {part_name(token, name): name for name in named}
+    for part in parts:
+        if part in places:
+            os.replace(folder / part, folder / places[part])
+        else:
+            os.unlink(folder / part)
+
+
+def _lock(folder: Path) -> int:
+    """A handle that keeps other writers out until it is closed, or until this process dies."""
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+    for _ in range(_ATTEMPTS):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            handle = os.open(folder / _LOCK, flags, 0o666)
+        except FileNotFoundError:  # another process has just taken the empty folder away
+            continue
+        try:
+            _try_lock(handle)
+            if os.path.samestat(os.fstat(handle), os.stat(folder / _LOCK)):
+                _held.add(handle)
+                return handle
+        except FileNotFoundError:  # the one who had the lock has just removed its file
+            pass
+        except OSError as error:
+            os.close(handle)
+            if error.errno not in (errno.EAGAIN, errno.EACCES, errno.EDEADLK):
+                raise
+            raise FileError(
+                f"Another dynid process is writing to {folder}; wait for its end or choose another --out."
+            ) from None
+        os.close(handle)
+    raise OSError(errno.EAGAIN, "other processes keep changing it")
+
+
+def _try_lock(handle: int) -> None:
+    try:
+        if sys.platform == "win32":
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
+
+
+def _unlock(folder: Path, handle: int) -> None:
+    with contextlib.suppress(OSError):
+        os.unlink(folder / _LOCK)  # while it is held: who opened it before finds out that it is gone
+    _held.discard(handle)
+    os.close(handle)
+    if sys.platform == "win32":  # where a file that is open cannot be removed
+        with contextlib.suppress(OSError):
+            os.unlink(folder / _LOCK)
+
+
+def _unwritable(folder: Path, error: OSError) -> FileError:
+    return FileError(f"The result cannot be written to {folder}: {error.strerror or error}.")
+
+
+def _lines(value: Any, levels: int, indent: str = "") -> str:
+    """JSON with entries on lines of their own down to a level; below it, such as a curve, all on one line."""
+    if not levels or not value or not isinstance(value, dict | list):
+        return json.dumps(value, ensure_ascii=False)
+    inner = indent + " "
+    if isinstance(value, dict):
+        entries = [
+            f"{json.dumps(k, ensure_ascii=False)}: {_lines(v, levels - 1, inner)}" for k, v in value.items()
+        ]
+    else:
+        entries = [_lines(v, levels - 1, inner) for v in value]
+    left, right = "{}" if isinstance(value, dict) else "[]"
+    body = f",\n{inner}".join(entries)
+    return f"{left}\n{inner}{body}\n{indent}{right}"

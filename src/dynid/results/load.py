@@ -1,8 +1,8 @@
-"""A result folder read back, with suspicion."""
+"""A result folder read back: nothing in it is run, and everything has the type and size it must have."""
 
 from __future__ import annotations
 
-import json
+import io
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -15,14 +15,19 @@ from numpy.typing import NDArray
 from dynid.base.base_map import BaseMap
 from dynid.base.find import find_base
 from dynid.core.errors import DynidError, FileError
+from dynid.core.lazy import later
 from dynid.estimators.estimate import Further
 from dynid.model.from_mdh import robot_from_table
 from dynid.preparation.preparation import Preparation
-from dynid.results.folder import ARRAYS, RESULT, SCHEMA, SavedResult
-from dynid.results.further import further_from
-from dynid.results.trail import trails_from
+from dynid.results.folder import ARRAYS, LARGEST, RESULT, damaged, read_result
+from dynid.results.result import SavedResult, Trail
+from dynid.results.save import FURTHER_ARRAYS, TRAIL_ARRAYS
 
+_term_of = later("dynid.estimators.terms", "NonlinearTerm")
 _NEEDED = ("values", "covariance", "kept", "joint_sigma")
+_TABLES = ("verdict", "estimate", "fit", "validation", "reproducibility")
+"""Parts of the document that are tables, where it has them."""
+Arrays = Mapping[str, NDArray[Any]]
 
 
 def load_result(folder: Path) -> SavedResult:
@@ -35,28 +40,27 @@ def load_result(folder: Path) -> SavedResult:
         FileError: when it is no result folder, damaged, or of another schema.
     """
     folder = Path(folder)
-    content, arrays = _content(folder), _arrays(folder)
+    content, packed = read_result(folder)
+    arrays = _arrays(folder, packed)
     try:
         robot = robot_from_table(content["robot_file"])
         base = find_base(robot, method=content["base"]["method"])
         plan = Preparation(**_tuples(content["plan"]))
-        names, document = content["base"]["names"], content["document"]
-        further = _further(content, arrays, base)
+        names, document = content["base"]["names"], _document(content["document"])
+        further = _further_from(content.get("further"), arrays, base)
         trails = trails_from(arrays, robot.n_coordinates)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, DynidError) as error:
-        told = f"{RESULT} lacks {error.args[0]!r}" if isinstance(error, KeyError) else str(error)
-        raise _damaged(folder, told) from None
-    if not isinstance(document, dict):
-        raise _damaged(folder, f"the document in {RESULT} is no table")
+        reason = f"{RESULT} lacks {error.args[0]!r}" if isinstance(error, KeyError) else str(error)
+        raise damaged(folder, reason) from None
     _check_sizes(folder, base, names, arrays)
     return SavedResult(
         folder,
         robot,
         base,
-        arrays["values"],
-        arrays["covariance"],
+        arrays["values"].astype(float),
+        arrays["covariance"].astype(float),
         arrays["kept"].astype(bool),
-        arrays["joint_sigma"],
+        arrays["joint_sigma"].astype(float),
         plan,
         document,
         further,
@@ -64,58 +68,100 @@ def load_result(folder: Path) -> SavedResult:
     )
 
 
-def _content(folder: Path) -> dict[str, Any]:
+def _arrays(folder: Path, packed: bytes) -> Arrays:
     try:
-        content = json.loads((folder / RESULT).read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
-        raise _missing(folder, RESULT) from None
-    except (OSError, ValueError, RecursionError) as error:
-        raise _damaged(folder, f"{RESULT}: {error}") from None
-    given = content.get("schema") if isinstance(content, dict) else None
-    if given != SCHEMA:
-        raise FileError(f"The result in {folder} has schema {given}; this version reads schema {SCHEMA}.")
-    assert isinstance(content, dict)
-    return content
-
-
-def _arrays(folder: Path) -> dict[str, NDArray[Any]]:
-    try:
-        # Opened here, because NumPy leaves the file open when it is cut.
-        with open(folder / ARRAYS, "rb") as file, np.load(file, allow_pickle=False) as stored:
+        with zipfile.ZipFile(io.BytesIO(packed)) as members:
+            unpacked = sum(member.file_size for member in members.infolist())
+        if unpacked > LARGEST:
+            raise damaged(folder, f"{ARRAYS} unpacks to {unpacked} bytes")
+        with np.load(io.BytesIO(packed), allow_pickle=False) as stored:
             arrays = {name: np.asarray(stored[name]) for name in stored.files}
-    except FileNotFoundError:
-        raise _missing(folder, ARRAYS) from None
-    except (OSError, ValueError, EOFError, KeyError, AttributeError, zipfile.BadZipFile, zlib.error):
+    except (OSError, ValueError, EOFError, KeyError, AttributeError, NotImplementedError, MemoryError):
         # What NumPy says here advises to allow pickles, which nobody should.
-        raise _damaged(folder, f"{ARRAYS} cannot be read") from None
+        raise damaged(folder, f"{ARRAYS} cannot be read") from None
+    except (zipfile.BadZipFile, zlib.error):
+        raise damaged(folder, f"{ARRAYS} cannot be read") from None
     for name in _NEEDED:
         if name not in arrays:
-            raise _damaged(folder, f"{ARRAYS} lacks {name!r}")
+            raise damaged(folder, f"{ARRAYS} lacks {name!r}")
+    for name, array in arrays.items():
+        if array.dtype.kind not in "biuf":
+            raise damaged(folder, f"{name} in {ARRAYS} does not hold numbers")
     return arrays
 
 
-def _further(content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], base: BaseMap) -> Further | None:
-    table = content.get("further")
-    return None if table is None else further_from(table, arrays, len(base))
+def _document(document: Any) -> dict[str, Any]:
+    if not isinstance(document, dict):
+        raise ValueError(f"the document in {RESULT} is no table")
+    for name in _TABLES:
+        if not isinstance(document.get(name), dict | None):
+            raise ValueError(f"{name} of the document in {RESULT} is no table")
+    return document
 
 
-def _check_sizes(folder: Path, base: BaseMap, names: Any, arrays: Mapping[str, NDArray[Any]]) -> None:
+def _check_sizes(folder: Path, base: BaseMap, names: Any, arrays: Arrays) -> None:
     n, joints = len(base), base.robot.n_coordinates
     if list(base.names) != names or arrays["values"].shape != (n,):
         raise FileError(f"The result in {folder} names other base parameters than its robot has.")
     for name, shape in (("covariance", (n, n)), ("kept", (n,)), ("joint_sigma", (joints,))):
         if arrays[name].shape != shape:
-            raise _damaged(folder, f"{name} has shape {arrays[name].shape} instead of {shape}")
-
-
-def _damaged(folder: Path, told: str) -> FileError:
-    return FileError(f"The result in {folder} is damaged ({told.rstrip('.')}); fit again.")
-
-
-def _missing(folder: Path, file: str) -> FileError:
-    told = "it is a file" if folder.is_file() else f"it has no {file}"
-    return FileError(f"{folder} is not a dynid result folder: {told}.")
+            raise damaged(folder, f"{name} has shape {arrays[name].shape} instead of {shape}")
 
 
 def _tuples(plan: Mapping[str, Any]) -> dict[str, Any]:
     return {key: tuple(value) if isinstance(value, list) else value for key, value in plan.items()}
+
+
+def trails_from(arrays: Arrays, coordinates: int) -> tuple[Trail, ...]:
+    """Read back what ``trail_arrays`` made; () where an earlier version has kept none.
+
+    Args:
+        arrays: of a result folder.
+        coordinates: of the robot.
+
+    Raises:
+        ValueError: when they do not belong together.
+    """
+    if not any(name in arrays for name in TRAIL_ARRAYS):
+        return ()
+    try:
+        positions, samples, rates = (arrays[name].astype(float) for name in TRAIL_ARRAYS)
+    except KeyError as error:
+        raise ValueError(f"the fit's motion lacks {error.args[0]!r}") from None
+    fits = (
+        positions.ndim == 2
+        and positions.shape[1] == coordinates
+        and samples.ndim == 1
+        and samples.shape == rates.shape
+        and np.all(samples >= 1)
+        and samples.sum() == len(positions)
+    )
+    if not fits or not np.all(rates > 0) or not all(np.all(np.isfinite(a)) for a in (positions, rates)):
+        raise ValueError("the fit's motion has arrays that do not belong together")
+    ends = np.cumsum(samples.astype(int))[:-1]
+    return tuple(Trail(float(r), q) for r, q in zip(rates, np.split(positions, ends), strict=True))
+
+
+def _further_from(table: Any, arrays: Arrays, base: BaseMap) -> Further | None:
+    """Parameters of nonlinear friction, whose covariance has the base parameters first."""
+    if table is None:
+        return None
+    terms = tuple(_term(row) for row in table["terms"])
+    names, units = tuple(map(str, table["names"])), tuple(map(str, table["units"]))
+    values, covariance = (np.asarray(arrays[name], dtype=float) for name in FURTHER_ARRAYS)
+    count, size = len(names), len(base) + len(names)
+    if values.shape != (count,) or covariance.shape != (size, size) or len(units) != count:
+        raise ValueError(f"{count} further parameters have arrays of other sizes")
+    return Further(names, units, values, covariance, terms)
+
+
+def _term(row: Mapping[str, Any]) -> Any:
+    return _term_of(
+        name=str(row["name"]),
+        expression=str(row["expression"]),
+        start={str(k): float(v) for k, v in row["start"].items()},
+        bounds={str(k): (float(v[0]), float(v[1])) for k, v in row["bounds"].items()},
+        joints=None if row["joints"] is None else tuple(int(j) for j in row["joints"]),
+        unit=str(row["unit"]),
+        constant_units={str(k): str(v) for k, v in row["constant_units"].items()},
+    )

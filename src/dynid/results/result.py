@@ -1,160 +1,93 @@
-"""A result folder: what a run found and what is needed to run it again; JSON and NPZ, never pickles."""
+"""What a result folder gives back: the model that was identified, and how."""
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
-import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dynid.core.errors import FileError
-from dynid.estimators.estimate import Estimate
-from dynid.model.to_table import robot_to_table
-from dynid.results.folder import ARRAYS, PARAMETERS, REPORT, RESULT, SCHEMA, SavedResult
-from dynid.results.further import FURTHER_ARRAYS, further_table
-from dynid.results.load import load_result
-from dynid.results.trail import Trail, trail_arrays
+from dynid.base.base_map import BaseMap
+from dynid.estimators.estimate import Further
+from dynid.model.robot import Robot
+from dynid.preparation.preparation import Preparation
+from dynid.validation.model import Model
 
-__all__ = [
-    "ARRAYS",
-    "PARAMETERS",
-    "REPORT",
-    "RESULT",
-    "SCHEMA",
-    "SavedResult",
-    "check_free",
-    "load_result",
-    "parameters_csv",
-    "save_result",
-]
+FloatArray = NDArray[np.float64]
 
 
-def save_result(
-    folder: Path,
-    estimate: Estimate,
-    document: Mapping[str, Any],
-    page: str,
-    *,
-    trails: Sequence[Trail] = (),
-    force: bool = False,
-) -> Path:
-    """Write a result folder whole or not at all.
+@dataclass(frozen=True, eq=False)
+class Trail:
+    """Where a robot went: positions of one motion at a low rate, kept to know the motion again.
 
     Args:
-        folder: where to; it must not exist unless ``force``.
-        estimate: what was found.
-        document: content of the report.
-        page: the report as HTML.
-        trails: where the robot went, to know the fit's motion again.
-        force: whether an existing result folder may be replaced.
+        rate_hz: samples per second.
+        q: positions (samples, coordinates) [rad or m].
     """
-    folder = Path(folder)
-    check_free(folder, force)
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        part = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
-        try:
-            _fill(part, estimate, document, page, trails)
-            os.chmod(part, 0o755)
-            _put_in_place(part, folder)
-        finally:
-            shutil.rmtree(part, ignore_errors=True)
-    except OSError as error:
-        raise FileError(f"The result cannot be written to {folder}: {error.strerror or error}.") from None
-    return folder
+
+    rate_hz: float
+    q: FloatArray
+
+    @property
+    def samples(self) -> int:
+        """Number of samples."""
+        return len(self.q)
+
+    @property
+    def time(self) -> FloatArray:
+        """Stamps from zero [s], (samples,)."""
+        return np.asarray(np.arange(self.samples) / self.rate_hz, dtype=float)
 
 
-def check_free(folder: Path, force: bool) -> None:
-    """Refuse to overwrite: before the work starts, so that none is lost."""
-    if not folder.exists():
-        return
-    if not force:
-        raise FileError(f"{folder} exists already; choose another --out or add --force to replace it.")
-    if not folder.is_dir() or (any(folder.iterdir()) and not (folder / RESULT).exists()):
-        raise FileError(f"{folder} is not a dynid result folder, so --force does not replace it.")
+@dataclass(frozen=True, eq=False, repr=False)
+class SavedResult:
+    """A result read back.
 
+    Args:
+        folder: where it lies.
+        robot: the robot it belongs to.
+        base: its base parameters.
+        values: base parameters identified.
+        covariance: (base, base).
+        kept: which base parameters were estimated.
+        joint_sigma: standard deviation of each joint's torque error.
+        plan: preparation that was used, and that validation should use.
+        document: content of the report.
+        further: parameters beside the base ones, of friction that is not linear; None when there are none.
+        trails: where the robot went in the fit's motions; () when an earlier version wrote the folder.
+    """
 
-def _fill(
-    part: Path, estimate: Estimate, document: Mapping[str, Any], page: str, trails: Sequence[Trail]
-) -> None:
-    problem = estimate.problem
-    content = {
-        "schema": SCHEMA,
-        "robot_file": robot_to_table(problem.robot),
-        "base": {"method": problem.base.method, "names": list(problem.base.names)},
-        "plan": problem.plan.to_dict(),
-        "strategy": dict(estimate.strategy),
-        "further": None if estimate.further is None else further_table(estimate.further),
-        "document": document,
-    }
-    (part / RESULT).write_text(_lines(content, levels=3), encoding="utf-8")
-    arrays: dict[str, Any] = {
-        "values": estimate.values,
-        "covariance": estimate.covariance,
-        "kept": estimate.kept,
-        "joint_sigma": estimate.joint_sigma,
-    }
-    arrays |= trail_arrays(trails)
-    if estimate.further is not None:
-        arrays |= {FURTHER_ARRAYS[0]: estimate.further.values, FURTHER_ARRAYS[1]: estimate.further.covariance}
-    np.savez_compressed(part / ARRAYS, **arrays)
-    (part / REPORT).write_text(page, encoding="utf-8")
-    (part / PARAMETERS).write_text(parameters_csv(estimate), encoding="utf-8")
+    folder: Path
+    robot: Robot
+    base: BaseMap
+    values: FloatArray
+    covariance: FloatArray
+    kept: NDArray[np.bool_]
+    joint_sigma: FloatArray
+    plan: Preparation
+    document: Mapping[str, Any]
+    further: Further | None = None
+    trails: tuple[Trail, ...] = ()
 
+    def __repr__(self) -> str:
+        """Where it lies and of what robot it is."""
+        kept = f"{int(self.kept.sum())} of {len(self.values)} base parameters"
+        return f"SavedResult({str(self.folder)!r}, robot {self.robot.name!r}, {kept})"
 
-def _lines(value: Any, levels: int, indent: str = "") -> str:
-    """JSON with entries on lines of their own down to a level; below it, such as a curve, all on one line."""
-    if not levels or not value or not isinstance(value, dict | list):
-        return json.dumps(value, ensure_ascii=False)
-    inner = indent + " "
-    if isinstance(value, dict):
-        entries = [
-            f"{json.dumps(k, ensure_ascii=False)}: {_lines(v, levels - 1, inner)}" for k, v in value.items()
-        ]
-    else:
-        entries = [_lines(v, levels - 1, inner) for v in value]
-    left, right = "{}" if isinstance(value, dict) else "[]"
-    body = f",\n{inner}".join(entries)
-    return f"{left}\n{inner}{body}\n{indent}{right}"
+    @property
+    def model(self) -> Model:
+        """What predicts torques."""
+        how = str(self.section("estimate").get("uncertainty", "classical"))
+        return Model(self.robot, self.base, self.values, self.covariance, self.further, how)
 
+    @property
+    def run(self) -> Mapping[str, Any]:
+        """How it was made, as far as the document says: command, options, mapping, logs of the fit."""
+        return self.section("reproducibility")
 
-def _put_in_place(part: Path, folder: Path) -> None:
-    if not folder.exists():
-        os.rename(part, folder)
-        return
-    old = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.old."))
-    os.rename(folder, old / "result")
-    os.rename(part, folder)
-    shutil.rmtree(old, ignore_errors=True)
-
-
-def parameters_csv(estimate: Estimate) -> str:
-    """The parameters as a small CSV table: name, value, sigma, relative sigma, unit, essential, formula."""
-    lines = ["name,value,sigma,relative_sigma_percent,unit,kept,formula"]
-    base = estimate.problem.base
-    rows = zip(
-        base.names,
-        estimate.values,
-        estimate.sigma,
-        estimate.relative_sigma,
-        base.units,
-        estimate.kept,
-        base.formulas,
-        strict=True,
-    )
-    for name, value, sigma, relative, unit, kept, formula in rows:
-        shown = f"{relative:.4g}" if np.isfinite(relative) else ""
-        lines.append(f'{name},{value:.10g},{sigma:.6g},{shown},{unit},{int(kept)},"{formula}"')
-    further = estimate.further
-    if further is not None:
-        for name, value, sigma, unit in zip(
-            further.names, further.values, further.sigma, further.units, strict=True
-        ):
-            shown = f"{100 * sigma / abs(value):.4g}" if value else ""
-            lines.append(f'{name},{value:.10g},{sigma:.6g},{shown},{unit},1,"{name}"')
-    return "\n".join(lines) + "\n"
+    def section(self, name: str) -> Mapping[str, Any]:
+        """A table of the document; empty where it is absent."""
+        return self.document.get(name) or {}

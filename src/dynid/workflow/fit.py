@@ -21,7 +21,7 @@ from dynid.preparation.preparation import Preparation
 from dynid.preparation.prepare import prepare
 from dynid.preparation.suggest import Suggestion, suggest
 from dynid.problem.build import build_problem
-from dynid.results.trail import Trail
+from dynid.results.result import Trail
 from dynid.validation.validate import validate
 from dynid.validation.validation import Validation
 from dynid.workflow.agreement import disagreements

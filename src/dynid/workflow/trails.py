@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.preparation.motion import Motion
-from dynid.results.trail import Trail
+from dynid.results.result import Trail
 
 FloatArray = NDArray[np.float64]
 _STEP = 0.1

@@ -11,7 +11,7 @@ import pytest
 from dynid.core.errors import DynidError
 from dynid.model.load import load_robot
 from dynid.model.robot import Robot
-from dynid.results.same_robot import refuse_different_robots
+from dynid.results.comparison import refuse_different_robots
 
 
 def results(*robots: Robot) -> list[Any]:

@@ -1,0 +1,102 @@
+"""Files written whole or not at all, and read without surprises from links, pipes or other users."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import stat
+from pathlib import Path
+
+_BINARY = getattr(os, "O_BINARY", 0)  # Windows would translate line ends
+_NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # opening a pipe must not wait for its writer
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+
+
+def part_name(token: str, name: str) -> str:
+    """What a file is called until it takes its place: hidden, and recognisable as ours.
+
+    Args:
+        token: 16 hexadecimal digits of ``new_token``.
+        name: what it will be called.
+    """
+    return f".dynid-{token}-{name}"
+
+
+def new_token() -> str:
+    """16 hexadecimal digits that no other process has."""
+    return secrets.token_hex(8)
+
+
+def create_file(path: Path, content: bytes, mode: int = 0o666) -> None:
+    """Write a new file and force it to disk.
+
+    Args:
+        path: a name that is free; a file or link there is neither followed nor changed.
+        content: all of it.
+        mode: permissions, which the process's umask may lessen.
+    """
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, mode)
+    try:
+        rest = memoryview(content)
+        while rest:
+            rest = rest[os.write(handle, rest) :]
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write or replace a file in one step: readers see the old content or the new one, never a part.
+
+    Args:
+        path: the file; a link keeps leading to the file that is replaced.
+        content: all of it.
+    """
+    target = Path(os.path.realpath(path))
+    part = target.with_name(part_name(new_token(), target.name))
+    try:
+        create_file(part, content)
+        os.replace(part, target)
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(part)
+
+
+def sync_folder(folder: Path) -> None:
+    """Force the names in a folder to disk, where the system can (not on Windows)."""
+    if os.name != "posix":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def read_regular(path: Path, largest: int, *, private: bool = False) -> bytes:
+    """The content of a regular file; never waits, as it would for a pipe or a device.
+
+    Args:
+        path: the file.
+        largest: size above which it is refused [bytes].
+        private: also refuse links, and files that another user owns or has any right to (POSIX).
+
+    Raises:
+        OSError: when it cannot be read or is refused.
+    """
+    handle = os.open(path, os.O_RDONLY | _BINARY | _NO_WAIT | (_NO_LINK if private else 0))
+    with open(handle, "rb") as file:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(f"{path} is not a regular file")
+        if status.st_size > largest:
+            raise OSError(f"{path} has {status.st_size} bytes, more than the {largest} allowed")
+        if private and (not is_mine(status) or status.st_mode & 0o077):
+            raise OSError(f"{path} is not private to this user")
+        return file.read(largest + 1)
+
+
+def is_mine(status: os.stat_result) -> bool:
+    """Whether this user owns a file or folder; Windows has no such number, so there it is always so."""
+    return not hasattr(os, "geteuid") or status.st_uid == os.geteuid()

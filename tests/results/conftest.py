@@ -1,0 +1,20 @@
+"""One small estimate for all tests of result folders."""
+
+from __future__ import annotations
+
+import pytest
+
+from dynid.estimators.estimate import Estimate
+from dynid.estimators.identify import identify
+from dynid.estimators.least_squares import WLS
+from dynid.model.load import load_robot
+from dynid.preparation.preparation import Preparation
+from dynid.problem.build import build_problem
+from support.workflow_logs import experiment
+
+
+@pytest.fixture(scope="session")
+def estimate() -> Estimate:
+    robot = load_robot("scara")
+    plan = Preparation(decimation=1, speed_thresholds=(0.01, 0.02))
+    return identify(build_problem(robot, [experiment(robot, 1)], plan), WLS())
