@@ -15,9 +15,10 @@ from dynid.checks.finding import VERDICTS, DataCheck
 from dynid.checks.repair import repair_log
 from dynid.cli.output import print_json
 from dynid.cli.robot_options import DrivesOption, chosen_robot
-from dynid.cli.screen import Screen, TextTable
+from dynid.cli.screen import Screen
 from dynid.core.errors import DynidError, FileError
 from dynid.core.lazy import later
+from dynid.core.text import TextTable
 from dynid.logs.log import Log, Source, Step
 from dynid.logs.read import read_logs
 from dynid.logs.save import save_log

@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from dynid.cli.output import print_json, write_file
-from dynid.cli.screen import Screen, TextTable
+from dynid.cli.screen import Screen
+from dynid.core.text import TextTable
 from dynid.results.comparison import Comparison, compare_results
 from dynid.results.load import load_result
 from dynid.results.save import csv_text

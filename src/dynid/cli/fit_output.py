@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from dynid.cli.screen import Screen, TextTable
+from dynid.cli.screen import Screen
+from dynid.core.text import TextTable
 from dynid.estimators.estimate import Estimate
 from dynid.results.folder import REPORT
 from dynid.workflow.fit import FitResult

@@ -18,8 +18,9 @@ from dynid.cli.robot_options import (
     TermsOption,
     chosen_robot,
 )
-from dynid.cli.screen import Screen, TextTable
+from dynid.cli.screen import Screen
 from dynid.core.errors import DynidError, FileError, NotTrustworthyError
+from dynid.core.text import TextTable
 from dynid.model.drives import Drives
 from dynid.model.joint import GEOMETRY
 from dynid.model.robot import Robot

@@ -12,8 +12,9 @@ from dynid.casestudies.case import CaseResult, Row, data_folder
 from dynid.casestudies.cases import CASES
 from dynid.cli.output import print_json, write_file
 from dynid.cli.progress import progress_line
-from dynid.cli.screen import Screen, TextTable
+from dynid.cli.screen import Screen
 from dynid.core.errors import FileError, unknown_name
+from dynid.core.text import TextTable
 from dynid.report.case_page import render_case
 
 PAGE = "report.html"

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from dynid.cli.output import print_json
-from dynid.cli.screen import Screen, TextTable
+from dynid.cli.screen import Screen
+from dynid.core.text import TextTable
 from dynid.model.load import catalog, load_robot
 
 

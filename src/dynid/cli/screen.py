@@ -4,38 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, TextIO
 
 from dynid.core.lazy import later
+from dynid.core.text import TextTable
 
 rich_console = later("rich.console", "Console")
 _table, _text = later("rich.table", "Table"), later("rich.text", "Text")
-
-
-@dataclass(frozen=True)
-class TextTable:
-    """A plain table.
-
-    Args:
-        title: shown above it, unless empty.
-        columns: heads.
-        rows: cells.
-    """
-
-    title: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
-
-    def lines(self) -> list[str]:
-        """Columns side by side, two spaces apart."""
-        cells = [tuple(self.columns), *self.rows]
-        widths = [max(len(row[k]) for row in cells) for k in range(len(self.columns))]
-        made = [
-            "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in cells
-        ]
-        return [self.title, *made] if self.title else made
 
 
 class Screen:

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from dynid.cli.screen import Screen, TextTable
+from dynid.cli.screen import Screen
+from dynid.core.text import TextTable
 from dynid.logs.log import Log
 from dynid.model.robot import Robot
 from dynid.simulation.controller import Controller

@@ -12,10 +12,11 @@ from dynid.cli.loop_options import LOOP_METHODS
 from dynid.cli.output import print_json
 from dynid.cli.progress import progress_line
 from dynid.cli.report import ResultArgument
-from dynid.cli.screen import Screen, TextTable
+from dynid.cli.screen import Screen
 from dynid.core.errors import DynidError
 from dynid.core.finding import Level
 from dynid.core.lazy import later
+from dynid.core.text import TextTable
 from dynid.results.load import load_result
 from dynid.results.result import SavedResult
 from dynid.workflow.fit import Progress

@@ -1,0 +1,220 @@
+"""A result as people look at it: a summary in words, a table, a plot, a page in a notebook, torques.
+
+Everything is read from the document of the report, so that a finished fit and a result folder that was read
+back show the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dynid.core.errors import DynidError, ShapeError
+from dynid.core.text import TextTable
+from dynid.preparation.motion import Motion
+from dynid.validation.model import Model
+from dynid.validation.predict import predictions
+
+FloatArray = NDArray[np.float64]
+MAIN = 12
+"""Parameters listed in a summary: those known best."""
+REPR_LINES = 15
+"""Lines of a repr: what a terminal shows without scrolling."""
+_FRAME = ("value", "sigma", "percent_sigma", "unit", "status", "formula")
+
+
+class _HasDocument(Protocol):
+    @property
+    def document(self) -> Mapping[str, Any]: ...
+
+    @property
+    def model(self) -> Model: ...
+
+
+class ResultView:
+    """What a finished fit and a loaded result can show; both have a ``document`` and a ``model``."""
+
+    def summary(self: _HasDocument, *, verbose: bool = False) -> str:
+        """Verdict, findings, errors of the joints and the main parameters, as text.
+
+        Args:
+            verbose: whether to add how the data were prepared and to list all parameters.
+        """
+        return "\n".join(summary_lines(self.document, verbose=verbose))
+
+    def to_frame(self: _HasDocument) -> Any:
+        """Parameters as a pandas DataFrame: value, sigma, percent_sigma, unit, status, formula; by name."""
+        pandas = _library("pandas", "a table of the parameters")
+        rows = self.document["parameters"]
+        names = [row["name"] for row in rows]
+        columns = {key: [row.get(key) for row in rows] for key in _FRAME}
+        return pandas.DataFrame(columns, index=pandas.Index(names, name="parameter"))
+
+    def plot(self: _HasDocument, path: str | None = None) -> Any:
+        """Measured and predicted torques and what is left between them, as a matplotlib figure.
+
+        Args:
+            path: file to write it to (PNG, SVG or PDF), besides returning it.
+        """
+        figure = torque_figure(self.document)
+        if path is not None:
+            figure.savefig(path)
+        return figure
+
+    def predict(self: _HasDocument, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> FloatArray:
+        """Torques of the model.
+
+        Args:
+            q: positions (samples, coordinates), or (coordinates,) for one sample [rad or m].
+            qd: speeds, likewise.
+            qdd: accelerations, likewise.
+
+        Returns:
+            Torques of the same shape [N m or N].
+        """
+        return predicted_torques(self.model, q, qd, qdd)
+
+    def _repr_html_(self: _HasDocument) -> str:
+        """The summary as a notebook shows it."""
+        verdict, *rest = summary_lines(self.document)
+        return f"<p><b>{escape(verdict)}</b></p><pre>{escape(chr(10).join(rest))}</pre>"
+
+    def __repr__(self) -> str:
+        """The beginning of the summary."""
+        return first_lines(summary_lines(self.document), REPR_LINES)  # type: ignore[attr-defined]
+
+
+def summary_lines(document: Mapping[str, Any], *, verbose: bool = False) -> list[str]:
+    """Verdict, findings, joints and main parameters of a report's document, line by line.
+
+    Args:
+        document: as ``build_document`` makes it.
+        verbose: whether to add the preparation and to list all parameters.
+    """
+    verdict = document["verdict"]
+    lines = [verdict["words"], verdict["sentence"]]
+    lines += [_finding_line(finding) for finding in verdict["findings"]]
+    lines += ["", *joint_table(document).lines(), "", *parameter_table(document, every=verbose).lines()]
+    if verbose:
+        lines += ["", "How the data were prepared:"]
+        lines += [f"  {reason}" for reason in document["reproducibility"].get("preparation_reasons", ())]
+    return lines
+
+
+def _finding_line(finding: Mapping[str, Any]) -> str:
+    text = " ".join(part for part in (finding["sentence"], finding.get("remedy", "")) if part)
+    return f"  {finding['level']}: {text}"
+
+
+def joint_table(document: Mapping[str, Any]) -> TextTable:
+    """Relative torque error of each joint, in the fit and on other motion, after filtering."""
+    fit, other = document["fit"], document.get("validation")
+    tried = [fit] if other is None else [fit, other]
+    heads = ["joint", "error in the fit"]
+    if other is not None:
+        heads.append("on its own motion" if other["seen"] else "repeated" if other["repeated"] else "unseen")
+    rows = [
+        [str(name), *(_percent((part["decimated"] or part["full"])["relative_percent"][j]) for part in tried)]
+        for j, name in enumerate(fit["joints"])
+    ]
+    return TextTable("", heads, rows)
+
+
+def parameter_table(document: Mapping[str, Any], *, every: bool = False) -> TextTable:
+    """The parameters known best, or every one of them."""
+    rows = [row for row in document["parameters"] if row["value"] is not None]
+    known = sorted(rows, key=lambda row: _sort_key(row["percent_sigma"]))
+    shown = rows if every else known[:MAIN]
+    title = f"{len(shown)} of {len(rows)} parameters" + ("" if every else ", those known best:")
+    cells = [
+        [
+            row["name"],
+            f"{row['value']:.4g}",
+            _doubt(row["sigma"]),
+            row["unit"],
+            _percent(row["percent_sigma"]),
+        ]
+        for row in shown
+    ]
+    return TextTable(title, ("name", "value", "± σ", "unit", "σ in %"), cells)
+
+
+def _sort_key(percent: float | None) -> float:
+    return float("inf") if percent is None else percent
+
+
+def _doubt(sigma: float | None) -> str:
+    return "unknown" if sigma is None else f"{sigma:.2g}"
+
+
+def _percent(value: float | None) -> str:
+    return "" if value is None else f"{value:.3g} %"
+
+
+def first_lines(lines: Iterable[str], most: int) -> str:
+    """Lines as one text, cut to so many of them."""
+    every = list(lines)
+    return "\n".join(every if len(every) <= most else [*every[: most - 1], "…"])
+
+
+def predicted_torques(model: Model, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> FloatArray:
+    """Torques of a model for states given as arrays; see ``ResultView.predict``."""
+    given = [np.asarray(part, dtype=float) for part in (q, qd, qdd)]
+    if len({part.shape for part in given}) != 1 or given[0].ndim not in (1, 2):
+        shapes = ", ".join(str(part.shape) for part in given)
+        raise ShapeError(
+            f"q, qd and qdd have shapes {shapes}; give three equal ones, (samples, coordinates) or "
+            "(coordinates,)."
+        )
+    position, speed, acceleration = (np.atleast_2d(part) for part in given)
+    time, torque = np.arange(len(position), dtype=float), np.zeros_like(position)
+    motion = Motion("predicted", time, position, speed, acceleration, torque, rate_hz=1.0)
+    return predictions(model, motion)[0].reshape(given[0].shape)
+
+
+def torque_figure(document: Mapping[str, Any]) -> Any:
+    """One row per joint: measured and predicted torque of the last motion tried, and what is left."""
+    figures = _library("matplotlib.figure", "a plot of the torques")
+    curves: Sequence[Mapping[str, Any]] = document["curves"]
+    if not curves:
+        raise DynidError("The result holds no curves to plot; fit again with this version.")
+    shown = next((curve for curve in curves if not curve["seen"]), curves[0])
+    joints, units = document["fit"]["joints"], document["fit"]["units"]
+    figure = figures.Figure(figsize=(9, 1.8 * len(joints) + 0.6), layout="constrained")
+    for axes, joint, curve, unit in zip(
+        np.atleast_1d(figure.subplots(len(joints), 1, sharex=True)),
+        joints,
+        shown["joints"],
+        units,
+        strict=True,
+    ):
+        for what, style in (("measured", "-"), ("predicted", "--"), ("residual", "-")):
+            axes.plot(shown["time"], _middle(curve[what]), style, label=what, linewidth=1)
+        axes.set_ylabel(f"{joint} [{unit}]")
+    axes.set_xlabel("time [s]")
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside upper right", ncols=3)
+    figure.suptitle(
+        f"{document['title']}: {'the fit' if shown['seen'] else 'unseen motion'}", x=0.02, ha="left"
+    )
+    return figure
+
+
+def _middle(curve: Mapping[str, Sequence[float]]) -> FloatArray:
+    low = np.asarray(curve["low"], dtype=float)
+    return low if "high" not in curve else (low + np.asarray(curve["high"], dtype=float)) / 2
+
+
+def _library(name: str, what: str) -> Any:
+    from importlib import import_module
+
+    try:
+        return import_module(name)
+    except ImportError:
+        package = name.split(".")[0]
+        raise DynidError(
+            f"For {what} the package {package!r} is needed; install it with dynid's plots extra."
+        ) from None
