@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from importlib import import_module
 from typing import Any, Protocol
 
 import numpy as np
@@ -209,8 +210,6 @@ def _middle(curve: Mapping[str, Sequence[float]]) -> FloatArray:
 
 
 def _library(name: str, what: str) -> Any:
-    from importlib import import_module
-
     try:
         return import_module(name)
     except ImportError:
