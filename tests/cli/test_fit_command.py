@@ -187,8 +187,8 @@ def test_a_long_log_is_streamed(
 def test_reasons_say_what_was_overridden(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = ("--cutoff-hz", "12", "--decimation", "7")
     document = dynid(capsys, "fit", "scara", str(logs / "run1.csv"), *options, "--json").document
-    assert document["reasons"][0].startswith("The cut-off is 12 Hz as given (suggested: ")
-    assert document["reasons"][1].startswith("Decimation by 7 as given (suggested: ")
+    assert document["reasons"][0].startswith("cutoff_hz is 12 Hz as given (suggested: ")
+    assert document["reasons"][1].startswith("decimation is 7 as given (suggested: ")
     assert not any("speed's band" in reason or "n_d" in reason for reason in document["reasons"])
     made = json.loads(Path("out/fit/result.json").read_text(encoding="utf-8"))["document"]
     assert made["reproducibility"]["preparation_reasons"] == document["reasons"]
@@ -228,9 +228,12 @@ BAD = {
     "uncertainty": (("--uncertainty", "hack"), "Unknown uncertainty 'hack'. Did you mean 'hac'?"),
     "three speeds": (("--mask", "1,2,3"), "--mask is '1,2,3'; give one speed, or 2 separated by commas."),
     "no speed": (("--mask", "slow"), "--mask is 'slow'; give one speed, or 2"),
-    "negative speed": (("--mask", "-1"), "speed_thresholds of the preparation is (-1.0, -1.0)"),
+    "negative speed": (
+        ("--mask", "-1"),
+        "Preparation: entry 1 of speed_thresholds is -1.0; it must be a number from 0",
+    ),
     "split": (("--split", "1.2"), "The share of the log to fit is 1.2; it must lie between 0 and 1."),
-    "cut-off": (("--cutoff-hz", "0"), "cutoff_hz of the preparation is 0.0; it must be positive"),
+    "cut-off": (("--cutoff-hz", "0"), "Preparation: cutoff_hz is 0.0; it must be a number above 0 Hz."),
     "convention": (("--convention", "mathlab"), "Did you mean 'matlab'?"),
     "terms": (("--terms", "Fw"), "Unknown parameter term 'Fw'."),
     "no plan": (("--plan", "no.toml"), "There is no preparation file at no.toml."),
@@ -248,14 +251,26 @@ def test_mistakes_are_told_in_a_sentence(
 
 
 PLANS = {
-    "unknown key": ("cutof_hz = 3", "Unknown key of the preparation 'cutof_hz'. Did you mean 'cutoff_hz'"),
+    "unknown key": (
+        "cutof_hz = 3",
+        "Preparation file plan.toml: Unknown key 'cutof_hz'. Did you mean 'cutoff_hz'",
+    ),
     "not TOML": ("=", "The preparation file plan.toml is not TOML"),
-    "text": ('cutoff_hz = "3"', "cutoff_hz in the preparation file plan.toml is '3'; it must be a number."),
-    "share": ("decimation = 2.5", "decimation in the preparation file plan.toml is 2.5; it must be a whole"),
-    "truth": ("drop_samples = true", "is True; it must be a whole number."),
-    "one speed": ("speed_thresholds = 0.1", "is 0.1; it must be a list of numbers."),
-    "texts": ('speed_thresholds = ["a", "b"]', "is ['a', 'b']; it must be a list of numbers."),
-    "value": ("decimation = 0", "decimation of the preparation is 0; it must be at least 1."),
+    "text": (
+        'cutoff_hz = "3"',
+        "Preparation file plan.toml: cutoff_hz is '3'; it must be a number above 0 Hz.",
+    ),
+    "share": ("decimation = 2.5", "decimation is 2.5; it must be a whole number from 1."),
+    "truth": ("drop_samples = true", "drop_samples is True; it must be a whole number from 0."),
+    "one speed": ("speed_thresholds = 0.1", "is 0.1; it must be a list of numbers from 0 rad/s or m/s."),
+    "texts": (
+        'speed_thresholds = ["a", "b"]',
+        "entry 1 of speed_thresholds is 'a'; it must be a number from 0",
+    ),
+    "value": (
+        "decimation = 0",
+        "Preparation file plan.toml: decimation is 0; it must be a whole number from 1.",
+    ),
 }
 
 

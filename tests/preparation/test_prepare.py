@@ -133,11 +133,7 @@ def test_plans_that_do_not_fit_the_log() -> None:
         ShapeError, match=r"the plan drops 300 at the start and 300 at the end; nothing is left"
     ):
         prepare(log, Preparation(drop_samples=300))
-    with pytest.raises(
-        DynidError, match=r"drop_end of the preparation is -1; it must be not negative or absent"
-    ):
+    with pytest.raises(DynidError, match=r"Preparation: drop_end is -1; it must be a whole number from 0"):
         Preparation(drop_end=-1)
-    with pytest.raises(
-        DynidError, match=r"median_window of the preparation is -3; it must be 0 or an odd number"
-    ):
+    with pytest.raises(DynidError, match=r"Preparation: median_window is -3; it must be 0 or an odd number"):
         Preparation(median_window=-3)

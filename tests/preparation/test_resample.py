@@ -65,7 +65,7 @@ def test_sentences() -> None:
     log = jittered(np.random.default_rng(5), 0.0)
     with pytest.raises(DynidError, match=r"resample_hz is 100 Hz and the log has 500 Hz.*Use the decimation"):
         target_rate(log.time, Preparation(resample_hz=100.0))
-    with pytest.raises(UnknownNameError, match=r"Unknown treatment of stamps 'evne'.*'even'"):
+    with pytest.raises(UnknownNameError, match=r"Unknown stamps 'evne'.*'even'"):
         Preparation(stamps="evne")
     t = log.time.copy()
     t[1000:] += 0.2

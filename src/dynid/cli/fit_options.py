@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,12 +11,12 @@ import typer
 from dynid.cli.estimator_options import METHODS as METHODS
 from dynid.cli.estimator_options import EstimatorOptions
 from dynid.cli.loop_options import LOOP_METHODS, LoopOptions
-from dynid.core.errors import DynidError, FileError, unknown_name
-from dynid.core.files import read_toml
+from dynid.core.errors import DynidError, unknown_name
+from dynid.core.keys import option_help
 from dynid.estimators import identify
 from dynid.estimators.strategy import Strategy
 from dynid.model.robot import Robot
-from dynid.preparation.preparation import Preparation
+from dynid.preparation.preparation import Preparation, load_preparation
 
 RULES = {"sigma": "every relative deviation below 20 %", "residual": "σ̂ up by 4 %", "f-test": "F-test"}
 
@@ -52,13 +52,17 @@ UncertaintyOption = Annotated[
 PlanOption = Annotated[
     Path | None, typer.Option("--plan", help="Preparation as TOML; the options below override its keys.")
 ]
-CutoffOption = Annotated[float | None, typer.Option("--cutoff-hz", help="Cut-off of the position filter.")]
-DecimationOption = Annotated[int | None, typer.Option("--decimation", help="Keep one sample of so many.")]
+CutoffOption = Annotated[
+    float | None, typer.Option("--cutoff-hz", help=option_help(Preparation, "cutoff_hz"))
+]
+DecimationOption = Annotated[
+    int | None, typer.Option("--decimation", help=option_help(Preparation, "decimation"))
+]
 MaskOption = Annotated[
     str | None, typer.Option("--mask", help="Speeds below which rows are left out: one, or one per joint.")
 ]
 ConventionOption = Annotated[
-    str | None, typer.Option("--convention", help="Filters as scipy or exactly as matlab does them.")
+    str | None, typer.Option("--convention", help=option_help(Preparation, "convention"))
 ]
 
 
@@ -111,42 +115,7 @@ def chosen_plan(
         "convention": convention,
     }
     said = {key: value for key, value in given.items() if value is not None}
-    return (None, said) if file is None else (replace(read_plan(file), **said), {})
-
-
-def read_plan(file: Path) -> Preparation:
-    """A preparation from a TOML file with the field names of ``Preparation`` as keys."""
-    content = read_toml(file, "preparation file")
-    known = [field.name for field in fields(Preparation)]
-    for key in content:
-        if key not in known:
-            raise unknown_name("key of the preparation", key, known)
-    values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in content.items()}
-    for field in fields(Preparation):
-        if field.name in values:
-            _require_kind(file, field.name, str(field.type), values[field.name])
-    return Preparation(**values)
-
-
-_KINDS: dict[str, tuple[tuple[type, ...], str]] = {
-    "str": ((str,), "a text"),
-    "int": ((int,), "a whole number"),
-    "float": ((int, float), "a number"),
-    "tuple": ((tuple,), "a list of numbers"),
-}
-
-
-def _require_kind(file: Path, key: str, annotation: str, value: Any) -> None:
-    """Refuse a value whose TOML type is not that of the field."""
-    allowed, words = _KINDS[annotation.split(" |")[0].split("[")[0]]
-    parts = value if isinstance(value, tuple) else ()
-    if (
-        not isinstance(value, allowed)
-        or isinstance(value, bool)
-        or any(isinstance(part, bool) or not isinstance(part, int | float) for part in parts)
-    ):
-        shown = list(value) if isinstance(value, tuple) else value
-        raise FileError(f"{key} in the preparation file {file} is {shown!r}; it must be {words}.")
+    return (None, said) if file is None else (replace(load_preparation(file), **said), {})
 
 
 def _thresholds(text: str, axes: int) -> tuple[float, ...]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.keys import entries_of
 from dynid.logs.log import Log
 from dynid.logs.resample import grid, interpolate, is_even, steady_rate
 from dynid.preparation.bandwidth import Bandwidth, choose_bandwidth, cutoff_reason, points_reason, rounded
@@ -36,6 +37,10 @@ _NOISES = 5.0
 _SPEED_SHARE = 0.01
 _LOUD = 0.02
 _SPIKE_WINDOW, _SPIKE = 11, 12.0
+ATTENUATION = "attenuation"
+"""Key of the sentence on noise in the accelerations, which holds for the suggested band and least squares."""
+STILL_AXES = "still axes"
+"""Key of the sentence on axes that hardly move."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +49,7 @@ class Suggestion:
 
     Args:
         plan: the suggested preparation.
-        reasons: one sentence per choice.
+        why: one sentence per choice, by the key of the plan; ``ATTENUATION`` and ``STILL_AXES`` are doubts.
         facts: the figures behind them: ``rate_hz``, ``speed_hz`` and ``motion_hz`` (99 % of speed and of
             acceleration lie below), ``noise_hz`` (where noise takes over; None when not seen), ``band_hz``
             of the regression, and per axis ``noise_share`` (of the acceleration's power in that band),
@@ -52,8 +57,26 @@ class Suggestion:
     """
 
     plan: Preparation
-    reasons: tuple[str, ...]
+    why: Mapping[str, str]
     facts: Mapping[str, Any]
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """The sentences, in the order in which the choices were made."""
+        return tuple(self.why.values())
+
+    def with_keys(self, given: Mapping[str, Any]) -> Suggestion:
+        """The suggestion with keys of the user's in place, and sentences that say so.
+
+        Args:
+            given: keys of the preparation to replace.
+        """
+        if not given:
+            return self
+        stale = {*given, ATTENUATION} if {"cutoff_hz", "decimation"} & set(given) else set(given)
+        why = {key: _as_given(key, value, getattr(self.plan, key)) for key, value in given.items()}
+        why |= {key: reason for key, reason in self.why.items() if key not in stale}
+        return Suggestion(replace(self.plan, **given), why, self.facts)
 
     def to_dict(self) -> dict[str, Any]:
         """Plan, reasons and facts, ready for JSON."""
@@ -75,25 +98,25 @@ def suggest(log: Log) -> Suggestion:
     if len(signals) < _FEWEST:
         return _for_short(signals)
     rate = steady_rate(signals.time)
-    reasons: list[str] = []
-    window = _spike_window(signals, reasons)
+    why: dict[str, str] = {}
+    window = _spike_window(signals, why)
     q, even = _even_positions(signals, window, rate)
     if not even:
-        reasons.append(f"The stamps are uneven: positions and torques are interpolated to {rate:.6g} Hz.")
+        why["stamps"] = f"The stamps are uneven: positions and torques are interpolated to {rate:.6g} Hz."
     spectrum = position_spectrum(q, rate)
     chosen = choose_bandwidth(spectrum, rate)
-    reasons += [cutoff_reason(chosen), points_reason(chosen)]
+    why |= {"cutoff_hz": cutoff_reason(chosen), "difference_points": points_reason(chosen)}
     cutoff = chosen.cutoff_hz
-    decimation = _decimation(len(q), chosen, reasons)
+    decimation = _decimation(len(q), chosen, why)
     facts: dict[str, Any] = {
         "speed_hz": chosen.speed_hz,
         "motion_hz": chosen.motion_hz,
         "noise_hz": chosen.noise_hz,
     }
-    _warn_of_attenuation(spectrum, 0.4 * rate / decimation, facts, reasons)
-    thresholds, noises = _thresholds(q, spectrum, cutoff, rate, reasons)
+    _warn_of_attenuation(spectrum, 0.4 * rate / decimation, facts, why)
+    thresholds, noises = _thresholds(q, spectrum, cutoff, rate, why)
     drop = min(math.ceil(_PERIODS_DROPPED * rate / cutoff), len(q) // _MOST_DROPPED)
-    reasons.append(f"{drop} samples are dropped at both ends, where the filter swings in.")
+    why["drop_samples"] = f"{drop} samples are dropped at both ends, where the filter swings in."
     plan = Preparation(
         median_window=window,
         median_threshold=_SPIKE,
@@ -104,7 +127,7 @@ def suggest(log: Log) -> Suggestion:
         speed_thresholds=thresholds,
     )
     facts |= {"rate_hz": rate, "band_hz": 0.4 * rate / decimation, **noises}
-    return Suggestion(plan, tuple(reasons), facts)
+    return Suggestion(plan, why, facts)
 
 
 def _for_short(signals: Signals) -> Suggestion:
@@ -119,18 +142,29 @@ def _for_short(signals: Signals) -> Suggestion:
         plan = Preparation(cutoff_hz=rounded(rate / 10.0), difference_points=5)
         reason += f"The cut-off is set to a tenth of the rate, {plan.cutoff_hz:g} Hz, without decimation; "
         reason += "differences over 5 points take at most 1 % off below it."
-    return Suggestion(
-        plan, (reason,), {"rate_hz": rate, "speed_hz": None, "motion_hz": None, "noise_hz": None}
-    )
+    facts = {"rate_hz": rate, "speed_hz": None, "motion_hz": None, "noise_hz": None}
+    return Suggestion(plan, {"cutoff_hz": reason}, facts)
 
 
-def _spike_window(signals: Signals, reasons: list[str]) -> int:
+def _as_given(key: str, new: Any, old: Any) -> str:
+    unit = next((e.key.unit for e in entries_of(Preparation) if e.field.name == key), "")
+    return f"{key} is {_shown(new, unit)} as given (suggested: {_shown(old, unit)})."
+
+
+def _shown(value: Any, unit: str) -> str:
+    if value is None or value == ():
+        return "none"
+    text = ", ".join(f"{v:g}" for v in value) if isinstance(value, tuple) else value
+    return f"{text:g} {unit}".rstrip() if isinstance(text, float) else f"{text} {unit}".rstrip()
+
+
+def _spike_window(signals: Signals, why: dict[str, str]) -> int:
     """Window of the outlier filter if single samples stand out, else 0."""
     both = np.concatenate([signals.q, signals.tau], axis=1)
     replaced = sum(replace_outliers(both, _SPIKE_WINDOW, _SPIKE).replaced)
     if not replaced:
         return 0
-    reasons.append(
+    why["median_window"] = (
         f"The outlier filter is on: {replaced} of {both.size} values stand more than {_SPIKE:g} robust "
         f"deviations out of {_SPIKE_WINDOW} neighbours."
     )
@@ -146,7 +180,7 @@ def _even_positions(signals: Signals, window: int, rate: float) -> tuple[FloatAr
     return interpolate(signals.time, q, at), False
 
 
-def _decimation(samples: int, chosen: Bandwidth, reasons: list[str]) -> int:
+def _decimation(samples: int, chosen: Bandwidth, why: dict[str, str]) -> int:
     rate = chosen.rate_hz
     wanted = max(1, math.floor(0.4 * rate * _ABOVE_BAND / rounded(chosen.trusted_hz)))
     decimation = max(1, min(wanted, samples // _ROWS))
@@ -157,19 +191,19 @@ def _decimation(samples: int, chosen: Bandwidth, reasons: list[str]) -> int:
         if decimation == wanted
         else f"and at least {_ROWS} samples"
     )
-    reasons.append(said + f" (n_d = 0.8 f_s / 2 f_b with f_b = {band:.3g} Hz).")
+    why["decimation"] = said + f" (n_d = 0.8 f_s / 2 f_b with f_b = {band:.3g} Hz)."
     return decimation
 
 
 def _warn_of_attenuation(
-    spectrum: PositionSpectrum, band: float, facts: dict[str, Any], reasons: list[str]
+    spectrum: PositionSpectrum, band: float, facts: dict[str, Any], why: dict[str, str]
 ) -> None:
     """Say when noise is a visible share κ of the accelerations: an inertia comes out as 1/(1 + κ) (P1 §3)."""
     share = spectrum.noise_share(band)
     facts["noise_share"] = share.tolist()
     loud = [f"{share[j]:.0%} (axis {j + 1})" for j in np.flatnonzero(share > _LOUD)]
     if loud:
-        reasons.append(
+        why[ATTENUATION] = (
             f"In that band noise makes {', '.join(loud)} of the accelerations' power: inertias will come out "
             "low by about as much. Faster motion, a finer encoder or an instrumental-variable fit would help."
         )
@@ -180,7 +214,7 @@ def _thresholds(
     spectrum: PositionSpectrum,
     cutoff: float,
     rate: float,
-    reasons: list[str],
+    why: dict[str, str],
 ) -> tuple[tuple[float, ...], dict[str, Any]]:
     """Speeds below which the sign of the speed is noise, or friction is not Coulomb's."""
     density = spectrum.noise_density()
@@ -190,12 +224,12 @@ def _thresholds(
     limits = np.maximum(_NOISES * speed, _SPEED_SHARE * largest)
     still = ~spectrum.moving() | (limits > 0.5 * largest)
     limits[still] = 0.0
-    reasons.append(
+    why["speed_thresholds"] = (
         f"Rows slower than {_SPEED_SHARE:.0%} of the largest speed, or than {_NOISES:g} times the speed's "
         "noise where that is more, are left out: there the sign of the speed says nothing about friction."
     )
     if np.any(still):
         named = ", ".join(str(j + 1) for j in np.flatnonzero(still))
-        reasons.append(f"Axis {named} hardly moves: nothing is left out, but its friction cannot be seen.")
+        why[STILL_AXES] = f"Axis {named} hardly moves: nothing is left out, but its friction cannot be seen."
     facts = {"position_noise": position.tolist(), "speed_noise": speed.tolist()}
     return tuple(rounded(float(limit)) for limit in limits), facts

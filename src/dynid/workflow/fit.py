@@ -29,7 +29,6 @@ from dynid.workflow.bands import band_concerns
 from dynid.workflow.held import Held, hold, prove, with_parts
 from dynid.workflow.identity import LogIdentity, identity_of, refuse_duplicates
 from dynid.workflow.noise import motion_spectrum, noise_concerns
-from dynid.workflow.overrides import overridden
 from dynid.workflow.physical import impossible
 from dynid.workflow.rates import rate_concerns
 from dynid.workflow.screening import refuse_unusable as refuse_unusable
@@ -141,7 +140,7 @@ def chosen_plan(
     """The plan given, or the one that the longest log suggests, with the user's keys in place."""
     if plan is not None:
         return plan, None
-    suggestion = overridden(suggest(max(logs, key=lambda log: log.samples)), overrides)
+    suggestion = suggest(max(logs, key=lambda log: log.samples)).with_keys(overrides)
     return suggestion.plan, suggestion
 
 

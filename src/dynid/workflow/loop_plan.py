@@ -15,10 +15,9 @@ from dynid.estimators.strategy import Strategy
 from dynid.logs.log import Log
 from dynid.preparation.bandwidth import rounded
 from dynid.preparation.preparation import Preparation
-from dynid.preparation.suggest import Suggestion, suggest
+from dynid.preparation.suggest import ATTENUATION, Suggestion, suggest
 from dynid.simulation.reference import Reference
 from dynid.workflow.noise import motion_spectrum
-from dynid.workflow.overrides import ATTENUATION, MARKS, overridden
 
 FloatArray = NDArray[np.float64]
 _NOISES = 5.0
@@ -52,7 +51,7 @@ def chosen_loop_plan(
     inner = strategy.strategy if isinstance(strategy, Essential) else strategy
     measured = isinstance(inner, IV) and "position" in log.channels
     found = for_instruments(log) if measured else suggest(_followed(log, reference))
-    suggestion = overridden(found, overrides)
+    suggestion = found.with_keys(overrides)
     return suggestion.plan, suggestion
 
 
@@ -72,23 +71,23 @@ def for_instruments(log: Log) -> Suggestion:
     if spectrum is None or found.plan.cutoff_hz is None:
         return found
     (density, rate), old = spectrum, found.plan.cutoff_hz
+    why = {key: reason for key, reason in found.why.items() if key != ATTENUATION}
     floor = np.median(density.density[density.frequency >= _TOP * density.frequency[-1]], axis=0)
     allowed = _highest(floor, np.array(found.plan.speed_thresholds), rate)
     if rounded(allowed) <= old:
-        return replace(found, reasons=tuple(r for r in found.reasons if ATTENUATION not in r))
-    stale = (MARKS["cutoff_hz"], ATTENUATION)
+        return replace(found, why=why)
     limit = (
         "a quarter of the rate"
         if allowed == _QUARTER * rate
         else "as far as noise leaves the speeds that are used their sign"
     )
-    told = (
+    reason = (
         f"The cut-off is {rounded(allowed):g} Hz, {limit}: instruments keep the positions' noise out of the "
         "parameters, and a filter nearer to the motion blurs it where friction reverses (for least squares "
         f"{old:g} Hz would be suggested)."
     )
-    reasons = (told, *(r for r in found.reasons if not any(mark in r for mark in stale)))
-    return Suggestion(replace(found.plan, cutoff_hz=rounded(allowed)), reasons, found.facts)
+    why = {"cutoff_hz": reason, **{key: why[key] for key in why if key != "cutoff_hz"}}
+    return Suggestion(replace(found.plan, cutoff_hz=rounded(allowed)), why, found.facts)
 
 
 def _highest(floor: FloatArray, thresholds: FloatArray, rate_hz: float) -> float:
