@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from dynid.base.find import find_base
+from dynid.checks.attenuation import attenuation_findings, noise_share
+from dynid.checks.physical import impossible_values
 from dynid.core.errors import DynidError, NotTrustworthyError
 from dynid.core.finding import Level
 from dynid.estimators.estimate import Further
@@ -16,14 +18,12 @@ from dynid.estimators.least_squares import WLS
 from dynid.logs.log import Log, Source
 from dynid.model.load import load_robot
 from dynid.preparation.preparation import Preparation
+from dynid.preparation.spectrum import spectrum_of_log
 from dynid.preparation.suggest import suggest
 from dynid.problem.build import build_problem
-from dynid.workflow.bands import band_concerns
 from dynid.workflow.document import document_of
 from dynid.workflow.fit import FitResult, fit_logs
 from dynid.workflow.identity import LogIdentity, identity_of, own_logs, refuse_duplicates
-from dynid.workflow.noise import noise_concerns, noise_share
-from dynid.workflow.physical import impossible
 from dynid.workflow.screening import screened
 from support.motions import base_truth, fourier_motion, simulated
 from support.robots import with_random_inertias
@@ -62,49 +62,51 @@ def test_the_same_log_below_the_noise_is_fine() -> None:
     assert abs(result.estimate.values[0] / TRUTH[0] - 1) < 0.02
     assert result.concerns == ()
     assert document_of(result, {})["verdict"]["grade"] == "good"
-    share = noise_share(result.logs[0], CALM)
-    assert share is not None
-    assert share.max() < 1e-3
-    assert noise_share(result.logs[0].part(slice(100)), CALM) is None
-    assert noise_concerns([log_of(1)], OPEN) == ()
+    spectrum = spectrum_of_log(result.logs[0], CALM)
+    assert spectrum is not None
+    assert noise_share(spectrum, CALM).max() < 1e-3
+    assert spectrum_of_log(result.logs[0].part(slice(100)), CALM) is None
+    sound = spectrum_of_log(log_of(1), OPEN)
+    assert sound is not None
+    assert noise_share(sound, OPEN).max() < 1e-6
 
 
 def test_inertias_that_depend_on_the_band_tell_it_without_a_spectrum() -> None:
-    told = band_concerns(fitted(OPEN, 3e-5).estimate)
+    told = attenuation_findings(fitted(OPEN, 3e-5).estimate, None)
     assert told[0].level is Level.CARE
     assert told[0].sentence.startswith("Below 60 Hz inertias come out at ")
     assert "attenuation" in told[0].sentence
-    assert band_concerns(fitted(CALM, 3e-5).estimate) == ()
-    assert band_concerns(fitted(OPEN, 0.0).estimate) == ()
+    assert attenuation_findings(fitted(CALM, 3e-5).estimate, None) == ()
+    assert attenuation_findings(fitted(OPEN, 0.0).estimate, None) == ()
 
 
 def test_values_that_no_robot_has() -> None:
     estimate = fitted(CALM, 0.0).estimate
     motions = estimate.problem.motions
     assert motions
-    assert impossible(estimate, motions) == ()
+    assert impossible_values(estimate, motions) == ()
     names = list(estimate.names)
     driven = estimate.values.copy()
     driven[names.index("Fc1")] *= -1
-    (told,) = impossible(replace(estimate, values=driven), motions)
+    (told,) = impossible_values(replace(estimate, values=driven), motions)
     assert told.level is Level.CARE
     assert told.sentence.startswith("Values that no robot has: Fc1 = -")
     light = estimate.values.copy()
     light[names.index("ZZ1R")] *= -1
-    (told,) = impossible(replace(estimate, values=light), motions)
+    (told,) = impossible_values(replace(estimate, values=light), motions)
     assert told.sentence.startswith("The inertia matrix is not positive definite in 100 % of the motion")
     assert "mostly joint1" in told.sentence
     # Beside a term that is not linear only the sum is friction; the other joint's stays what it is.
     sticking = replace(STRIBECK, joints=(0,))
     further = Further(("Fs1", "vs1"), ("N m", "rad/s"), np.array([9.0, 5.0]), np.eye(10), (sticking,))
-    assert impossible(replace(estimate, values=driven, further=further), motions) == ()
+    assert impossible_values(replace(estimate, values=driven, further=further), motions) == ()
     driven[names.index("Fc2")] *= -1
-    (told,) = impossible(replace(estimate, values=driven, further=further), motions)
+    (told,) = impossible_values(replace(estimate, values=driven, further=further), motions)
     assert told.sentence.startswith("Values that no robot has: Fc2 = -")
     assert "Fc1" not in told.sentence
     # Within their doubt, such values prove nothing.
     vague = replace(estimate, values=light, covariance=estimate.covariance * 1e8)
-    assert impossible(vague, motions) == ()
+    assert impossible_values(vague, motions) == ()
 
 
 def test_the_sign_of_a_sum_proves_nothing() -> None:
@@ -116,7 +118,7 @@ def test_the_sign_of_a_sum_proves_nothing() -> None:
     assert np.any(truth < 0)
     motion = simulated(base, truth, fourier_motion(robot, rng, seconds=20.0), rng, 0.001)
     estimate = identify(build_problem(robot, [motion], Preparation(), base), WLS())
-    assert impossible(estimate, [motion]) == ()
+    assert impossible_values(estimate, [motion]) == ()
 
 
 def test_logs_are_known_by_their_data_and_their_files() -> None:

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from dynid.core.finding import FINE, Finding, Level, Name
 from dynid.estimators.fit import Fit
 from dynid.problem.problem import Problem
-from dynid.problem.spectrum import spectrum
 
 FloatArray = NDArray[np.float64]
 POOR_CONDITION, HOPELESS_CONDITION = 100.0, 1e4
@@ -75,8 +74,8 @@ def _too_few_rows(problem: Problem, fit: Fit) -> Finding | None:
     rows, wanted = int(problem.row_counts.sum()), fit.root.shape[1]
     short = [
         problem.robot.joints[problem.robot.coordinates[j]].name
-        for j, factor in enumerate(problem.regression.joints)
-        if factor.rows <= spectrum(factor.R).rank
+        for j, own in enumerate(problem.joint_spectra)
+        if problem.row_counts[j] <= own.rank
     ]
     if rows > int(fit.kept.sum()) and not short:
         return None

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.problem.problem import Problem
-from dynid.problem.spectrum import spectrum
 
 FloatArray = NDArray[np.float64]
 FLOOR = 1e-9
@@ -22,9 +21,8 @@ def own_sigma(problem: Problem) -> FloatArray:
         (coordinates,) [N m or N]; not a number where a joint has no rows to spare.
     """
     sigma = np.full(len(problem.regression.joints), np.nan)
-    for j, factor in enumerate(problem.regression.joints):
-        own = spectrum(factor.R)
-        degrees = factor.rows - own.rank
+    for j, own in enumerate(problem.joint_spectra):
+        degrees = int(problem.row_counts[j]) - own.rank
         if degrees > 0:
             sigma[j] = own.residual_norm / np.sqrt(degrees)
     return floored(problem, sigma)

@@ -85,6 +85,15 @@ class Preparation:
         """Samples dropped at the start and at the end after differentiation."""
         return self.drop_samples, self.drop_samples if self.drop_end is None else self.drop_end
 
+    def band_hz(self, rate_hz: float) -> float:
+        """Highest frequency that a regression sees [Hz]: 0.8 of half the decimated rate, or the cut-off.
+
+        Args:
+            rate_hz: rate before the decimation.
+        """
+        decimated = 0.4 * rate_hz / self.decimation
+        return decimated if self.cutoff_hz is None else min(decimated, self.cutoff_hz)
+
     def to_dict(self) -> dict[str, Any]:
         """The plan, ready for JSON."""
         return asdict(self)

@@ -7,8 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.logs.log import Log
+from dynid.logs.resample import grid, interpolate, is_even, steady_rate
+from dynid.preparation.outliers import replace_outliers
+from dynid.preparation.preparation import Preparation
+
 FloatArray = NDArray[np.float64]
 
+FEWEST_SAMPLES = 256
+"""Samples below which a spectrum says too little: the bands of the slow motion would hold one line each."""
+_MOST_SAMPLES = 300_000
+"""Samples of a longer log that are looked at, from its beginning; more would only take time."""
 _BANDS_PER_DECADE = 8
 _MOTION_SHARE = 0.99
 _RISE_DB = 6.0
@@ -26,11 +35,13 @@ class PositionSpectrum:
         frequency: centres of the bands [Hz], (bands,).
         density: one-sided density [rad²/Hz or m²/Hz], (bands, axes).
         width: widths of the bands [Hz].
+        rate_hz: samples per second of the positions.
     """
 
     frequency: FloatArray
     density: FloatArray
     width: FloatArray
+    rate_hz: float
 
     @property
     def acceleration(self) -> FloatArray:
@@ -115,4 +126,23 @@ def position_spectrum(q: FloatArray, rate_hz: float) -> PositionSpectrum:
         frequency=np.add.reduceat(frequency, edges) / counts,
         density=np.add.reduceat(density, edges, axis=0) / counts[:, None],
         width=counts * (frequency[1] - frequency[0]),
+        rate_hz=rate_hz,
     )
+
+
+def spectrum_of_log(log: Log, plan: Preparation) -> PositionSpectrum | None:
+    """Spectrum of a log's positions without outliers; None when it is too short to tell.
+
+    Args:
+        log: joint side; of a long one the beginning is looked at.
+        plan: its outlier filter is used.
+    """
+    log = log.part(slice(_MOST_SAMPLES))
+    if log.samples < FEWEST_SAMPLES:
+        return None
+    q, rate = log.array("position"), steady_rate(log.time)
+    if plan.median_window:
+        q = replace_outliers(q, plan.median_window, plan.median_threshold).values
+    if not is_even(log.time):
+        q = interpolate(log.time, q, grid(float(log.time[0]), float(log.time[-1]), rate))
+    return position_spectrum(q, rate)

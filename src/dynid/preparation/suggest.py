@@ -18,13 +18,11 @@ from dynid.preparation.derivative import central_difference
 from dynid.preparation.filters import low_pass
 from dynid.preparation.outliers import replace_outliers
 from dynid.preparation.preparation import Preparation
-from dynid.preparation.spectrum import PositionSpectrum, position_spectrum
+from dynid.preparation.spectrum import FEWEST_SAMPLES, PositionSpectrum, position_spectrum
 from dynid.preparation.steps import Signals, signals_of
 
 FloatArray = NDArray[np.float64]
 
-_FEWEST = 256
-"""Samples below which a spectrum says too little."""
 _ABOVE_BAND = 2.5
 """Trusted frequency over the band of the regression: a filter there takes 0.07 % off in the band."""
 _ROWS = 100
@@ -95,7 +93,7 @@ def suggest(log: Log) -> Suggestion:
         log: joint side, with position and torque.
     """
     signals = signals_of(log)
-    if len(signals) < _FEWEST:
+    if len(signals) < FEWEST_SAMPLES:
         return _for_short(signals)
     rate = steady_rate(signals.time)
     why: dict[str, str] = {}
@@ -134,7 +132,7 @@ def _for_short(signals: Signals) -> Suggestion:
     """Safe defaults where a spectrum says too little."""
     samples = len(signals)
     rate = steady_rate(signals.time) if samples > 2 else float("nan")
-    reason = f"The log has {samples} samples, fewer than {_FEWEST}: its spectrum says too little. "
+    reason = f"The log has {samples} samples, fewer than {FEWEST_SAMPLES}: its spectrum says too little. "
     if samples < 32:
         plan = Preparation()
         reason += "Nothing is filtered; use a longer log."

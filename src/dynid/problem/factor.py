@@ -76,8 +76,14 @@ def triangular(stack: FloatArray) -> FloatArray:
         stack: (rows, columns); column-major order is fastest.
     """
     rows, columns = stack.shape
+    if rows == columns and not np.any(np.tril(stack, -1)):
+        return _finite(np.ascontiguousarray(stack))  # a factor already: reflections would not change it
     R = np.zeros((columns, columns))
     R[: min(rows, columns)] = np.linalg.qr(stack, mode="r")
+    return _finite(R)
+
+
+def _finite(R: FloatArray) -> FloatArray:
     if not np.all(np.isfinite(R)):
         raise NotTrustworthyError(
             "The regressor or the torques hold values that are not finite or overflow; run the data check on "

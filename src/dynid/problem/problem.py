@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -146,10 +147,28 @@ class Problem:
         stack = np.vstack([w_j * factor.wide(width) for w_j, factor in zip(w, factors, strict=True)])
         return triangular(stack)
 
+    @cached_property
+    def joint_spectra(self) -> tuple[Spectrum, ...]:
+        """Least squares on the rows of each joint alone; columns are those of its factor."""
+        return tuple(spectrum(factor.R) for factor in self.regression.joints)
+
     def spectrum(self, weights: ArrayLike | None = None, kept: NDArray[np.bool_] | None = None) -> Spectrum:
-        """Singular values of the weighted W, of the kept columns only when given."""
-        factor = self.stacked_factor(weights)
-        return spectrum(factor if kept is None else factor[:, np.append(kept, True)])
+        """Least squares over all joints: singular values of the weighted W, found once for equal arguments.
+
+        Args:
+            weights: as in ``stacked_factor``.
+            kept: which base parameters, (base,); all when None.
+        """
+        w = np.ones(len(self.regression.joints)) if weights is None else np.asarray(weights, dtype=float)
+        chosen = np.ones(len(self.base), dtype=bool) if kept is None else kept
+        key = (w.tobytes(), chosen.tobytes())
+        if key not in self._spectra:
+            self._spectra[key] = spectrum(self.stacked_factor(w)[:, np.append(chosen, True)])
+        return self._spectra[key]
+
+    @cached_property
+    def _spectra(self) -> dict[tuple[bytes, bytes], Spectrum]:
+        return {}
 
     def conditions(
         self, weights: ArrayLike | None = None, kept: NDArray[np.bool_] | None = None

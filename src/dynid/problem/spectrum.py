@@ -26,7 +26,7 @@ class Spectrum:
         V: right singular vectors in columns, (columns, columns).
         projected: Uᵀ y, (columns,).
         remainder: what is left of y outside the span of W, as a norm.
-        plain_condition: condition number of W itself, columns as they are.
+        W: the triangular factor of W, columns as they are, (columns, columns).
     """
 
     scale: FloatArray
@@ -34,7 +34,7 @@ class Spectrum:
     V: FloatArray
     projected: FloatArray
     remainder: float
-    plain_condition: float
+    W: FloatArray
 
     @cached_property
     def rank(self) -> int:
@@ -45,6 +45,11 @@ class Spectrum:
     def condition(self) -> float:
         """Condition number with all columns at unit length."""
         return _ratio(self.s)
+
+    @cached_property
+    def plain_condition(self) -> float:
+        """Condition number of W itself, columns as they are."""
+        return _ratio(np.asarray(np.linalg.svd(self.W, compute_uv=False), dtype=float))
 
     @cached_property
     def root(self) -> FloatArray:
@@ -93,8 +98,7 @@ def spectrum(factor: FloatArray) -> Spectrum:
     seen = lengths > np.finfo(float).eps * lengths.max(initial=0.0) * 1e-2
     scale = np.where(seen, lengths, 1.0)
     U, s, Vt = np.linalg.svd(np.where(seen, W, 0.0) / scale)
-    plain = _ratio(np.asarray(np.linalg.svd(W, compute_uv=False), dtype=float))
-    return Spectrum(scale, s, Vt.T, U.T @ y, abs(float(square[k, k])), plain)
+    return Spectrum(scale, s, Vt.T, U.T @ y, abs(float(square[k, k])), W)
 
 
 def _ratio(s: FloatArray) -> float:

@@ -19,8 +19,9 @@ from dynid.core.lazy import later
 from dynid.estimators.estimate import Further
 from dynid.model.from_mdh import robot_from_table
 from dynid.preparation.preparation import Preparation
+from dynid.preparation.trail import Trail
 from dynid.results.folder import ARRAYS, LARGEST, RESULT, damaged, read_result
-from dynid.results.result import SavedResult, Trail
+from dynid.results.result import SavedResult
 from dynid.results.save import FURTHER_ARRAYS, TRAIL_ARRAYS
 
 _term_of = later("dynid.estimators.terms", "NonlinearTerm")

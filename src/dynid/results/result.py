@@ -14,32 +14,10 @@ from dynid.base.base_map import BaseMap
 from dynid.estimators.estimate import Further
 from dynid.model.robot import Robot
 from dynid.preparation.preparation import Preparation
+from dynid.preparation.trail import Trail
 from dynid.validation.model import Model
 
 FloatArray = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class Trail:
-    """Where a robot went: positions of one motion at a low rate, kept to know the motion again.
-
-    Args:
-        rate_hz: samples per second.
-        q: positions (samples, coordinates) [rad or m].
-    """
-
-    rate_hz: float
-    q: FloatArray
-
-    @property
-    def samples(self) -> int:
-        """Number of samples."""
-        return len(self.q)
-
-    @property
-    def time(self) -> FloatArray:
-        """Stamps from zero [s], (samples,)."""
-        return np.asarray(np.arange(self.samples) / self.rate_hz, dtype=float)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from dynid.estimators.estimate import Estimate, Further
 from dynid.model.to_table import robot_to_table
+from dynid.preparation.trail import Trail
 from dynid.results.folder import ARRAYS, PARAMETERS, REPORT, replace_result, reserved_folder
-from dynid.results.result import Trail
 
 FURTHER_ARRAYS = ("further_values", "further_covariance")
 TRAIL_ARRAYS = ("trail_positions", "trail_samples", "trail_rate_hz")

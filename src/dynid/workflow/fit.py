@@ -7,7 +7,11 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from dynid.checks.agreement import disagreements
+from dynid.checks.attenuation import attenuation_findings
 from dynid.checks.check import DataCheck
+from dynid.checks.low_rate import low_rate_findings
+from dynid.checks.physical import impossible_values
 from dynid.core.errors import DynidError
 from dynid.core.finding import Finding
 from dynid.estimators.estimate import Estimate
@@ -19,21 +23,16 @@ from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 from dynid.preparation.prepare import prepare
+from dynid.preparation.spectrum import spectrum_of_log
 from dynid.preparation.suggest import Suggestion, suggest
+from dynid.preparation.trail import Trail, trails_of
 from dynid.problem.build import build_problem
-from dynid.results.result import Trail
 from dynid.validation.validate import validate
 from dynid.validation.validation import Validation
-from dynid.workflow.agreement import disagreements
-from dynid.workflow.bands import band_concerns
 from dynid.workflow.held import Held, hold, prove, with_parts
 from dynid.workflow.identity import LogIdentity, identity_of, refuse_duplicates
-from dynid.workflow.noise import motion_spectrum, noise_concerns
-from dynid.workflow.physical import impossible
-from dynid.workflow.rates import rate_concerns
 from dynid.workflow.screening import refuse_unusable as refuse_unusable
 from dynid.workflow.screening import screened
-from dynid.workflow.trails import trails_of
 
 Progress = Callable[[str], None]
 
@@ -195,11 +194,13 @@ def _concerns(
     motions: Sequence[Motion],
     apart: tuple[Finding, ...],
 ) -> tuple[Finding, ...]:
-    found = motion_spectrum(max(logs, key=lambda log: log.samples), plan)
-    # One sentence on attenuation is enough.
-    noise = noise_concerns(logs, plan, found) or band_concerns(estimate)
-    rate = rate_concerns(logs, plan, estimate, found)
-    return (*noise, *rate, *apart, *impossible(estimate, motions))
+    spectrum = spectrum_of_log(max(logs, key=lambda log: log.samples), plan)
+    return (
+        *attenuation_findings(estimate, spectrum),
+        *low_rate_findings(estimate, spectrum),
+        *apart,
+        *impossible_values(estimate, motions),
+    )
 
 
 def split_log(log: Log, share: float) -> tuple[Log, Log]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from dynid.checks.check import DataCheck
+from dynid.checks.novelty import novelty
 from dynid.core.finding import Finding, gravest_first
 from dynid.estimators.estimate import Estimate
 from dynid.logs.convert import to_joint_side
@@ -14,14 +15,13 @@ from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 from dynid.preparation.prepare import prepare
+from dynid.preparation.trail import PositionSeries
 from dynid.validation.figures import ErrorFigures
 from dynid.validation.model import Model
 from dynid.validation.validate import validate
 from dynid.validation.validation import Validation
 from dynid.workflow.identity import LogIdentity, identity_of, own_logs
-from dynid.workflow.novelty import novelty
 from dynid.workflow.screening import screened
-from dynid.workflow.trails import Positions
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +102,7 @@ def predicted(
     model: Model | Estimate,
     motions: Sequence[Motion],
     own: Sequence[bool],
-    fitted: Sequence[Positions],
+    fitted: Sequence[PositionSeries],
     plan: Preparation,
     fit: Validation | ErrorFigures | None,
     concerns: Sequence[Finding] = (),
@@ -122,7 +122,6 @@ def predicted(
         lacking: whether the fit shows that the model lacks an effect.
     """
     news = novelty(motions, own, fitted)
-    told = (*news.concerns, *concerns)
     return validate(
         model,
         motions,
@@ -130,7 +129,7 @@ def predicted(
         fit=fit,
         seen=news.own,
         repeated=news.repeated,
-        concerns=told,
+        concerns=(*news.findings, *concerns),
         lacking=lacking,
     )
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.checks.physical import impossible_values
 from dynid.core.errors import DynidError
 from dynid.estimators.essential import Essential
 from dynid.estimators.identify import identify
@@ -31,7 +32,6 @@ from dynid.workflow.held import predicted, with_note
 from dynid.workflow.identity import identity_of, refuse_duplicates
 from dynid.workflow.loop_held import hold_loop, loop_facts, pushed, replayed
 from dynid.workflow.loop_plan import chosen_loop_plan
-from dynid.workflow.physical import impossible
 from dynid.workflow.screening import screened
 
 State = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -114,7 +114,7 @@ def fit_loop(
         unseen_motions=new,
         unseen=proof,
         unseen_checks=held.checks,
-        concerns=impossible(estimate, shown),
+        concerns=impossible_values(estimate, shown),
         identities=identities,
         loop=loop_facts(controller, problem.accuracy),
     )

@@ -15,9 +15,9 @@ from dynid.estimators.strategy import Strategy
 from dynid.logs.log import Log
 from dynid.preparation.bandwidth import rounded
 from dynid.preparation.preparation import Preparation
+from dynid.preparation.spectrum import spectrum_of_log
 from dynid.preparation.suggest import ATTENUATION, Suggestion, suggest
 from dynid.simulation.reference import Reference
-from dynid.workflow.noise import motion_spectrum
 
 FloatArray = NDArray[np.float64]
 _NOISES = 5.0
@@ -67,12 +67,12 @@ def for_instruments(log: Log) -> Suggestion:
         log: joint side, with position and torque.
     """
     found = suggest(log)
-    spectrum = motion_spectrum(log, found.plan)
+    spectrum = spectrum_of_log(log, found.plan)
     if spectrum is None or found.plan.cutoff_hz is None:
         return found
-    (density, rate), old = spectrum, found.plan.cutoff_hz
+    rate, old = spectrum.rate_hz, found.plan.cutoff_hz
     why = {key: reason for key, reason in found.why.items() if key != ATTENUATION}
-    floor = np.median(density.density[density.frequency >= _TOP * density.frequency[-1]], axis=0)
+    floor = np.median(spectrum.density[spectrum.frequency >= _TOP * spectrum.frequency[-1]], axis=0)
     allowed = _highest(floor, np.array(found.plan.speed_thresholds), rate)
     if rounded(allowed) <= old:
         return replace(found, why=why)

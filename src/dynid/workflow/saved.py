@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from dynid.checks.check import DataCheck
+from dynid.checks.novelty import novelty_by_shares, repeated_share
 from dynid.core.errors import DynidError, FileError
 from dynid.core.finding import Finding, Level, Name
 from dynid.logs.log import Log
@@ -26,7 +27,6 @@ from dynid.validation.validation import Validation
 from dynid.workflow.held import Held, hold, predicted, with_note
 from dynid.workflow.identity import LogIdentity, identity_of, own_logs
 from dynid.workflow.long_log import open_long
-from dynid.workflow.novelty import repeated_share, weighed
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,7 +203,7 @@ def validate_long(
             names.append(long.head.name)
             own.extend(own_logs([identity_of(long.head, streamed=True)], fitted))
             yield names[-1], watched(long.motions(saved.plan, progress))
-        concerns.extend(weighed(names, own, shares).concerns)
+        concerns.extend(novelty_by_shares(names, own, shares).findings)
         concerns.extend(_warnings([normalised(check, use="validation") for check in checks]))
         concerns.extend(_unknown_motion(saved, own))
 
@@ -214,7 +214,7 @@ def validate_long(
         fit=fit_figures(saved),
         concerns=concerns,
         seen=lambda: all(own),
-        repeated=lambda: weighed(names, own, shares).repeated,
+        repeated=lambda: novelty_by_shares(names, own, shares).repeated,
     )
     data = tuple(normalised(check, use="validation") for check in checks)
     return Proof(found, data, _unknown_motion(saved, own))

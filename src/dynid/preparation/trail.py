@@ -1,4 +1,7 @@
-"""Where motions went: their positions, as coarse as telling one motion from another allows."""
+"""Where motions went: their positions, as coarse as telling one motion from another allows.
+
+A result folder keeps the trails of the fit's motions, so that a motion can be recognised later.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.preparation.motion import Motion
-from dynid.results.result import Trail
 
 FloatArray = NDArray[np.float64]
 _STEP = 0.1
@@ -22,7 +24,7 @@ _LOOKED_AT = 200_000
 """Samples that mean values are taken over; more would only take memory."""
 
 
-class Positions(Protocol):
+class PositionSeries(Protocol):
     """Positions over time: a ``Motion`` or a ``Trail``."""
 
     @property
@@ -43,6 +45,29 @@ class Positions(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
+class Trail:
+    """Positions of one motion.
+
+    Args:
+        rate_hz: samples per second.
+        q: positions (samples, coordinates) [rad or m].
+    """
+
+    rate_hz: float
+    q: FloatArray
+
+    @property
+    def samples(self) -> int:
+        """Number of samples."""
+        return len(self.q)
+
+    @property
+    def time(self) -> FloatArray:
+        """Stamps from zero [s], (samples,)."""
+        return np.asarray(np.arange(self.samples) / self.rate_hz, dtype=float)
+
+
+@dataclass(frozen=True, eq=False)
 class Spread:
     """How far some paths reach, which makes coordinates comparable.
 
@@ -60,11 +85,11 @@ class Spread:
         """RMS speed of a motion in standard deviations per second; zero when nothing moves."""
         if not np.any(self.moving):
             return 0.0
-        speeds = motion.qd[:: 1 + motion.samples // _LOOKED_AT, self.moving]
+        speeds = motion.qd[:: 1 + motion.samples // _LOOKED_AT][:, self.moving]
         return float(np.sqrt(np.mean((speeds / self.scale) ** 2)))
 
 
-def spread_of(paths: Sequence[Positions]) -> Spread:
+def spread_of(paths: Sequence[PositionSeries]) -> Spread:
     """The spread of all positions together."""
     every = 1 + sum(path.samples for path in paths) // _LOOKED_AT
     seen = np.concatenate([path.q[::every] for path in paths])
@@ -73,19 +98,19 @@ def spread_of(paths: Sequence[Positions]) -> Spread:
     return Spread(moving, seen.mean(axis=0)[moving], spread[moving])
 
 
-def seconds_of(paths: Sequence[Positions]) -> float:
+def seconds_of(paths: Sequence[PositionSeries]) -> float:
     """How long all of them last together [s]."""
     return sum(path.samples / path.rate_hz for path in paths)
 
 
-def sampled(path: Positions, step: float) -> FloatArray:
+def sampled_positions(path: PositionSeries, step: float) -> FloatArray:
     """Positions every so many seconds from the beginning, (samples, coordinates)."""
-    return _at(path, np.arange(0.0, float(path.time[-1] - path.time[0]) + 1e-9, step))
+    return _positions_at(path, np.arange(0.0, float(path.time[-1] - path.time[0]) + 1e-9, step))
 
 
-def _at(path: Positions, times: FloatArray) -> FloatArray:
+def _positions_at(path: PositionSeries, times: FloatArray) -> FloatArray:
     stamps = path.time - path.time[0]
-    return np.stack([np.interp(times, stamps, x) for x in path.q.T], axis=1)
+    return np.stack([np.interp(times, stamps, path.q[:, j]) for j in range(path.q.shape[1])], axis=1)
 
 
 def trails_of(motions: Sequence[Motion]) -> tuple[Trail, ...]:
@@ -100,12 +125,12 @@ def trails_of(motions: Sequence[Motion]) -> tuple[Trail, ...]:
     speed = max(spread.speed(motion) for motion in motions)
     least = max(seconds_of(motions) / _MOST_SAMPLES, *(1.0 / motion.rate_hz for motion in motions))
     step = max(_STEP / speed, least) if speed > 0 else max(least, 1.0)
-    return tuple(_trail(motion, step) for motion in motions)
+    return tuple(_trail_of(motion, step) for motion in motions)
 
 
-def _trail(motion: Motion, step: float) -> Trail:
+def _trail_of(motion: Motion, step: float) -> Trail:
     """A motion from its first to its very last sample, in steps that are no longer."""
     seconds = float(motion.time[-1] - motion.time[0])
     count = int(np.ceil(seconds / step)) if seconds > 0 else 0
     rate = count / seconds if count else motion.rate_hz
-    return Trail(rate, _at(motion, np.linspace(0.0, seconds, count + 1)))
+    return Trail(rate, _positions_at(motion, np.linspace(0.0, seconds, count + 1)))

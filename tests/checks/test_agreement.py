@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from dynid.base.find import find_base
+from dynid.checks.agreement import agreement, disagreements
 from dynid.core.finding import Level
 from dynid.estimators.least_squares import WLS
 from dynid.logs.log import Log
@@ -16,7 +17,6 @@ from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 from dynid.problem.build import build_problem
 from dynid.problem.problem import Problem
-from dynid.workflow.agreement import agreement, disagreements
 from dynid.workflow.document import document_of
 from dynid.workflow.fit import fit_logs
 from support.motions import base_truth, fourier_motion, simulated

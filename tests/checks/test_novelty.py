@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dynid.checks.novelty import novelty, repeated_share
 from dynid.core.finding import Level
 from dynid.model.load import load_robot
 from dynid.preparation.motion import Motion
-from dynid.workflow.novelty import novelty, repeated_share
 from support.motions import fourier_motion
 
 
@@ -77,15 +77,15 @@ def test_the_sentences() -> None:
     again = replace(once, name="again")
     found = novelty([again], [False], [once])
     assert (found.own, found.repeated) == (False, True)
-    assert found.concerns[0].level is Level.CARE
-    assert found.concerns[0].sentence == (
+    assert found.findings[0].level is Level.CARE
+    assert found.findings[0].sentence == (
         "Validation motion again repeats that of the fit: 100 % of it runs through the same positions at the "
         "same speeds, so it proves little beyond them; validate with another motion."
     )
     own = novelty([again], [True], [once])
     assert (own.own, own.repeated) == (True, False)
-    assert own.concerns[0].sentence.startswith("Validation log again is a log of the fit itself")
+    assert own.findings[0].sentence.startswith("Validation log again is a log of the fit itself")
     mixed = novelty([again, new], [False, False], [once])
-    assert (mixed.own, mixed.repeated, len(mixed.concerns)) == (False, False, 1)
-    assert novelty([new], [False], [once]).concerns == ()
+    assert (mixed.own, mixed.repeated, len(mixed.findings)) == (False, False, 1)
+    assert novelty([new], [False], [once]).findings == ()
     assert novelty([], [], [once]).own is False

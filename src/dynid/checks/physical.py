@@ -24,10 +24,11 @@ _POSITIVE = ("Ia", "Iam", "Fv", "Fvm", "Fc", "Fcm")
 _SURE = 3.0
 """Standard deviations below zero: with dozens of parameters, two happen by chance."""
 _POSES = 200
+"""Poses at which the inertia matrix is looked at, at least; more take time and find the same."""
 
 
-def impossible(estimate: Estimate, motions: Sequence[Motion]) -> tuple[Finding, ...]:
-    """Sentences on values that no robot can have; empty when there are none.
+def impossible_values(estimate: Estimate, motions: Sequence[Motion]) -> tuple[Finding, ...]:
+    """Findings on values that no robot can have; none when there are none.
 
     Args:
         estimate: what was identified.
@@ -40,14 +41,14 @@ def _negative_values(estimate: Estimate) -> list[Finding]:
     base = estimate.problem.base
     table = base.robot.table
     alone = (np.count_nonzero(base.matrix, axis=1) == 1) & ~_beside_terms(estimate)
-    told = []
+    listed = []
     for i, column in enumerate(base.columns):
         value, sigma = float(estimate.values[i]), float(estimate.sigma[i])
         if table.entries[column].symbol in _POSITIVE and alone[i] and value < -_SURE * sigma:
-            told.append(f"{base.names[i]} = {value:.3g} ± {sigma:.2g} {base.units[i]}")
-    if not told:
+            listed.append(f"{base.names[i]} = {value:.3g} ± {sigma:.2g} {base.units[i]}")
+    if not listed:
         return []
-    shown = ", ".join(told[:5]) + (f" and {len(told) - 5} more" if len(told) > 5 else "")
+    shown = ", ".join(listed[:5]) + (f" and {len(listed) - 5} more" if len(listed) > 5 else "")
     return [
         Finding(
             Name.IMPOSSIBLE_VALUES,
@@ -70,8 +71,7 @@ def _beside_terms(estimate: Estimate) -> NDArray[np.bool_]:
 
 def _negative_inertia(estimate: Estimate, motions: Sequence[Motion]) -> list[Finding]:
     base = estimate.problem.base
-    poses = np.concatenate([motion.q for motion in motions])
-    poses = poses[:: max(1, len(poses) // _POSES)]
+    poses = _poses(motions)
     compiled = kernels(base.robot, base.columns)
     rows = _inertia_rows(compiled, poses)
     M = np.einsum("kjcs,c->sjk", rows, estimate.values)
@@ -96,6 +96,14 @@ def _negative_inertia(estimate: Estimate, motions: Sequence[Motion]) -> list[Fin
             "terms are wrong; do not simulate with this model.",
         )
     ]
+
+
+def _poses(motions: Sequence[Motion]) -> FloatArray:
+    """Positions spread evenly over all motions, (poses, coordinates)."""
+    step = max(1, sum(motion.samples for motion in motions) // _POSES)
+    firsts = np.cumsum([0, *(motion.samples for motion in motions)])
+    pairs = zip(firsts, motions, strict=False)
+    return np.concatenate([motion.q[int(-first % step) :: step] for first, motion in pairs])
 
 
 def _inertia_rows(compiled: RobotKernels, poses: FloatArray) -> FloatArray:

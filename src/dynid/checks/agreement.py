@@ -12,17 +12,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.core.finding import Finding, Level, Name
+from dynid.core.finding import Finding, Level, Name, Where
+from dynid.estimators.weights import own_sigma, weights_of
 from dynid.problem.problem import Problem
-from dynid.problem.spectrum import spectrum
 
 FloatArray = NDArray[np.float64]
-_ROOM = 1.5
-"""Rows a joint needs over its own parameters."""
-_CLEAR = 4.0
+_ROWS_PER_PARAMETER = 1.5
+"""Rows that a joint needs for each parameter of its own: fewer leave nothing to judge its error by."""
+_CLEAR_F = 4.0
 """F above which the disagreement is more than chance and the usual small errors of a model."""
-_VISIBLE = 1.3
-"""How many times its own error a joint must have in the common fit before it is told."""
+_VISIBLE_RATIO = 1.3
+"""σ̂ of a joint in the common fit over its own from which a disagreement is worth a sentence."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,32 +49,31 @@ def agreement(problem: Problem) -> Agreement | None:
     Args:
         problem: rows of all joints.
     """
-    factors, rows = problem.regression.joints, problem.row_counts.astype(float)
-    own = [spectrum(factor.R) for factor in factors]
-    left = np.array([s.residual_norm for s in own])
-    ranks = np.array([s.rank for s in own], dtype=float)
+    rows = problem.row_counts.astype(float)
+    left = np.array([own.residual_norm for own in problem.joint_spectra])
+    ranks = np.array([own.rank for own in problem.joint_spectra], dtype=float)
     sizes = problem.torque_norms()
-    if np.any(rows < _ROOM * ranks) or np.any(left <= 0) or np.any(sizes <= 0):
+    if np.any(rows < _ROWS_PER_PARAMETER * ranks) or np.any(left <= 0) or np.any(sizes <= 0):
         return None
-    sigma = left / np.sqrt(rows - ranks)
-    common = problem.spectrum(1.0 / sigma)
+    sigma = own_sigma(problem)
+    common = problem.spectrum(weights_of(sigma))
     saved = float(ranks.sum()) - common.rank
     if saved < 1:
         return None
     residual = problem.residual_norms(common.solution)
-    F = (common.residual_norm**2 - float(np.sum(rows - ranks))) / saved
+    F = (common.residual_norm**2 - float(np.sum((left / sigma) ** 2))) / saved
     degrees = rows * (1.0 - common.rank / rows.sum())
     return Agreement(F, left / sizes, residual / sizes, residual / np.sqrt(degrees) / sigma)
 
 
 def disagreements(problem: Problem) -> tuple[Finding, ...]:
-    """A sentence where joints do not agree on their parameters; empty when they do.
+    """A finding where joints do not agree on their parameters; none when they do.
 
     Args:
         problem: rows of all joints.
     """
     found = agreement(problem)
-    if found is None or found.F < _CLEAR or found.ratio.max() < _VISIBLE:
+    if found is None or found.F < _CLEAR_F or found.ratio.max() < _VISIBLE_RATIO:
         return ()
     j = int(np.argmax(found.ratio))
     robot = problem.robot
@@ -88,5 +87,7 @@ def disagreements(problem: Problem) -> tuple[Finding, ...]:
             f"{100 * found.together[j]:.2g} %. Look for a wrong torque constant, gear ratio, zero or order "
             "of axes there and next to it, or an effect that the model lacks; parameters may be off by "
             "several of their σ.",
+            where=Where(axis=j + 1),
+            figures={"F": found.F},
         ),
     )

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from dynid.base.find import find_base
-from dynid.core.finding import Level
+from dynid.checks.low_rate import low_rate_findings
+from dynid.core.finding import Finding, Level
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.identify import identify
 from dynid.estimators.least_squares import WLS
@@ -16,9 +17,9 @@ from dynid.logs.log import Log
 from dynid.model.load import load_robot
 from dynid.preparation.preparation import Preparation
 from dynid.preparation.prepare import prepare
+from dynid.preparation.spectrum import spectrum_of_log
 from dynid.preparation.suggest import suggest
 from dynid.problem.build import build_problem
-from dynid.workflow.rates import rate_concerns
 from support.motions import base_truth, fourier_motion, simulated
 
 ROBOT = load_robot("scara")
@@ -38,6 +39,10 @@ def fitted(log: Log, plan: Preparation) -> Estimate:
     return identify(build_problem(ROBOT, [prepare(log, plan)], plan, BASE), WLS())
 
 
+def told_of(log: Log, estimate: Estimate) -> tuple[Finding, ...]:
+    return low_rate_findings(estimate, spectrum_of_log(log, estimate.problem.plan))
+
+
 def deviations(estimate: Estimate) -> np.ndarray:
     return np.abs(estimate.values - TRUTH) / estimate.sigma
 
@@ -48,7 +53,7 @@ def test_parameters_lie_within_their_sigma(rate_hz: float) -> None:
     plans = [suggest(log).plan for log in logs]
     found = [fitted(log, plan) for log, plan in zip(logs, plans, strict=True)]
     assert np.mean([deviations(estimate) < 2 for estimate in found]) >= 0.9
-    told = [rate_concerns([log], plan, e) for log, plan, e in zip(logs, plans, found, strict=True)]
+    told = [told_of(log, estimate) for log, estimate in zip(logs, found, strict=True)]
     assert told == [()] * len(logs)
 
 
@@ -57,11 +62,11 @@ def test_short_differences_of_a_fast_motion_are_told() -> None:
     log = log_of(20.0, 0, 0.02, top_hz=2.0)
     plan = suggest(log).plan
     assert plan.difference_points == 9
-    assert rate_concerns([log], plan, fitted(log, plan)) == ()
+    assert told_of(log, fitted(log, plan)) == ()
     short = replace(plan, difference_points=3)
     estimate = fitted(log, short)
     assert np.mean(deviations(estimate) < 2) < 0.7
-    (concern,) = rate_concerns([log], short, estimate)
+    (concern,) = told_of(log, estimate)
     assert concern.level is Level.CARE
     assert concern.sentence.startswith(
         "The rate, 20 Hz, is low for this motion: differences over 9 points instead of 3 move "
@@ -74,8 +79,8 @@ def test_a_low_cut_off_is_told_with_its_share() -> None:
     plan = replace(suggest(log).plan, cutoff_hz=0.65)
     estimate = fitted(log, plan)
     assert estimate.values[0] > 1.001 * TRUTH[0]
-    (concern,) = rate_concerns([log], plan, estimate)
+    (concern,) = told_of(log, estimate)
     assert concern.level is Level.CARE
     assert "off the accelerations" in concern.sentence
     assert "raise the cut-off (0.65 Hz)" in concern.sentence
-    assert rate_concerns([log.part(slice(100))], plan, estimate) == ()
+    assert told_of(log.part(slice(100)), estimate) == ()

@@ -7,13 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dynid.checks.novelty import repeated_share
 from dynid.model.load import load_robot
 from dynid.preparation.motion import Motion
+from dynid.preparation.trail import Trail, trails_of
 from dynid.results.load import trails_from
-from dynid.results.result import Trail
 from dynid.results.save import trail_arrays
-from dynid.workflow.novelty import repeated_share
-from dynid.workflow.trails import trails_of
 from support.motions import fourier_motion
 
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.core.finding import Finding, Level, Name
+from dynid.core.finding import Finding, Level, Name, Where
 from dynid.preparation.motion import Motion
-from dynid.workflow.trails import Positions, sampled, seconds_of, spread_of
+from dynid.preparation.trail import PositionSeries, sampled_positions, seconds_of, spread_of
 
 FloatArray = NDArray[np.float64]
 _CLOSE = 0.05
@@ -22,12 +22,13 @@ _CLOSE = 0.05
 _STEP = 0.02
 """Travel between two samples compared, in the same unit: finer than the distance asked about."""
 _MOST_SAMPLES = 40_000
+"""Samples compared of all motions together; longer ones are sampled more coarsely."""
 _STRETCHES = 6
 """Stretches that held-out motion is cut into; long enough that a match is no chance."""
 _RESTING = 0.05
 """Stretches that move less than this prove nothing and repeat nothing."""
-_MOSTLY = 0.5
-"""Share of the stretches that must repeat before it is told."""
+_REPEATED_SHARE = 0.5
+"""Share of a motion's stretches that must repeat before the motion is said to."""
 
 
 @dataclass(frozen=True)
@@ -37,15 +38,15 @@ class Novelty:
     Args:
         own: all of it is the fit's own.
         repeated: all of it is the fit's own or repeats it.
-        concerns: sentences for the verdict.
+        findings: for the verdict, one per motion that is not new.
     """
 
     own: bool = False
     repeated: bool = False
-    concerns: tuple[Finding, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
 
-def novelty(held: Sequence[Motion], own: Sequence[bool], fitted: Sequence[Positions]) -> Novelty:
+def novelty(held: Sequence[Motion], own: Sequence[bool], fitted: Sequence[PositionSeries]) -> Novelty:
     """Judge motions kept for validation.
 
     Args:
@@ -54,47 +55,50 @@ def novelty(held: Sequence[Motion], own: Sequence[bool], fitted: Sequence[Positi
         fitted: motions of the fit, or their trails; where there are none, repetition is not asked about.
     """
     shares = [1.0 if same else repeated_share(motion, fitted) for motion, same in zip(held, own, strict=True)]
-    return weighed([motion.name for motion in held], own, shares)
+    return novelty_by_shares([motion.name for motion in held], own, shares)
 
 
-def weighed(names: Sequence[str], own: Sequence[bool], shares: Sequence[float]) -> Novelty:
-    """Judge motions by how much of them repeats the fit's.
+def novelty_by_shares(names: Sequence[str], own: Sequence[bool], shares: Sequence[float]) -> Novelty:
+    """Judge motions by how much of each repeats the fit's.
 
     Args:
         names: of the motions.
         own: which of them come from logs of the fit.
         shares: what ``repeated_share`` says of each.
     """
-    concerns = []
-    old = [same or share >= _MOSTLY for same, share in zip(own, shares, strict=True)]
-    for name, same, again, share in zip(names, own, old, shares, strict=True):
-        if again:
-            concerns.append(own_log(name) if same else _repeats(name, share))
     if not names:
         return Novelty()
-    return Novelty(all(own), all(old) and not all(own), tuple(concerns))
+    old = [same or share >= _REPEATED_SHARE for same, share in zip(own, shares, strict=True)]
+    findings = tuple(
+        _own_log(name) if same else _repetition(name, share)
+        for name, same, again, share in zip(names, own, old, shares, strict=True)
+        if again
+    )
+    return Novelty(all(own), all(old) and not all(own), findings)
 
 
-def own_log(name: str) -> Finding:
-    """The sentence on a validation with a log of the fit."""
+def _own_log(name: str) -> Finding:
     return Finding(
         Name.FIT_LOG_REUSED,
         Level.CARE,
         f"Validation log {name} is a log of the fit itself, so predicting it proves nothing new; validate "
         "with another one.",
+        where=Where(log=name),
     )
 
 
-def _repeats(name: str, share: float) -> Finding:
+def _repetition(name: str, share: float) -> Finding:
     return Finding(
         Name.REPEATED_MOTION,
         Level.CARE,
         f"Validation motion {name} repeats that of the fit: {100 * share:.0f} % of it runs through the same "
         "positions at the same speeds, so it proves little beyond them; validate with another motion.",
+        where=Where(log=name),
+        figures={"repeated_share": share},
     )
 
 
-def repeated_share(held: Motion, fitted: Sequence[Positions]) -> float:
+def repeated_share(held: Motion, fitted: Sequence[PositionSeries]) -> float:
     """Share of a motion's stretches that run along the same positions in time as a stretch of the fit's.
 
     Args:
@@ -110,7 +114,8 @@ def repeated_share(held: Motion, fitted: Sequence[Positions]) -> float:
     step = max(_STEP / speed, 1.0 / held.rate_hz, seconds_of([held, *fitted]) / _MOST_SAMPLES)
     close = max(_CLOSE, speed * step)  # a coarse step cannot meet a finer distance
     paths = [
-        (sampled(path, step)[:, spread.moving] - spread.middle) / spread.scale for path in (held, *fitted)
+        (sampled_positions(path, step)[:, spread.moving] - spread.middle) / spread.scale
+        for path in (held, *fitted)
     ]
     stretches = [
         s for s in np.array_split(paths[0], _STRETCHES) if len(s) > 2 and np.max(np.ptp(s, axis=0)) > _RESTING
