@@ -9,7 +9,7 @@ import dynid
 from _harness import Job, Report, best_of
 from dynid.cli.process import settle
 from dynid.compile.kernels import kernels
-from dynid.estimators.identify import DIDIM, identify
+from dynid.estimators import DIDIM, identify
 from dynid.preparation.preparation import Preparation
 from dynid.problem.closed_loop import build_loop_problem
 from dynid.simulation.controller import Controller

@@ -24,7 +24,7 @@ from dynid.cli.fit_options import METHODS, RULES
 from dynid.cli.main import COMMANDS, run
 from dynid.compile.kernels import RobotKernels
 from dynid.compile.trace import KERNELS
-from dynid.estimators.uncertainties import KINDS
+from dynid.estimators.uncertainty import KINDS
 from dynid.model import from_mdh
 from dynid.model.drives_file import drives_from_table
 from dynid.model.friction import BUILT_IN, FUNCTIONS

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +16,7 @@ HEAVY = (
     "scipy.signal", "scipy.optimize", "typer", "rich",
 )  # fmt: skip
 REPEATS = 5
+FAMILIES = ("dynid", "dynid.estimators", "dynid.estimators.linear", "dynid.estimators.closed_loop")
 
 
 def python(code: str) -> str:
@@ -57,7 +61,7 @@ def test_the_fit_command_loads_only_what_it_uses() -> None:
     """Other readers, loaders and estimators, and Rich, would take a third of a short fit's time."""
     modules = loaded_by("import dynid.cli.fit, dynid.logs.read, dynid.workflow.fit")
     assert not {name.split(".")[0] for name in modules} & {"rich", "xml", "email", "sqlite3"}
-    unused = ("estimators.separable", "estimators.irls", "model.from_mjcf", "signals.readers.bag")
+    unused = ("estimators.linear.separable", "estimators.linear.irls", "model.from_mjcf", "logs.readers.bag")
     assert not modules & {f"dynid.{name}" for name in unused}
 
 
@@ -72,3 +76,21 @@ def test_import_dynid_is_no_slower_than_scipy_signal() -> None:
     pairs = [(import_time("dynid"), import_time("scipy.signal")) for _ in range(REPEATS)]
     ours, theirs = (min(times) for times in zip(*pairs, strict=True))
     assert ours / theirs <= 1.0, f"import dynid takes {ours / theirs:.2f} times as long as scipy.signal"
+
+
+@pytest.mark.parametrize(
+    "package", ["dynid", "dynid.estimators", "dynid.estimators.linear", "dynid.estimators.closed_loop"]
+)
+def test_a_family_exports_what_it_says(package: str) -> None:
+    """Type checkers and Python see the same names of a family that is imported when first used."""
+    family = importlib.import_module(package)
+    tree = ast.parse(Path(str(family.__file__)).read_text(encoding="utf-8"))
+    typed = {
+        alias.asname for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    assert typed - {None} == set(family.__all__) - {"__version__"}
+    assert set(family.__all__) <= set(dir(family))
+    for name in family.__all__:
+        assert getattr(family, name) is not None
+    with pytest.raises(AttributeError, match=f"module '{package}' has no attribute 'nothing'"):
+        _ = family.nothing

@@ -15,7 +15,7 @@ from dynid.casestudies.scara_runs import NAMES, Runs, truth
 from dynid.casestudies.scara_tables import SECTIONS, section_e
 from dynid.casestudies.scara_tracking import track
 from dynid.core.errors import DynidError
-from dynid.estimators.estimate import Estimate
+from dynid.estimators import Estimate
 from dynid.report.case_page import render_case
 
 FIGURES = {

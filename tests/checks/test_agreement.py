@@ -10,7 +10,7 @@ import pytest
 from dynid.base.find import find_base
 from dynid.checks.agreement import agreement, disagreements
 from dynid.core.finding import Level
-from dynid.estimators.least_squares import WLS
+from dynid.estimators import WLS
 from dynid.logs.log import Log
 from dynid.model.load import load_robot
 from dynid.preparation.motion import Motion

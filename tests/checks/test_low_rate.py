@@ -11,8 +11,8 @@ from dynid.base.find import find_base
 from dynid.checks.low_rate import low_rate_findings
 from dynid.core.finding import Finding, Level
 from dynid.estimators.estimate import Estimate
-from dynid.estimators.identify import identify
-from dynid.estimators.least_squares import WLS
+from dynid.estimators.identification import identify
+from dynid.estimators.linear.least_squares import WLS
 from dynid.logs.log import Log
 from dynid.model.load import load_robot
 from dynid.preparation.preparation import Preparation

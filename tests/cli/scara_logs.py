@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from cli.commands import dynid
-from dynid.estimators.load import inertial_columns
+from dynid.estimators.linear.augmented import inertial_columns
 from dynid.preparation.motion import Motion
 from support.estimation import scara, stribeck_torques
 from support.motions import exact_torques, fourier_motion

@@ -10,9 +10,9 @@ import pytest
 
 from cli.commands import assert_one_sentence, dynid
 from cli.scara_logs import Capsys, distance, fit, strategy, values, write_all
+from dynid import estimators
 from dynid.cli.estimator_options import METHODS, NONLINEAR, SETTINGS, EstimatorOptions
 from dynid.cli.loop_options import LOOP_METHODS
-from dynid.estimators import identify
 from dynid.results.load import load_result
 from support.estimation import scara
 
@@ -30,9 +30,9 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_option_has_a_setting_whose_field_the_strategy_has() -> None:
     assert [field.name for field in fields(EstimatorOptions)] == list(SETTINGS)
     for setting in SETTINGS.values():
-        kind = getattr(identify, METHODS[setting.method])
+        kind = getattr(estimators, METHODS[setting.method])
         assert setting.field in {field.name for field in fields(kind)}
-    assert all(hasattr(identify, name) for name in NONLINEAR.values())
+    assert all(hasattr(estimators, name) for name in NONLINEAR.values())
 
 
 GIVEN = {

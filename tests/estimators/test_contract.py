@@ -10,8 +10,7 @@ import pytest
 
 from dynid.base.find import find_base
 from dynid.core.errors import NotTrustworthyError, ShapeError
-from dynid.estimators.estimate import Estimate
-from dynid.estimators.identify import identify
+from dynid.estimators import Estimate, identify
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 from dynid.problem.build import build_problem

@@ -10,8 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from dynid.base.find import find_base
-from dynid.estimators.identify import IRLS, WLS, identify
-from dynid.estimators.strategy import Strategy
+from dynid.estimators import IRLS, WLS, Strategy, identify
 from dynid.model.load import load_robot
 from dynid.preparation.preparation import Preparation
 from dynid.problem.build import build_problem

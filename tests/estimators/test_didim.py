@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from dynid.core.errors import DynidError
-from dynid.estimators.identify import DIDIM, IV, OLS, OutputError, identify
-from dynid.estimators.loop_strategy import LoopStrategy
+from dynid.estimators import DIDIM, IV, OLS, OutputError, identify
+from dynid.estimators.closed_loop.strategy import LoopStrategy
 from dynid.preparation.preparation import Preparation
 from dynid.simulation.controller import Controller
 from dynid.simulation.laws import PID, Bandwidth

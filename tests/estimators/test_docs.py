@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from dynid import estimators as public
 from dynid.base.find import find_base
 from dynid.core.finding import Name
-from dynid.estimators import identify as public
+from dynid.estimators import WLS, Bootstrap, Essential, identify
 from dynid.estimators.essential import THRESHOLDS
-from dynid.estimators.identify import WLS, Bootstrap, Essential, identify
-from dynid.estimators.uncertainties import KINDS
+from dynid.estimators.uncertainty import KINDS
 from support.estimation import CASES, scara, scara_motions, scara_problem
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -38,7 +38,7 @@ def test_every_strategy_rule_and_outcome_is_described() -> None:
     assert strategies <= set(public.__all__)
     assert all(f"`{name}(" in PAGE for name in strategies)
     assert all(f'`"{rule}"`' in PAGE for rule in THRESHOLDS)
-    text = "".join(path.read_text(encoding="utf-8") for path in Path(public.__file__).parent.glob("*.py"))
+    text = "".join(path.read_text(encoding="utf-8") for path in Path(public.__file__).parent.rglob("*.py"))
     failures = set(re.findall(r"Name\.([A-Z_]+),\s*Level\.FAIL", text))
     assert {"RANK_DEFICIENT", "OUTLIERS_DOMINATE", "NOT_GENERIC"} <= failures
     assert all(f"`{Name[name].value}`" in PAGE for name in failures | {"FINE"})

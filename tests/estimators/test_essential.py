@@ -9,7 +9,7 @@ import pytest
 
 from dynid.base.find import find_base
 from dynid.core.errors import DynidError, UnknownNameError
-from dynid.estimators.identify import IRLS, OLS, WLS, Essential, Separable, identify
+from dynid.estimators import IRLS, OLS, WLS, Essential, Separable, identify
 from dynid.model.load import load_robot
 from dynid.preparation.preparation import Preparation
 from dynid.problem.build import build_problem

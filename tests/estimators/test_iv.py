@@ -9,9 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from dynid.core.errors import DynidError, ShapeError, UnknownNameError
-from dynid.estimators.identify import IRLS, IV, OLS, WLS, identify
-from dynid.estimators.instruments import Instrumented, instrument_rows
-from dynid.estimators.strategy import Strategy
+from dynid.estimators import IRLS, IV, OLS, WLS, Strategy, identify
+from dynid.estimators.closed_loop.instruments import Instrumented, instrument_rows
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 from dynid.problem import stamps

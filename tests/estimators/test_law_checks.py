@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from dynid.base.find import find_base
 from dynid.core.errors import NotTrustworthyError
 from dynid.core.finding import Level, Name, worst_level
-from dynid.estimators.identify import DIDIM, IV, Classical, OutputError, identify
-from dynid.estimators.law_checks import check_law
-from dynid.estimators.loop_strategy import LoopStrategy
+from dynid.estimators import DIDIM, IV, Classical, OutputError, identify
+from dynid.estimators.closed_loop.law_checks import check_law
+from dynid.estimators.closed_loop.strategy import LoopStrategy
 from dynid.logs.log import Log
 from dynid.preparation.preparation import Preparation
 from dynid.problem.closed_loop import LoopProblem, build_loop_problem

@@ -8,9 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from dynid.estimators.estimate import Estimate
-from dynid.estimators.identify import DIDIM, IV, WLS, Essential, identify
-from dynid.estimators.strategy import Strategy
+from dynid.estimators import DIDIM, IV, WLS, Essential, Estimate, Strategy, identify
 from dynid.logs.log import Log
 from dynid.preparation.preparation import Preparation
 from dynid.preparation.prepare import prepare

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dynid.core.errors import DynidError, NotTrustworthyError, ShapeError
-from dynid.estimators.identify import OLS, WLS, Essential, OutputError, identify
+from dynid.estimators import OLS, WLS, Essential, OutputError, identify
 from dynid.problem.build import build_problem
 from dynid.problem.closed_loop import LoopProblem, build_loop_problem
 from dynid.simulation.controller import Controller

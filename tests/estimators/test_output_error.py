@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dynid.compile.tangent import tangent_loop
 from dynid.core.errors import DynidError, ModelError, NotTrustworthyError
-from dynid.estimators.identify import DIDIM, IRLS, IV, OLS, OutputError, identify
+from dynid.estimators import DIDIM, IRLS, IV, OLS, OutputError, identify
 from dynid.problem.closed_loop import LoopProblem
 from dynid.problem.replay import Model, Run, run_experiment
 from dynid.problem.sensitivity import position_sensitivities

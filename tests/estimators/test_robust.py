@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dynid.estimators.identify import IRLS, OLS, TLS, WLS, identify
+from dynid.estimators import IRLS, OLS, TLS, WLS, identify
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 from dynid.problem.build import build_problem

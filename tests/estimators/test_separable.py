@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from dynid.core.errors import DynidError, ModelError, UnknownNameError
-from dynid.estimators.identify import LOAD, STRIBECK, WLS, NonlinearTerm, Separable, identify
-from dynid.estimators.load import inertial_columns
-from dynid.estimators.terms import nonlinear_torques
+from dynid.estimators import LOAD, STRIBECK, WLS, NonlinearTerm, Separable, identify
+from dynid.estimators.linear.augmented import inertial_columns
+from dynid.estimators.linear.terms import nonlinear_torques
 from dynid.preparation.preparation import Preparation
 from dynid.problem.build import build_problem
 from dynid.problem.problem import Problem

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from dynid.core.errors import DynidError
-from dynid.estimators.hac import bartlett, fixed_share_factor
-from dynid.estimators.identify import HAC, IRLS, WLS, Bootstrap, Ridge, identify
-from dynid.estimators.scores import automatic_bandwidth, white_rows
+from dynid.estimators import HAC, IRLS, WLS, Bootstrap, Ridge, identify
+from dynid.estimators.uncertainty import automatic_bandwidth, bartlett, fixed_share_factor, white_rows
 from dynid.preparation.preparation import Preparation
 from dynid.problem.build import build_problem
 from dynid.problem.problem import Problem

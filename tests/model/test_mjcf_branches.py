@@ -7,8 +7,7 @@ import pytest
 
 pytest.importorskip("mujoco")
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dynid.model.from_mjcf import from_mjcf_text
 from support.evaluate import dynid_inverse, dynid_regressor, random_states, relative_error

@@ -7,8 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import dynid
 from dynid.core.errors import ModelError
@@ -23,8 +22,7 @@ from dynid.model.load import catalog, load_robot
 from dynid.model.payload import attach_payload
 from dynid.model.robot import Robot
 from dynid.model.to_toml import robot_to_toml
-from support.urdf_text import joint, link
-from support.urdf_text import robot as urdf
+from support.urdf_text import joint, link, robot as urdf
 
 MJCF = """<mujoco model="hand &quot;x&quot;"><option gravity="0 1.5 -9.7"/><worldbody>
   <body name="a" pos="0.1 0.2 0.3" euler="13 7 -40"><joint name="tilt 1" axis="1 2 3" stiffness="3"

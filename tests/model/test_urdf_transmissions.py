@@ -13,8 +13,7 @@ from dynid.model.drives import Drives
 from dynid.model.from_urdf import from_urdf_text
 from dynid.model.load import load_robot
 from dynid.model.robot import Robot
-from support.urdf_text import chain, joint, link
-from support.urdf_text import robot as urdf
+from support.urdf_text import chain, joint, link, robot as urdf
 
 SIMPLE = "transmission_interface/SimpleTransmission"
 DIFFERENTIAL = "transmission_interface/DifferentialTransmission"

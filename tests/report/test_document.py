@@ -13,8 +13,7 @@ from dynid.base.find import find_base
 from dynid.checks.check import DataCheck
 from dynid.core.errors import DynidError
 from dynid.core.finding import Finding, Level, Name
-from dynid.estimators.estimate import Further
-from dynid.estimators.terms import STRIBECK
+from dynid.estimators import STRIBECK, Further
 from dynid.model.from_urdf import from_urdf_text
 from dynid.model.load import load_robot
 from dynid.report.checks import findings_of, normalised
@@ -25,8 +24,7 @@ from dynid.report.parameters import parameter_rows, unknown_parts
 from dynid.validation.model import as_model
 from dynid.validation.validate import validate
 from support.study import PLAN, checks, document, study
-from support.urdf_text import joint, link
-from support.urdf_text import robot as urdf
+from support.urdf_text import joint, link, robot as urdf
 
 
 def test_the_document_is_json_and_back() -> None:

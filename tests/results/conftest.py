@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dynid.estimators.estimate import Estimate
-from dynid.estimators.identify import identify
-from dynid.estimators.least_squares import WLS
+from dynid.estimators import WLS, Estimate, identify
 from dynid.model.load import load_robot
 from dynid.preparation.preparation import Preparation
 from dynid.problem.build import build_problem

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from dynid.core.errors import FileError
-from dynid.estimators.estimate import Estimate
+from dynid.estimators import Estimate
 from dynid.results import folder as place
 from dynid.results.folder import ARRAYS, NAMES, PARAMETERS, REPORT, RESULT, reserved_folder
 from dynid.results.load import load_result

@@ -18,10 +18,7 @@ import pytest
 
 from dynid.base.find import find_base
 from dynid.core.errors import FileError
-from dynid.estimators.estimate import Estimate
-from dynid.estimators.identify import identify
-from dynid.estimators.least_squares import WLS
-from dynid.estimators.separable import Separable
+from dynid.estimators import WLS, Estimate, Separable, identify
 from dynid.model.load import load_robot
 from dynid.model.robot import Robot
 from dynid.preparation.preparation import Preparation

@@ -27,8 +27,7 @@ from dynid.simulation.laws import PID, Bandwidth, Cascade
 from dynid.simulation.model_laws import ComputedTorque, Replay
 from dynid.simulation.parameter_file import named_parameters
 from dynid.simulation.reference import Sines
-from dynid.simulation.reference_file import KEYS as REFERENCE_KEYS
-from dynid.simulation.reference_file import KIND_KEYS, Clock, reference_from_table
+from dynid.simulation.reference_file import KEYS as REFERENCE_KEYS, KIND_KEYS, Clock, reference_from_table
 from dynid.simulation.simulate import simulate
 
 DOCS = Path(__file__).parents[2] / "docs"

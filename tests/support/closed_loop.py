@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from dynid.base.base_map import BaseMap
 from dynid.base.find import find_base
-from dynid.estimators.identify import DIDIM, IV, OLS, OutputError
-from dynid.estimators.loop_strategy import LoopStrategy
+from dynid.estimators import DIDIM, IV, OLS, OutputError
+from dynid.estimators.closed_loop.strategy import LoopStrategy
 from dynid.model.load import load_robot
 from dynid.preparation.preparation import Preparation
 from dynid.problem.closed_loop import LoopProblem, build_loop_problem

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dynid.base.base_map import BaseMap
 from dynid.base.find import find_base
-from dynid.estimators.identify import (
+from dynid.estimators import (
     IRLS,
     OLS,
     STRIBECK,
@@ -21,8 +21,8 @@ from dynid.estimators.identify import (
     Essential,
     Ridge,
     Separable,
+    Strategy,
 )
-from dynid.estimators.strategy import Strategy
 from dynid.model.friction import FrictionTerm
 from dynid.model.load import load_robot
 from dynid.model.robot import Robot

@@ -21,7 +21,7 @@ from dynid.base.base_map import BaseMap
 from dynid.base.find import find_base
 from dynid.compile.kernels import kernels
 from dynid.core.finding import FINE
-from dynid.estimators.estimate import Estimate
+from dynid.estimators import Estimate
 from dynid.logs.log import Source, Step
 from dynid.model.load import load_robot
 from dynid.model.robot import Robot

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from dynid.core.errors import DynidError, ShapeError
-from dynid.estimators.identify import LOAD, WLS, Separable, identify
-from dynid.estimators.load import load_torques
+from dynid.estimators import LOAD, WLS, Separable, identify
+from dynid.estimators.linear.augmented import load_torques
 from dynid.preparation.motion import Motion
 from dynid.problem.build import build_problem
 from dynid.validation.cross import cross_validate, experiment_stability

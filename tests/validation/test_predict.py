@@ -8,8 +8,7 @@ import pytest
 from dynid.base.find import find_base
 from dynid.compile.kernels import kernels
 from dynid.core.errors import ShapeError
-from dynid.estimators.estimate import Further
-from dynid.estimators.terms import STRIBECK
+from dynid.estimators import STRIBECK, Further
 from dynid.model.load import load_robot
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion

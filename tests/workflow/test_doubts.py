@@ -12,9 +12,7 @@ from dynid.checks.attenuation import attenuation_findings, noise_share
 from dynid.checks.physical import impossible_values
 from dynid.core.errors import DynidError, NotTrustworthyError
 from dynid.core.finding import Level
-from dynid.estimators.estimate import Further
-from dynid.estimators.identify import STRIBECK, identify
-from dynid.estimators.least_squares import WLS
+from dynid.estimators import STRIBECK, WLS, Further, identify
 from dynid.logs.log import Log, Source
 from dynid.model.load import load_robot
 from dynid.preparation.preparation import Preparation

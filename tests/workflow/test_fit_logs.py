@@ -9,7 +9,7 @@ import pytest
 
 from dynid.base.find import find_base
 from dynid.core.errors import DynidError, NotTrustworthyError
-from dynid.estimators.least_squares import WLS
+from dynid.estimators import WLS
 from dynid.logs.log import Log
 from dynid.model.load import load_robot
 from dynid.preparation.preparation import Preparation

@@ -20,7 +20,7 @@ from support.workflow_logs import write_parquet
 CHILD = """
 import json, resource, sys, time
 from pathlib import Path
-from dynid.estimators.least_squares import WLS
+from dynid.estimators import WLS
 from dynid.model.load import load_robot
 from dynid.preparation.preparation import Preparation
 from dynid.workflow.stream import fit_stream

@@ -11,7 +11,7 @@ import pytest
 
 from dynid.base.find import base_of
 from dynid.core.finding import Level
-from dynid.estimators.identify import DIDIM
+from dynid.estimators import DIDIM
 from dynid.logs.log import Log
 from dynid.model.load import load_robot
 from dynid.preparation.preparation import Preparation

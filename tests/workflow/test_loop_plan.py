@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from dynid.base.find import base_of
-from dynid.estimators.essential import Essential
-from dynid.estimators.identify import DIDIM, IV, OutputError
+from dynid.estimators import DIDIM, IV, Essential, OutputError
 from dynid.logs.log import Log
 from dynid.model.load import load_robot
 from dynid.preparation.suggest import suggest

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dynid.estimators.least_squares import WLS
+from dynid.estimators import WLS
 from dynid.logs.read import read_log
 from dynid.model.load import load_robot
 from dynid.preparation.preparation import Preparation

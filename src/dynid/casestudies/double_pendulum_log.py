@@ -11,7 +11,7 @@ import numpy as np
 from dynid.casestudies.case import Case, CaseResult, Row
 from dynid.core.errors import FileError
 from dynid.core.finding import Name
-from dynid.estimators.least_squares import WLS
+from dynid.estimators.linear.least_squares import WLS
 from dynid.logs.log import Log
 from dynid.logs.read import read_log
 from dynid.model.load import load_robot

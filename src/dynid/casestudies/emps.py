@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from dynid.casestudies.case import Case, CaseResult, Row, digits, grouped
 from dynid.casestudies.emps_loop import loop_rows, simulation_rows
 from dynid.estimators.estimate import Estimate
-from dynid.estimators.identify import identify
-from dynid.estimators.least_squares import OLS
+from dynid.estimators.identification import identify
+from dynid.estimators.linear.least_squares import OLS
 from dynid.logs.convert import to_joint_side
 from dynid.logs.read import read_log
 from dynid.model.load import load_robot

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.casestudies.case import Row, grouped, near
-from dynid.estimators.didim import DIDIM
+from dynid.estimators.closed_loop.didim import DIDIM
+from dynid.estimators.closed_loop.iv import IV
 from dynid.estimators.estimate import Estimate
-from dynid.estimators.identify import identify
-from dynid.estimators.iv import IV
-from dynid.estimators.least_squares import OLS
+from dynid.estimators.identification import identify
+from dynid.estimators.linear.least_squares import OLS
 from dynid.logs.convert import to_joint_side
 from dynid.logs.log import Log
 from dynid.logs.read import read_log

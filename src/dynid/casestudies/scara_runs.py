@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.base.find import base_of
-from dynid.estimators.didim import DIDIM
+from dynid.estimators.closed_loop.didim import DIDIM
 from dynid.estimators.estimate import Estimate
-from dynid.estimators.identify import identify
-from dynid.estimators.least_squares import WLS
+from dynid.estimators.identification import identify
+from dynid.estimators.linear.least_squares import WLS
 from dynid.logs.log import Log
 from dynid.model.load import load_robot
 from dynid.model.robot import Robot

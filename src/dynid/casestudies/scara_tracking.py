@@ -21,8 +21,8 @@ from dynid.casestudies.scara_runs import (
     truth,
 )
 from dynid.casestudies.scara_tables import torque_errors
+from dynid.estimators.closed_loop.strategy import Gains
 from dynid.estimators.estimate import Estimate
-from dynid.estimators.loop_gains import Gains
 from dynid.preparation.motion import Motion
 from dynid.problem.replay import Model, regular_start, replay
 from dynid.report.charts import Chart, Figure, line

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from dynid.casestudies.case import Case, CaseResult, Row, at_most, exactly, near
-from dynid.estimators.least_squares import WLS
+from dynid.estimators.linear.least_squares import WLS
 from dynid.logs.read import read_log
 from dynid.model.load import load_robot
 from dynid.preparation.preparation import Preparation

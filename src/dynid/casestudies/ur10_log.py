@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from dynid.casestudies.case import Case, CaseResult, at_most, exactly
-from dynid.estimators.least_squares import WLS
+from dynid.estimators.linear.least_squares import WLS
 from dynid.logs.read import read_log
 from dynid.model.load import load_robot
 from dynid.preparation.preparation import Preparation

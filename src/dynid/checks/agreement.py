@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.core.finding import Finding, Level, Name, Where
-from dynid.estimators.weights import own_sigma, weights_of
+from dynid.estimators.linear.least_squares import own_sigma, weights_of
 from dynid.problem.problem import Problem
 
 FloatArray = NDArray[np.float64]

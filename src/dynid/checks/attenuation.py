@@ -22,7 +22,7 @@ from dynid.core.errors import DynidError
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.fit import Fit
-from dynid.estimators.least_squares import WLS
+from dynid.estimators.linear.least_squares import WLS
 from dynid.preparation.preparation import Preparation
 from dynid.preparation.spectrum import PositionSpectrum
 from dynid.problem.build import build_problem

@@ -15,7 +15,7 @@ from dynid.checks.attenuation import inertias
 from dynid.core.errors import DynidError
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.estimate import Estimate
-from dynid.estimators.least_squares import WLS
+from dynid.estimators.linear.least_squares import WLS
 from dynid.preparation.bandwidth import fewest_points
 from dynid.preparation.derivative import DIFFERENCE_POINTS, difference_gain, speed_and_acceleration
 from dynid.preparation.motion import Motion

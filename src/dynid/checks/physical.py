@@ -15,7 +15,7 @@ from dynid.base.base_map import BaseMap
 from dynid.compile.kernels import RobotKernels, kernels
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.estimate import Estimate
-from dynid.estimators.terms import slots_of
+from dynid.estimators.linear.terms import slots_of
 from dynid.preparation.motion import Motion
 
 FloatArray = NDArray[np.float64]

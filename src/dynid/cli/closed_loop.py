@@ -10,11 +10,11 @@ from dynid.cli.loop_options import LoopFiles
 from dynid.cli.parameter_files import parameters_from
 from dynid.cli.torque_logs import torques_alone
 from dynid.core.errors import DynidError
-from dynid.estimators.didim import DIDIM
+from dynid.estimators.closed_loop.didim import DIDIM
+from dynid.estimators.closed_loop.iv import IV
+from dynid.estimators.closed_loop.output_error import OutputError
+from dynid.estimators.closed_loop.strategy import LoopStrategy
 from dynid.estimators.essential import Essential
-from dynid.estimators.iv import IV
-from dynid.estimators.loop_strategy import LoopStrategy
-from dynid.estimators.output_error import OutputError
 from dynid.estimators.strategy import Strategy
 from dynid.logs.log import Log
 from dynid.logs.read import read_log

@@ -9,10 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
+from dynid import estimators
 from dynid.base.find import base_of
 from dynid.core.errors import DynidError, unknown_name
 from dynid.core.lazy import later
-from dynid.estimators import identify
 from dynid.model.robot import Robot
 
 METHODS = {
@@ -23,9 +23,9 @@ METHODS = {
     "ridge": "Ridge",
     "separable": "Separable",
 }
-"""Estimators by name in ``dynid.estimators.identify``; loaded only when one of them is asked for."""
+"""Estimators by name in ``dynid.estimators.identification``; loaded only when one of them is asked for."""
 NONLINEAR = {"stribeck": "STRIBECK", "load": "LOAD"}
-"""Terms of friction by name in ``dynid.estimators.identify``."""
+"""Terms of friction by name in ``dynid.estimators.identification``."""
 
 LossOption = Annotated[
     str | None, typer.Option("--loss", help="Loss of irls: huber or bisquare; huber when absent.")
@@ -90,7 +90,7 @@ def _terms(given: Sequence[str], robot: Robot) -> tuple[Any, ...]:
             found.setdefault(name, set()).add(labels.index(label))
     return tuple(
         replace(
-            getattr(identify, NONLINEAR[name]), joints=None if len(on) == len(labels) else tuple(sorted(on))
+            getattr(estimators, NONLINEAR[name]), joints=None if len(on) == len(labels) else tuple(sorted(on))
         )
         for name, on in found.items()
     )

@@ -8,12 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
-from dynid.cli.estimator_options import METHODS as METHODS
-from dynid.cli.estimator_options import EstimatorOptions
+from dynid import estimators
+from dynid.cli.estimator_options import METHODS as METHODS, EstimatorOptions
 from dynid.cli.loop_options import LOOP_METHODS, LoopOptions
 from dynid.core.errors import DynidError, unknown_name
 from dynid.core.keys import option_help
-from dynid.estimators import identify
 from dynid.estimators.strategy import Strategy
 from dynid.model.robot import Robot
 from dynid.preparation.preparation import Preparation, load_preparation
@@ -92,11 +91,11 @@ def chosen_strategy(
         raise unknown_name("rule", rule, RULES)
     if rule is not None and not essential:
         raise DynidError("--rule has no meaning without --essential; add --essential.")
-    kind = getattr(identify, (METHODS | LOOP_METHODS)[method])
+    kind = getattr(estimators, (METHODS | LOOP_METHODS)[method])
     own = linear.of_strategy(method, robot)
     own |= loop.of_strategy(method) if method in LOOP_METHODS else {}
     strategy: Strategy = kind(uncertainty=uncertainty, **own)
-    return identify.Essential(strategy, rule=rule or "sigma") if essential else strategy
+    return estimators.Essential(strategy, rule=rule or "sigma") if essential else strategy
 
 
 def chosen_plan(

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
+from dynid import estimators
 from dynid.cli.estimator_options import spelt, wrong_method
 from dynid.core.errors import DynidError
-from dynid.estimators import identify
 
 LOOP_METHODS = {"didim": "DIDIM", "iv": "IV", "oe": "OutputError"}
 """Methods by the names of their strategies; what they need is loaded only when one of them is asked for."""
@@ -106,7 +106,7 @@ _SIMULATION = ("friction", "width")
 
 
 def _fields_of(method: str) -> set[str]:
-    return {field.name for field in fields(getattr(identify, LOOP_METHODS[method]))}
+    return {field.name for field in fields(getattr(estimators, LOOP_METHODS[method]))}
 
 
 def refuse_loop_options(

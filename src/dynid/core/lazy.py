@@ -1,17 +1,18 @@
-"""Functions of modules that are loaded when first called, for tables of formats and kinds.
+"""Names of modules that are loaded when first used.
 
 A command uses one reader and one estimator of many; loading all of them would take longer than a short fit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
 
 def later(module: str, name: str) -> Callable[..., Any]:
-    """A function that imports its module at its first call.
+    """A function that imports its module at its first call, for tables of formats and kinds.
 
     Args:
         module: full name of the module.
@@ -23,3 +24,26 @@ def later(module: str, name: str) -> Callable[..., Any]:
 
     call.__name__ = call.__qualname__ = name
     return call
+
+
+def lazy_exports(
+    package: str, homes: Mapping[str, str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """``__getattr__``, ``__dir__`` and ``__all__`` of a package whose names are imported when first used.
+
+    Type checkers cannot see such names: the package imports them under ``if TYPE_CHECKING`` as well, and
+    calls this function in the ``else`` branch.
+
+    Args:
+        package: ``__name__`` of the package.
+        homes: for each public name, its module relative to the package, such as ``linear.irls``.
+    """
+
+    def get(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = getattr(import_module(f"{package}.{homes[name]}"), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return get, lambda: sorted(homes), sorted(homes)

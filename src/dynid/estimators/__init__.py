@@ -1,1 +1,52 @@
-"""Ways to solve a problem, behind one verb."""
+"""Estimators: the verb ``identify``, its strategies, and how sure an estimate is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dynid.estimators.bootstrap import Bootstrap as Bootstrap
+    from dynid.estimators.closed_loop import DIDIM as DIDIM, IV as IV, OutputError as OutputError
+    from dynid.estimators.essential import Essential as Essential
+    from dynid.estimators.estimate import Estimate as Estimate, Further as Further
+    from dynid.estimators.identification import identify as identify
+    from dynid.estimators.linear import (
+        IRLS as IRLS,
+        LOAD as LOAD,
+        OLS as OLS,
+        STRIBECK as STRIBECK,
+        TLS as TLS,
+        WLS as WLS,
+        NonlinearTerm as NonlinearTerm,
+        Ridge as Ridge,
+        Separable as Separable,
+    )
+    from dynid.estimators.strategy import Strategy as Strategy
+    from dynid.estimators.uncertainty import HAC as HAC, Classical as Classical, Uncertainty as Uncertainty
+else:
+    from dynid.core.lazy import lazy_exports
+
+    _HOMES = {
+        "Bootstrap": "bootstrap",
+        "DIDIM": "closed_loop",
+        "IV": "closed_loop",
+        "OutputError": "closed_loop",
+        "Essential": "essential",
+        "Estimate": "estimate",
+        "Further": "estimate",
+        "identify": "identification",
+        "IRLS": "linear",
+        "LOAD": "linear",
+        "NonlinearTerm": "linear",
+        "OLS": "linear",
+        "Ridge": "linear",
+        "STRIBECK": "linear",
+        "Separable": "linear",
+        "TLS": "linear",
+        "WLS": "linear",
+        "Strategy": "strategy",
+        "Classical": "uncertainty",
+        "HAC": "uncertainty",
+        "Uncertainty": "uncertainty",
+    }
+    __getattr__, __dir__, __all__ = lazy_exports(__name__, _HOMES)

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from dynid.core.errors import DynidError
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.fit import Fit
-from dynid.estimators.scores import automatic_bandwidth, score_series, white_rows
-from dynid.estimators.uncertainty import Doubt, Uncertainty
-from dynid.estimators.weights import spread
+from dynid.estimators.linear.least_squares import spread
+from dynid.estimators.uncertainty import Doubt, Uncertainty, automatic_bandwidth, score_series, white_rows
 from dynid.problem.problem import Problem
 
 FloatArray = NDArray[np.float64]

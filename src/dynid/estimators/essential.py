@@ -9,13 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.core.errors import DynidError, unknown_name
-from dynid.estimators.fit import Fit
-from dynid.estimators.least_squares import WLS
-from dynid.estimators.solved import Solved
+from dynid.estimators.fit import Fit, Solved
+from dynid.estimators.linear.least_squares import WLS, all_kept
 from dynid.estimators.strategy import Strategy
-from dynid.estimators.uncertainties import uncertainty_of
-from dynid.estimators.uncertainty import Uncertainty
-from dynid.estimators.weights import all_kept
+from dynid.estimators.uncertainty import Uncertainty, uncertainty_of
 from dynid.problem.problem import Problem
 
 if TYPE_CHECKING:

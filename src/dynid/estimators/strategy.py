@@ -11,10 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.core.errors import DynidError
-from dynid.estimators.fit import Fit
-from dynid.estimators.solved import Solved
-from dynid.estimators.uncertainties import uncertainty_of
-from dynid.estimators.uncertainty import Uncertainty
+from dynid.estimators.fit import Fit, Solved
+from dynid.estimators.uncertainty import Uncertainty, uncertainty_of
 from dynid.problem.problem import Problem
 
 if TYPE_CHECKING:

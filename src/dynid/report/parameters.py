@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dynid.base.base_map import BaseMap
 from dynid.estimators.estimate import Estimate
-from dynid.estimators.terms import slots_of
+from dynid.estimators.linear.terms import slots_of
 from dynid.validation.numbers import plain
 
 FloatArray = NDArray[np.float64]

@@ -24,7 +24,7 @@ from dynid.results.folder import ARRAYS, LARGEST, RESULT, damaged, read_result
 from dynid.results.result import SavedResult
 from dynid.results.save import FURTHER_ARRAYS, TRAIL_ARRAYS
 
-_term_of = later("dynid.estimators.terms", "NonlinearTerm")
+_term_of = later("dynid.estimators.linear.terms", "NonlinearTerm")
 _NEEDED = ("values", "covariance", "kept", "joint_sigma")
 _TABLES = ("verdict", "estimate", "fit", "validation", "reproducibility")
 """Parts of the document that are tables, where it has them."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dynid.core.errors import DynidError
 from dynid.estimators.estimate import Estimate
-from dynid.estimators.identify import identify
+from dynid.estimators.identification import identify
 from dynid.estimators.strategy import Strategy
 from dynid.problem.problem import Problem
 from dynid.validation.numbers import plain

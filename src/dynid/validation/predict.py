@@ -12,8 +12,8 @@ from dynid.base.base_map import BaseMap
 from dynid.compile.ir_batch import TILE
 from dynid.compile.kernels import kernels
 from dynid.core.errors import ShapeError
-from dynid.estimators.load import load_torques, needs_load
-from dynid.estimators.terms import nonlinear_torques
+from dynid.estimators.linear.augmented import load_torques, needs_load
+from dynid.estimators.linear.terms import nonlinear_torques
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
 from dynid.problem.stream import structure

@@ -15,7 +15,7 @@ from dynid.checks.physical import impossible_values
 from dynid.core.errors import DynidError
 from dynid.core.finding import Finding
 from dynid.estimators.estimate import Estimate
-from dynid.estimators.identify import identify
+from dynid.estimators.identification import identify
 from dynid.estimators.strategy import Strategy
 from dynid.logs.convert import to_joint_side
 from dynid.logs.log import Log, Step
@@ -31,8 +31,7 @@ from dynid.validation.validate import validate
 from dynid.validation.validation import Validation
 from dynid.workflow.held import Held, hold, prove, with_parts
 from dynid.workflow.identity import LogIdentity, identity_of, refuse_duplicates
-from dynid.workflow.screening import refuse_unusable as refuse_unusable
-from dynid.workflow.screening import screened
+from dynid.workflow.screening import refuse_unusable as refuse_unusable, screened
 
 Progress = Callable[[str], None]
 

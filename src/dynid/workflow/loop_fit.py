@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from dynid.checks.physical import impossible_values
 from dynid.core.errors import DynidError
+from dynid.estimators.closed_loop.output_error import OutputError
 from dynid.estimators.essential import Essential
-from dynid.estimators.identify import identify
-from dynid.estimators.output_error import OutputError
+from dynid.estimators.identification import identify
 from dynid.estimators.strategy import Strategy
 from dynid.logs.convert import to_joint_side
 from dynid.logs.log import Log

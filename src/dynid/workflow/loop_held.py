@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from dynid.base.base_map import BaseMap
 from dynid.core.errors import DynidError, NotTrustworthyError
 from dynid.core.finding import Finding, Level, Name, gravest_first
+from dynid.estimators.closed_loop.law_checks import check_law
+from dynid.estimators.closed_loop.strategy import Gains, measured_starts, remembering, transient
 from dynid.estimators.estimate import Estimate
-from dynid.estimators.law_checks import check_law
-from dynid.estimators.loop_gains import Gains, transient
-from dynid.estimators.loop_start import measured_starts, remembering
 from dynid.logs.convert import to_joint_side
 from dynid.logs.log import Log
 from dynid.model.robot import Robot

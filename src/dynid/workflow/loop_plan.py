@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.estimators.closed_loop.iv import IV
 from dynid.estimators.essential import Essential
-from dynid.estimators.iv import IV
 from dynid.estimators.strategy import Strategy
 from dynid.logs.log import Log
 from dynid.preparation.bandwidth import rounded

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from dynid.core.errors import DynidError
-from dynid.estimators.identify import identify
+from dynid.estimators.identification import identify
 from dynid.estimators.strategy import Strategy
 from dynid.logs.log import Log
 from dynid.logs.read import MappingLike

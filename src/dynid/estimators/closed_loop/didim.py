@@ -11,12 +11,9 @@ from numpy.typing import NDArray
 
 from dynid.core.errors import DynidError, NotTrustworthyError, unknown_name
 from dynid.core.finding import Finding, Level, Name
-from dynid.estimators.fit import Fit
-from dynid.estimators.loop_checks import check_loop
-from dynid.estimators.loop_gains import Gains, transient
-from dynid.estimators.loop_start import check_simulated
-from dynid.estimators.loop_strategy import LoopStrategy
-from dynid.estimators.solved import Solved
+from dynid.estimators.closed_loop.loop_checks import check_loop
+from dynid.estimators.closed_loop.strategy import Gains, LoopStrategy, check_simulated, transient
+from dynid.estimators.fit import Fit, Solved
 from dynid.preparation.decimate import decimate_rows
 from dynid.preparation.preparation import Preparation
 from dynid.problem.build import build_problem

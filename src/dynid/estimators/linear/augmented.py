@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.base.base_map import BaseMap
+from dynid.compile.kernels import kernels
 from dynid.core.errors import DynidError
-from dynid.estimators.load import load_columns, load_torques, needs_load
-from dynid.estimators.terms import NonlinearTerm, Slot, slots_of
-from dynid.estimators.weights import floored
+from dynid.estimators.linear.least_squares import floored
+from dynid.estimators.linear.terms import NonlinearTerm, Slot, slots_of
 from dynid.preparation.decimate import decimate_rows
 from dynid.preparation.motion import Motion
 from dynid.problem.factor import triangular
@@ -20,6 +21,53 @@ from dynid.problem.rows import JointRows
 from dynid.problem.spectrum import Spectrum, spectrum
 
 FloatArray = NDArray[np.float64]
+_BLOCK = 5000
+"""Samples whose regressor is held at once."""
+
+
+def needs_load(terms: Iterable[NonlinearTerm]) -> bool:
+    """Whether a formula holds the load."""
+    return any("load" in term.signals for term in terms)
+
+
+def inertial_columns(base: BaseMap) -> NDArray[np.bool_]:
+    """Base parameters of the links; what is regrouped into them, as Ia1 into ZZ1R, counts with them."""
+    entries = base.robot.table.entries
+    return np.array([entries[column].family == "inertial" for column in base.columns], dtype=bool)
+
+
+def load_torques(base: BaseMap, values: FloatArray, motion: Motion) -> FloatArray:
+    """W_inertial χ along a motion, (samples, coordinates) [N m or N].
+
+    Args:
+        base: base parameters of the robot.
+        values: their values, (base,).
+        motion: any motion.
+    """
+    own = np.where(inertial_columns(base), values, 0.0)
+    load = np.empty(motion.q.shape)
+    for rows, W in regressors(base, motion):
+        load[rows] = np.einsum("jcs,c->sj", W, own)
+    return load
+
+
+def load_columns(base: BaseMap, motion: Motion, joint: int) -> FloatArray:
+    """Derivatives of one joint's load by the base parameters, (base, samples)."""
+    columns = np.empty((len(base.columns), motion.samples))
+    for rows, W in regressors(base, motion):
+        columns[:, rows] = W[joint]
+    columns[~inertial_columns(base)] = 0.0
+    return columns
+
+
+def regressors(base: BaseMap, motion: Motion) -> Iterator[tuple[slice, FloatArray]]:
+    """The regressor of successive samples of a motion, (coordinates, base, samples)."""
+    compiled = kernels(base.robot, columns=base.columns)
+    for start in range(0, motion.samples, _BLOCK):
+        rows = slice(start, min(start + _BLOCK, motion.samples))
+        yield rows, compiled.regressor_blocks(motion.q[rows], motion.qd[rows], motion.qdd[rows])
+
+
 _STEP = 1e-5
 
 

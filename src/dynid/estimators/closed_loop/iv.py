@@ -11,19 +11,18 @@ from numpy.typing import NDArray
 
 from dynid.core.errors import unknown_name
 from dynid.core.finding import Finding
-from dynid.estimators.fit import Fit
-from dynid.estimators.instruments import Instrumented, check_weighting, instrument_rows
-from dynid.estimators.loop_gains import Gains
-from dynid.estimators.loop_start import (
+from dynid.estimators.closed_loop.instruments import Instrumented, check_weighting, instrument_rows
+from dynid.estimators.closed_loop.strategy import (
     PRIOR,
+    Gains,
+    LoopStrategy,
     check_options,
     check_simulated,
     given_start,
     movement,
     unsettled,
 )
-from dynid.estimators.loop_strategy import LoopStrategy
-from dynid.estimators.solved import Origin, Solved
+from dynid.estimators.fit import Fit, Origin, Solved
 from dynid.preparation.motion import Motion
 from dynid.problem.build import build_problem
 from dynid.problem.closed_loop import LoopProblem

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from dynid.core.errors import DynidError, unknown_name
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.fit import Fit
-from dynid.estimators.least_squares import WLS
+from dynid.estimators.linear.least_squares import WLS, all_kept, floored, leverages, spread, weights_of
 from dynid.estimators.strategy import Strategy
-from dynid.estimators.weights import all_kept, floored, leverages, spread, weights_of
 from dynid.problem.factor import triangular
 from dynid.problem.problem import Problem
 from dynid.problem.rows import JointRows

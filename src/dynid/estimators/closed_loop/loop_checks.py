@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dynid.core.finding import Finding, Level, Name
-from dynid.estimators.law_checks import LawCheck, check_motion
-from dynid.estimators.law_errors import averaged, running_mean
+from dynid.estimators.closed_loop.law_checks import LawCheck, averaged, check_motion, running_mean
 from dynid.problem.closed_loop import LoopProblem
 from dynid.problem.replay import Replayed
 

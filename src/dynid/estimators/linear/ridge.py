@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from dynid.core.errors import DynidError, ShapeError, unknown_name
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.fit import Fit
-from dynid.estimators.least_squares import weighted_fit
+from dynid.estimators.linear.least_squares import all_kept, own_sigma, weighted_fit, weights_of
 from dynid.estimators.strategy import Strategy
-from dynid.estimators.weights import all_kept, own_sigma, weights_of
 from dynid.problem.factor import triangular
 from dynid.problem.problem import Problem
 from dynid.problem.spectrum import spectrum

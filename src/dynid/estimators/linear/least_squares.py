@@ -1,0 +1,249 @@
+"""Ordinary, weighted and total least squares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynid.core.errors import DynidError
+from dynid.core.finding import Finding, Level, Name
+from dynid.estimators.fit import Fit
+from dynid.estimators.strategy import Strategy
+from dynid.problem.factor import triangular
+from dynid.problem.problem import Problem
+
+FloatArray = NDArray[np.float64]
+FLOOR = 1e-9
+"""Errors below this share of a joint's torque are rounding, and are not trusted as weights."""
+
+
+def own_sigma(problem: Problem) -> FloatArray:
+    """σ̂_j of each joint from least squares on its own rows alone: ‖ρ_j‖² / (r_j − b_j) (P2 §II.C).
+
+    b_j is the rank of joint j's own rows, so a joint that sees few parameters loses few degrees of freedom.
+
+    Returns:
+        (coordinates,) [N m or N]; not a number where a joint has no rows to spare.
+    """
+    sigma = np.full(len(problem.regression.joints), np.nan)
+    for j, own in enumerate(problem.joint_spectra):
+        degrees = int(problem.row_counts[j]) - own.rank
+        if degrees > 0:
+            sigma[j] = own.residual_norm / np.sqrt(degrees)
+    return floored(problem, sigma)
+
+
+def fitted_sigma(problem: Problem, values: FloatArray, root: FloatArray, weights: FloatArray) -> FloatArray:
+    """σ̂_j of each joint from the residual of a fit of all joints: ‖ρ_j‖² / (r_j − h_j).
+
+    h_j = w_j² tr(W_j T Tᵀ W_jᵀ) is what joint j's rows spend of the parameters; over all joints it sums to
+    the rank.
+
+    Args:
+        problem: the problem.
+        values: base parameters, (base,).
+        root: T over all base parameters, (base, rank), of the weighted system.
+        weights: w, (coordinates,).
+    """
+    spent = leverages(problem, root, weights)
+    degrees = problem.row_counts - spent
+    norms = problem.residual_norms(values)
+    sigma = np.full(len(norms), np.nan)
+    some = degrees > 0.5
+    sigma[some] = norms[some] / np.sqrt(degrees[some])
+    return floored(problem, sigma)
+
+
+def leverages(problem: Problem, root: FloatArray, weights: FloatArray) -> FloatArray:
+    """h_j: parameters spent by each joint's rows, (coordinates,)."""
+    spent = [
+        (w * np.linalg.norm(factor.R[:, :-1] @ root[list(factor.columns)])) ** 2
+        for factor, w in zip(problem.regression.joints, weights, strict=True)
+    ]
+    return np.array(spent)
+
+
+def floored(problem: Problem, sigma: FloatArray) -> FloatArray:
+    """σ̂_j kept above rounding, so that a perfect joint does not silence the others."""
+    rms = problem.torque_norms() / np.sqrt(np.maximum(problem.row_counts, 1))
+    largest = float(rms.max(initial=0.0)) or 1.0
+    floor = FLOOR * np.maximum(rms, 1e-3 * largest)
+    return np.asarray(np.where(np.isnan(sigma), sigma, np.maximum(sigma, floor)), dtype=float)
+
+
+def weights_of(sigma: FloatArray) -> FloatArray:
+    """1/σ̂_j; joints whose error is unknown get the smallest weight of the others."""
+    known = np.isfinite(sigma) & (sigma > 0)
+    if not known.any():
+        return np.ones_like(sigma)
+    filled = np.where(known, sigma, sigma[known].max())
+    return np.asarray(1.0 / filled, dtype=float)
+
+
+def spread(root: FloatArray, kept: NDArray[np.bool_]) -> FloatArray:
+    """T of the kept parameters over all base parameters: zero rows for the others."""
+    full = np.zeros((len(kept), root.shape[1]))
+    full[kept] = root[: int(kept.sum())]
+    return full
+
+
+def all_kept(problem: Problem, kept: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+    """The mask given, or one that keeps everything."""
+    return np.ones(len(problem.base), dtype=bool) if kept is None else kept
+
+
+_AT_REST = 1e-8
+
+
+@dataclass(frozen=True, kw_only=True)
+class OLS(Strategy):
+    """Ordinary least squares: χ̂ = argmin ‖Y − W χ‖², C = σ̂² (WᵀW)⁻¹ (P1 eq 9–11)."""
+
+    def fit(self, problem: Problem, kept: NDArray[np.bool_] | None = None) -> Fit:
+        """Solve with every row counting the same."""
+        return weighted_fit(problem, np.ones(len(problem.regression.joints)), all_kept(problem, kept))
+
+
+@dataclass(frozen=True, kw_only=True)
+class WLS(Strategy):
+    """Weighted least squares: joint j's rows are divided by σ̂_j (P2 §II.C, P0 §II).
+
+    The first weights come from least squares on each joint's own rows, with its own rank for the degrees of
+    freedom. Further passes take σ̂_j from the weighted fit of all joints together.
+
+    Args:
+        iterations: passes at most; one is the papers' method.
+    """
+
+    iterations: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse a number of passes that is no number of passes."""
+        super().__post_init__()
+        if self.iterations < 1:
+            raise DynidError(f"WLS was asked for {self.iterations} iterations; give at least 1.")
+
+    def fit(self, problem: Problem, kept: NDArray[np.bool_] | None = None) -> Fit:
+        """Solve with each joint's rows weighted by its own error."""
+        chosen = all_kept(problem, kept)
+        sigma = own_sigma(problem)
+        fit = weighted_fit(problem, weights_of(sigma), chosen, sigma)
+        for passes in range(2, self.iterations + 1):
+            sigma, before = fit.joint_sigma, sigma
+            fit = weighted_fit(problem, weights_of(sigma), chosen, None, passes)
+            if np.allclose(sigma, before, rtol=_AT_REST, equal_nan=True):
+                break
+        return fit
+
+
+def weighted_fit(
+    problem: Problem,
+    weights: FloatArray,
+    kept: NDArray[np.bool_],
+    sigma: FloatArray | None = None,
+    iterations: int = 1,
+) -> Fit:
+    """Least squares with given weights of the joints.
+
+    C = σ̂² (WᵀΛW)⁻¹ with σ̂² the weighted residual over its degrees of freedom: one when the weights are right.
+
+    Args:
+        problem: the problem.
+        weights: w_j, (coordinates,).
+        kept: which base parameters, (base,).
+        sigma: σ̂_j to report; from the residual of this fit when None.
+        iterations: passes so far.
+    """
+    solved = problem.spectrum(weights, kept)
+    values = np.zeros(len(kept))
+    values[kept] = solved.solution
+    degrees = int(problem.row_counts.sum()) - solved.rank
+    variance = solved.residual_norm**2 / degrees if degrees > 0 else 0.0
+    found = fitted_sigma(problem, values, spread(solved.root, kept), weights) if sigma is None else sigma
+    return Fit(
+        values=values,
+        kept=kept,
+        root=solved.root,
+        covariance=variance * solved.root @ solved.root.T,
+        spectrum=solved,
+        row_weights=weights**2,
+        score_weights=None,
+        joint_sigma=found,
+        sigma=float(np.sqrt(variance)),
+        degrees=degrees,
+        weights=weights,
+        iterations=iterations,
+    )
+
+
+_ABSURD = 3.0
+"""A torque residual this many times that of least squares blames the regressor for more than it can hold."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TLS(Strategy):
+    """Total least squares: the smallest singular vector of [W Y] (Golub and Van Loan 1980; Van Huffel 1991).
+
+    With A = W D the solution is (AᵀA − s² I)⁻¹ Aᵀ Y, s the smallest singular value of [A Y]. It assumes
+    errors of the same size in every entry of [A Y], which unit columns come nearest to; without noise it is
+    least squares.
+
+    Args:
+        scaled: bring all columns of [W Y] to unit length first (data-scaled TLS). Without it the result
+            depends on the units of the parameters.
+        weighted: divide each joint's rows by σ̂_j as WLS does.
+    """
+
+    scaled: bool = True
+    weighted: bool = True
+
+    def fit(self, problem: Problem, kept: NDArray[np.bool_] | None = None) -> Fit:
+        """Solve from the singular values of the factor."""
+        chosen = all_kept(problem, kept)
+        sigma = own_sigma(problem) if self.weighted else None
+        weights = weights_of(sigma) if sigma is not None else np.ones(len(problem.regression.joints))
+        start = weighted_fit(problem, weights, chosen, sigma)
+        if start.spectrum.rank < int(chosen.sum()) or start.degrees <= 0:
+            return start
+        factor = problem.stacked_factor(weights)[:, np.append(chosen, True)]
+        return self._from_factor(factor, start)
+
+    def _from_factor(self, factor: FloatArray, start: Fit) -> Fit:
+        lengths = np.linalg.norm(factor, axis=0)
+        torque = lengths[-1] or 1.0
+        scale = np.append(lengths[:-1] / torque, 1.0) if self.scaled else np.ones(len(lengths))
+        s = float(np.linalg.svd(factor / scale, compute_uv=False)[-1])
+        R = triangular(factor / scale)
+        A, y = R[:, :-1], R[:, -1]
+        U, sv, Vt = np.linalg.svd(A, full_matrices=False)
+        gap = sv**2 - s**2
+        if not gap[-1] > 1e-12 * sv[0] ** 2:
+            return replace(start, problem_outcome=_no_solution())
+        x = Vt.T @ (sv * (U.T @ y) / gap)
+        floor = 1e-9 * float(np.linalg.norm(y))
+        if np.linalg.norm(y - A @ x) > _ABSURD * max(start.spectrum.residual_norm, floor):
+            return replace(start, problem_outcome=_no_solution())
+        root = (Vt.T / np.sqrt(gap)) / scale[:-1, None]
+        variance = s**2 / start.degrees * (1.0 + float(x @ x))
+        values = np.zeros_like(start.values)
+        values[start.kept] = x / scale[:-1]
+        return replace(
+            start,
+            values=values,
+            root=root,
+            covariance=variance * root @ root.T,
+            sigma=float(np.sqrt(variance)),
+            facts={"smallest_singular_value": s},
+        )
+
+
+def _no_solution() -> Finding:
+    return Finding(
+        Name.NOT_GENERIC,
+        Level.FAIL,
+        "The errors are as large as the weakest direction of the motion, so total least squares has no "
+        "stable solution; the values are those of least squares.",
+        "Excite the robot more, remove parameters that are not essential, or use WLS or IRLS.",
+    )
