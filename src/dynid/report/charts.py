@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-
-from dynid.report.html import text
 
 FloatArray = NDArray[np.float64]
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 520, 260, 52, 10, 16, 38
@@ -96,76 +94,49 @@ def _extremes(values: FloatArray, stretches: int) -> NDArray[np.int64]:
     return np.array(found, dtype=np.int64)
 
 
-def figure_html(figure: Figure) -> str:
-    """A figure with its caption."""
-    charts = "".join(chart_html(chart) for chart in figure.charts)
-    return f'<h3>{text(figure.title)}</h3><p>{text(figure.caption)}</p><div class="grid">{charts}</div>'
+def figure_drawing(figure: Figure) -> dict[str, Any]:
+    """A figure as its template draws it."""
+    charts = [chart_drawing(chart) for chart in figure.charts]
+    return {"title": figure.title, "caption": figure.caption, "charts": charts}
 
 
-def chart_html(chart: Chart) -> str:
-    """A chart as an SVG with its legend."""
-    key = "".join(
-        f'<span><i style="background:var(--{_colour(k, item)})"></i>{text(item.name)}</span>'
-        for k, item in enumerate(chart.lines)
-    )
-    return (
-        f'<figure class="plot"><figcaption><b>{text(chart.title)}</b></figcaption>'
-        f'<p class="key">{key}</p><div class="canvas">{_svg(chart)}</div></figure>'
-    )
-
-
-def _colour(k: int, item: Line) -> str:
-    return item.colour or COLOURS[k % len(COLOURS)]
-
-
-def _svg(chart: Chart) -> str:
+def chart_drawing(chart: Chart) -> dict[str, Any]:
+    """A chart with everything in place: ticks and points in the units of its picture, y downwards."""
     x_low, x_high = _span([v for item in chart.lines for v in item.x], False)
     y_low, y_high = _span([v for item in chart.lines for v in item.y], chart.logarithmic)
     right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
 
     def across(value: float) -> float:
-        return LEFT + (value - x_low) / (x_high - x_low) * (right - LEFT)
+        return round(LEFT + (value - x_low) / (x_high - x_low) * (right - LEFT), 1)
 
     def up(value: float) -> float:
         place = math.log10(value) if chart.logarithmic else value
-        return bottom - (place - y_low) / (y_high - y_low) * (bottom - TOP)
+        return round(bottom - (place - y_low) / (y_high - y_low) * (bottom - TOP), 1)
 
-    parts = [f'<rect class="frame" x="{LEFT}" y="{TOP}" width="{right - LEFT}" height="{bottom - TOP}"/>']
-    for value in _marks(y_low, y_high, chart.logarithmic):
-        at = up(value)
-        parts.append(f'<line class="tick" x1="{LEFT}" x2="{right}" y1="{at:.1f}" y2="{at:.1f}"/>')
-        parts.append(f'<text x="{LEFT - 5}" y="{at + 4:.1f}" text-anchor="end">{_label(value)}</text>')
     whole = all(v.is_integer() for item in chart.lines for v in item.x)
-    for value in _marks(x_low, x_high, False):
-        if whole and not value.is_integer():
-            continue  # there is no iteration 1.5
-        at = across(value)
-        parts.append(f'<line class="tick" x1="{at:.1f}" x2="{at:.1f}" y1="{bottom}" y2="{bottom + 4}"/>')
-        parts.append(f'<text x="{at:.1f}" y="{bottom + 16}" text-anchor="middle">{_label(value)}</text>')
-    parts += [_drawn(k, item, across, up, chart.logarithmic) for k, item in enumerate(chart.lines)]
-    middle = (LEFT + right) / 2
-    parts.append(f'<text x="{middle}" y="{HEIGHT - 6}" text-anchor="middle">{text(chart.x_label)}</text>')
-    parts.append(f'<text x="{LEFT}" y="{TOP - 5}">{text(chart.y_label)}</text>')
-    label = text(f"{chart.title}: {', '.join(item.name for item in chart.lines)}")
-    return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">{"".join(parts)}</svg>'
-
-
-def _drawn(
-    k: int, item: Line, across: Callable[[float], float], up: Callable[[float], float], logarithmic: bool
-) -> str:
-    points = [
-        (across(x), up(y))
-        for x, y in zip(item.x, item.y, strict=True)
-        if math.isfinite(y) and (y > 0 or not logarithmic)
-    ]
-    colour = f"var(--{_colour(k, item)})"
-    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-    drawn = f'<polyline points="{path}" fill="none" style="stroke:{colour}" stroke-width="1.5"/>'
-    if item.marks:
-        drawn += "".join(
-            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" style="fill:{colour}"/>' for x, y in points
-        )
-    return drawn
+    x_marks = [v for v in _marks(x_low, x_high, False) if v.is_integer() or not whole]  # no iteration 1.5
+    return {
+        "title": chart.title,
+        "label": f"{chart.title}: {', '.join(item.name for item in chart.lines)}",
+        "x_label": chart.x_label,
+        "y_label": chart.y_label,
+        "x_ticks": [(across(v), _label(v)) for v in x_marks],
+        "y_ticks": [(up(v), _label(v)) for v in _marks(y_low, y_high, chart.logarithmic)],
+        "lines": [
+            {
+                "name": item.name,
+                "colour": item.colour or COLOURS[k % len(COLOURS)],
+                "marks": item.marks,
+                "points": [
+                    (across(x), up(y))
+                    for x, y in zip(item.x, item.y, strict=True)
+                    if math.isfinite(y) and (y > 0 or not chart.logarithmic)
+                ],
+            }
+            for k, item in enumerate(chart.lines)
+        ],
+        **{"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": right, "top": TOP, "bottom": bottom},
+    }
 
 
 def _span(values: Sequence[float], logarithmic: bool) -> tuple[float, float]:

@@ -1,7 +1,8 @@
-"""Torque curves for a page: few enough points to embed, none of the peaks lost."""
+"""Torque curves for a page: every sample where a page can hold them, else envelopes that lose no peak."""
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,72 +15,68 @@ from dynid.validation.model import Model
 from dynid.validation.predict import predictions
 
 FloatArray = NDArray[np.float64]
-_MOST_POINTS = 1200
-_FEWEST_POINTS = 150
-_BUDGET = 600_000
-"""Numbers that all curves of a page may take together."""
-_STEPS = 20_000
-"""Curves are rounded to their largest value over this many steps: finer than a screen shows."""
+BUDGET = 1_000_000
+"""Numbers that all curves of a page may take together: 2.7 MB, still small enough to mail."""
+_LARGEST = 32767
+"""Values are whole multiples of their largest over this: finer than a screen shows."""
 
 
 def motion_curves(
-    model: Model, motions: Sequence[Motion], *, seen: bool, points: int | None = None
+    model: Model, motions: Sequence[Motion], unseen: Sequence[Motion] = (), budget: int = BUDGET
 ) -> list[dict[str, Any]]:
-    """Measured, predicted and left-over torques of motions, as envelopes.
+    """Measured, predicted and left-over torques of motions.
 
     Args:
         model: the model that predicts.
-        motions: prepared motions.
-        seen: whether they are the fit's own.
-        points: buckets per curve; chosen from the number of curves when None.
+        motions: prepared motions of the fit.
+        unseen: prepared motions kept for validation.
+        budget: numbers they may take together, in equal shares.
     """
-    curves = max(1, len(motions) * model.robot.n_coordinates)
-    buckets = points or int(np.clip(_BUDGET // (6 * curves), _FEWEST_POINTS, _MOST_POINTS))
-    return [_curves(model, motion, seen, buckets) for motion in motions]
+    each = budget // max(1, len(motions) + len(unseen))
+    return [_curves(model, m, True, each) for m in motions] + [_curves(model, m, False, each) for m in unseen]
 
 
-def _curves(model: Model, motion: Motion, seen: bool, points: int) -> dict[str, Any]:
+def _curves(model: Model, motion: Motion, seen: bool, budget: int) -> dict[str, Any]:
     predicted, _ = predictions(replace(model, covariance=None), motion)  # a curve shows no doubt
     left = motion.tau - predicted
-    size = -(-motion.samples // points)  # samples per bucket, rounded up
-    joints = [
-        {
-            "measured": envelope(motion.tau[:, j], size),
-            "predicted": envelope(predicted[:, j], size),
-            "residual": envelope(left[:, j], size),
-        }
-        for j in range(motion.tau.shape[1])
-    ]
+    count = motion.tau.size
+    size = 1 if 2 * count <= budget else -(-6 * count // max(budget, 1))  # samples per point
+    joints = []
+    for j in range(motion.tau.shape[1]):
+        curves = {"measured": packed(motion.tau[:, j], size), "residual": packed(left[:, j], size)}
+        if size > 1:  # else predicted = measured − residual
+            curves["predicted"] = packed(predicted[:, j], size)
+        joints.append(curves)
+    duration = float(motion.time[-1] - motion.time[0])
     return {
         "name": motion.name,
         "seen": seen,
         "samples": motion.samples,
         "rate_hz": float(motion.rate_hz),
         "samples_per_point": size,
-        "time": _rounded(motion.time[::size]),
+        "start_s": float(motion.time[0]),
+        "step_s": size * duration / max(1, motion.samples - 1),
         "joints": joints,
     }
 
 
-def envelope(values: FloatArray, size: int) -> dict[str, list[float]]:
-    """A curve with ``size`` samples per point: their least and largest, so that no peak is lost.
+def packed(values: FloatArray, size: int) -> dict[str, Any]:
+    """A curve as text: values = scale × 16-bit integers, in base64 (little-endian).
 
     Args:
         values: (samples,).
-        size: samples per point; with 1 the curve is given as it is.
+        size: samples per point; beyond 1, ``low`` and ``high`` are their least and largest.
+
+    Returns:
+        scale, low, and with several samples per point high.
     """
+    scale = float(np.max(np.abs(values), initial=0.0)) / _LARGEST or 1.0
+
+    def text(array: FloatArray) -> str:
+        return base64.b64encode(np.round(array / scale).astype("<i2").tobytes()).decode()
+
     if size <= 1:
-        return {"low": _rounded(values)}
+        return {"scale": scale, "low": text(values)}
     starts = np.arange(0, len(values), size)
-    low = np.minimum.reduceat(values, starts)
-    high = np.maximum.reduceat(values, starts)
-    return {"low": _rounded(low), "high": _rounded(high)}
-
-
-def _rounded(values: FloatArray) -> list[float]:
-    largest = float(np.max(np.abs(values), initial=0.0))
-    if largest == 0.0:
-        return [0.0] * len(values)
-    decimals = int(np.ceil(np.log10(_STEPS / largest)))
-    rounded: list[float] = (np.round(values, decimals) + 0.0).tolist()  # + 0.0 turns -0.0 into 0.0
-    return rounded
+    low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
+    return {"scale": scale, "low": text(low), "high": text(high)}

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
+import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
+import dynid
 from dynid.base.base_map import BaseMap
 from dynid.checks.check import DataCheck
 from dynid.core.finding import Finding
 from dynid.estimators.estimate import Estimate
+from dynid.model.joint import BASE, LENGTHS, Joint
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
@@ -18,13 +23,15 @@ from dynid.report.checks import normalised
 from dynid.report.curves import motion_curves
 from dynid.report.headline import headline
 from dynid.report.parameters import correlation, parameter_rows
-from dynid.report.versions import versions
 from dynid.validation.model import as_model
 from dynid.validation.numbers import plain
 from dynid.validation.stability import Stability
 from dynid.validation.validation import Validation
 
-SCHEMA = "dynid.report/1"
+SCHEMA = "dynid.report/2"
+READABLE = (SCHEMA, "dynid.report/1")
+"""Schemas of documents that a page can be made of: the second lacks frames and calls findings reasons."""
+_PACKAGES = ("numpy", "scipy", "casadi", "llvmlite")
 
 
 def build_document(
@@ -68,7 +75,6 @@ def build_document(
     tidy = [normalised(check, mended) for check in checks]
     mended = _mended(validation_motions)
     tidy += [normalised(check, mended, use="validation") for check in validation_checks]
-    unseen = motion_curves(model, validation_motions, seen=False)
     return {
         "schema": SCHEMA,
         "title": title or robot.title or robot.name,
@@ -82,7 +88,7 @@ def build_document(
         "validation": None if validation is None else validation.to_dict(),
         "stability": None if stability is None else stability.to_dict(),
         "cross_validation": None if cross is None else plain(cross),
-        "curves": [*motion_curves(model, motions, seen=True), *unseen],
+        "curves": motion_curves(model, motions, validation_motions),
         "reproducibility": reproducibility([*motions, *validation_motions], plan, run or {}),
     }
 
@@ -92,7 +98,7 @@ def _mended(motions: Sequence[Motion]) -> list[str]:
 
 
 def robot_facts(robot: Robot, base: BaseMap) -> dict[str, Any]:
-    """What the robot is: joints, gravity, terms, counts of parameters."""
+    """What the robot is: joints, frames, gravity, terms, counts of parameters."""
     joints = []
     for c in robot.coordinates:
         joint = robot.joints[c]
@@ -106,12 +112,27 @@ def robot_facts(robot: Robot, base: BaseMap) -> dict[str, Any]:
         "terms": list(robot.terms),
         "lengths": dict(robot.lengths),
         "joints": joints,
+        "frames": [_frame(robot, joint) for joint in robot.joints],
         "coupled": robot.coupling is not None,
         "n_standard": len(robot.table),
         "n_base": len(base),
         "unseen": list(base.unseen),
         "base_method": base.method,
         "digest": robot.digest,
+    }
+
+
+def _frame(robot: Robot, joint: Joint) -> dict[str, Any]:
+    """How the frame of a joint lies: modified Denavit–Hartenberg parameters, angles in degrees."""
+    angles = {f"{name}_deg": math.degrees(getattr(joint, name)) for name in ("gamma", "alpha", "theta")}
+    return {
+        "joint": joint.name,
+        "label": joint.label,
+        "antecedent": "base" if joint.antecedent == BASE else robot.joints[joint.antecedent].name,
+        "kind": str(joint.kind),
+        **angles,
+        **{name: getattr(joint, name) for name in LENGTHS},
+        "symbols": dict(joint.symbols),
     }
 
 
@@ -145,3 +166,23 @@ def reproducibility(motions: Sequence[Motion], plan: Preparation, run: Mapping[s
     ]
     own = {"versions": versions(), "inputs": list(inputs.values()), "preparation": plain(plan.to_dict())}
     return own | {"steps": steps} | {str(key): plain(value) for key, value in run.items()}
+
+
+def versions() -> dict[str, str]:
+    """Versions of dynid and its libraries, the interpreter and the machine's kind."""
+    machine = f"{platform.system()} {platform.machine()}"
+    own = {"python": platform.python_version(), "machine": machine, "dynid": dynid.__version__}
+    return own | {package: _version(package) for package in _PACKAGES}
+
+
+def _version(package: str) -> str:
+    """From the name of the folder that an installer leaves beside a package.
+
+    To ask Python for it would load a parser of mail headers, which takes longer than this whole report.
+    """
+    spec = find_spec(package)
+    if spec is None or spec.origin is None:
+        return "not installed"
+    for folder in Path(spec.origin).parents[1].glob(f"{package}-*.dist-info"):
+        return folder.name.removeprefix(f"{package}-").removesuffix(".dist-info")
+    return "unknown"

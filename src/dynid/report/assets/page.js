@@ -5,13 +5,7 @@ window.addEventListener("error", (event) => {
 });
 
 const DATA = JSON.parse(document.getElementById("document").textContent);
-const SVG = inner("<svg></svg>").namespaceURI;
-
-function inner(markup) {
-  const holder = document.createElement("template");
-  holder.innerHTML = markup;
-  return holder.content.firstChild;
-}
+const SVG = document.getElementById("drawing").namespaceURI;
 
 function element(name, attributes, parent) {
   const node = document.createElementNS(SVG, name);
@@ -29,29 +23,58 @@ function digits(value) {
 
 const HEIGHT = 250, LEFT = 46, RIGHT = 8, TOP = 18, SPLIT = 168, BELOW = 182, BOTTOM = 228;
 const CURVES = ["measured", "predicted", "residual"];
+const DOT_SPACING = 7; // pixels between samples from which each of them is marked
 const views = new Map(); // visible time span by motion, shared by its joints
 
-function wholeSpan(motion) {
-  const time = DATA.curves[motion].time;
-  return [time[0], time[time.length - 1]];
+function timeOf(curve, i) { // results of version 0.1 list the stamps
+  return curve.time ? curve.time[i] : curve.start_s + i * curve.step_s;
 }
 
-function indexAt(time, t) {
-  let low = 0, high = time.length - 1;
+function pointCount(curve) {
+  return curve.time ? curve.time.length : Math.ceil(curve.samples / curve.samples_per_point);
+}
+
+function wholeSpan(motion) {
+  const curve = DATA.curves[motion];
+  return [timeOf(curve, 0), timeOf(curve, pointCount(curve) - 1)];
+}
+
+function indexAt(curve, t) { // first point at or after t
+  let low = 0, high = pointCount(curve) - 1;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (time[middle] < t) low = middle + 1; else high = middle;
+    if (timeOf(curve, middle) < t) low = middle + 1; else high = middle;
   }
   return low;
+}
+
+function unpacked(text, scale) { // 16-bit integers in base64, times their scale; or numbers as they are
+  if (typeof text !== "string") return text;
+  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  return Float32Array.from(new Int16Array(bytes.buffer), (value) => value * scale);
+}
+
+function curvesOf(motion, joint) { // per name the least and largest value of each point: the same where a point is a sample
+  const curve = DATA.curves[motion], joints = curve.unpacked || (curve.unpacked = []);
+  if (joints[joint]) return joints[joint];
+  const found = {};
+  for (const [name, part] of Object.entries(curve.joints[joint])) {
+    const low = unpacked(part.low, part.scale);
+    found[name] = { low, high: part.high ? unpacked(part.high, part.scale) : low };
+  }
+  if (!found.predicted) {
+    const values = found.measured.low.map((value, i) => value - found.residual.low[i]);
+    found.predicted = { low: values, high: values };
+  }
+  return (joints[joint] = found);
 }
 
 function extent(parts, first, last) {
   let low = Infinity, high = -Infinity;
   for (const part of parts) {
-    const upper = part.high || part.low;
     for (let i = first; i <= last; i++) {
       if (part.low[i] < low) low = part.low[i];
-      if (upper[i] > high) high = upper[i];
+      if (part.high[i] > high) high = part.high[i];
     }
   }
   if (!(high > low)) { low -= 1; high += 1; }
@@ -73,51 +96,79 @@ function centred(low, high) { // one round value on either side of zero, where t
   return [-round, 0, round].filter((v) => v >= low && v <= high);
 }
 
-function trace(part, time, first, last, x, y) {
-  const at = (i, v) => x(time[i]).toFixed(1) + " " + y(v).toFixed(1);
-  const points = [];
-  if (!part.high) {
-    for (let i = first; i <= last; i++) points.push(at(i, part.low[i]));
-    return "M" + points.join("L");
+function stretches(part, first, last, columns) { // least and largest of the points of each pixel column
+  const found = [], size = (last - first + 1) / columns;
+  for (let k = 0; k < columns; k++) {
+    const from = first + Math.floor(k * size), to = Math.min(last, first + Math.ceil((k + 1) * size) - 1);
+    let low = Infinity, high = -Infinity;
+    for (let i = from; i <= to; i++) {
+      if (part.low[i] < low) low = part.low[i];
+      if (part.high[i] > high) high = part.high[i];
+    }
+    found.push({ at: (from + to) / 2, low, high });
   }
-  for (let i = first; i <= last; i++) points.push(at(i, part.high[i]));
-  for (let i = last; i >= first; i--) points.push(at(i, part.low[i]));
-  return "M" + points.join("L") + "Z";
+  return found;
+}
+
+/* A line through the samples; an envelope only where there are more points than pixels, or a point holds several samples. */
+function trace(part, first, last, columns, x, y) {
+  const place = (at, v) => x(at).toFixed(1) + " " + y(v).toFixed(1);
+  const crowded = last - first > 2 * columns;
+  if (!crowded && part.low === part.high) {
+    const points = [];
+    for (let i = first; i <= last; i++) points.push(place(i, part.low[i]));
+    return { line: true, path: "M" + points.join("L") };
+  }
+  const band = stretches(part, first, last, crowded ? columns : last - first + 1);
+  const up = band.map((b) => place(b.at, b.high)), down = band.map((b) => place(b.at, b.low)).reverse();
+  return { line: false, path: "M" + up.concat(down).join("L") + "Z" };
+}
+
+function dots(part, first, last, x, y) { // one short stroke per sample; round caps make dots of them
+  let path = "";
+  for (let i = first; i <= last; i++) path += `M${x(i).toFixed(1)} ${y(part.low[i]).toFixed(1)}h.01`;
+  return path;
 }
 
 function draw(figure) {
   const motion = Number(figure.dataset.motion), joint = Number(figure.dataset.joint);
-  const curve = DATA.curves[motion], parts = curve.joints[joint], time = curve.time;
+  const curve = DATA.curves[motion], parts = curvesOf(motion, joint);
   const box = figure.querySelector(".canvas");
-  const width = Math.max(280, Math.round(box.clientWidth || 520));
+  const width = Math.max(280, Math.round(box.clientWidth || 520)), right = width - RIGHT, columns = right - LEFT;
   const span = views.get(motion) || wholeSpan(motion);
-  const first = Math.max(0, indexAt(time, span[0]) - 1), last = Math.min(time.length - 1, indexAt(time, span[1]) + 1);
+  const first = Math.max(0, indexAt(curve, span[0]) - 1), last = Math.min(pointCount(curve) - 1, indexAt(curve, span[1]) + 1);
   const svg = element("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, width, height: HEIGHT });
-  const right = width - RIGHT;
-  const x = (t) => LEFT + ((t - span[0]) / (span[1] - span[0] || 1)) * (right - LEFT);
+  const across = (t) => LEFT + ((t - span[0]) / (span[1] - span[0] || 1)) * columns;
+  const step = (timeOf(curve, last) - timeOf(curve, first)) / Math.max(1, last - first);
+  const x = (i) => across(timeOf(curve, first) + (i - first) * step);
   const clip = `clip-${motion}-${joint}`;
-  element("rect", { x: LEFT, y: 0, width: right - LEFT, height: HEIGHT }, element("clipPath", { id: clip }, element("defs", {}, svg)));
+  element("rect", { x: LEFT, y: 0, width: columns, height: HEIGHT }, element("clipPath", { id: clip }, element("defs", {}, svg)));
   const panels = [[["measured", "predicted"], TOP, SPLIT], [["residual"], BELOW, BOTTOM]];
   for (const [names, top, bottom] of panels) {
     const [low, high] = extent(names.map((name) => parts[name]), first, last);
     const y = (v) => bottom - ((v - low) / (high - low)) * (bottom - top);
-    element("rect", { class: "frame", x: LEFT, y: top, width: right - LEFT, height: bottom - top }, svg);
+    element("rect", { class: "frame", x: LEFT, y: top, width: columns, height: bottom - top }, svg);
     for (const v of names.length > 1 ? ticks(low, high, 5) : centred(low, high)) {
       element("line", { class: v === 0 ? "zero" : "tick", x1: LEFT, x2: right, y1: y(v), y2: y(v) }, svg);
       element("text", { x: LEFT - 5, y: y(v) + 4, "text-anchor": "end" }, svg).textContent = digits(v);
     }
     for (const name of names) {
-      element("path", { class: name + (parts[name].high ? "" : " line"), d: trace(parts[name], time, first, last, x, y), "clip-path": `url(#${clip})` }, svg);
+      const { line, path } = trace(parts[name], first, last, columns, x, y);
+      element("path", { class: name + (line ? " line" : ""), d: path, "clip-path": `url(#${clip})` }, svg);
+      if (line && columns / (last - first) > DOT_SPACING) {
+        element("path", { class: name + " dots", d: dots(parts[name], first, last, x, y), "clip-path": `url(#${clip})` }, svg);
+      }
     }
   }
   const stamps = ticks(span[0], span[1], Math.max(3, Math.floor(width / 90)));
   for (const t of stamps) {
-    element("line", { class: "tick", x1: x(t), x2: x(t), y1: BOTTOM, y2: BOTTOM + 4 }, svg);
-    element("text", { x: x(t), y: HEIGHT - 7, "text-anchor": "middle" }, svg).textContent = digits(t) + (t === stamps[stamps.length - 1] ? " s" : "");
+    element("line", { class: "tick", x1: across(t), x2: across(t), y1: BOTTOM, y2: BOTTOM + 4 }, svg);
+    const edge = across(t) > right - 20, unit = t === stamps[stamps.length - 1] ? " s" : "";
+    element("text", { x: edge ? width : across(t), y: HEIGHT - 7, "text-anchor": edge ? "end" : "middle" }, svg).textContent = digits(t) + unit;
   }
   element("text", { x: LEFT, y: TOP - 6 }, svg).textContent = DATA.units[joint];
   box.replaceChildren(svg);
-  figure.plot = { span, width, time, parts, joint };
+  figure.plot = { span, width, curve, parts, joint };
 }
 
 function timeAt(figure, clientX) {
@@ -128,8 +179,8 @@ function timeAt(figure, clientX) {
 }
 
 function show(motion, span) {
-  const [start, end] = wholeSpan(motion), time = DATA.curves[motion].time;
-  const least = Math.min(end - start, (4 * (end - start)) / Math.max(4, time.length - 1));
+  const [start, end] = wholeSpan(motion), steps = pointCount(DATA.curves[motion]) - 1;
+  const least = Math.min(end - start, (10 * (end - start)) / Math.max(10, steps)); // ten points still make a picture
   let width = Math.min(end - start, Math.max(least, span[1] - span[0]));
   let from = Math.min(Math.max(start, span[0]), end - width);
   views.set(motion, [from, from + width]);
@@ -148,14 +199,15 @@ function act(motion, what) {
 }
 
 function read(figure, t) {
-  const { time, parts, span, width, joint } = figure.plot;
-  let i = indexAt(time, t);
-  if (i > 0 && t - time[i - 1] < time[i] - t) i -= 1;
-  const value = (name) => parts[name].high ? (parts[name].low[i] + parts[name].high[i]) / 2 : parts[name].low[i];
+  const { curve, parts, span, width, joint } = figure.plot;
+  let i = indexAt(curve, t);
+  if (i > 0 && t - timeOf(curve, i - 1) < timeOf(curve, i) - t) i -= 1;
+  const value = (name) => (parts[name].low[i] + parts[name].high[i]) / 2;
   const told = CURVES.map((name) => `${name === "residual" ? "left over" : name} ${digits(value(name))}`).join(" · ");
-  figure.querySelector(".readout").textContent = `${digits(time[i])} s · ${told} ${DATA.units[joint]}`;
+  const several = curve.samples_per_point > 1 ? ` · middle of ${curve.samples_per_point} samples` : "";
+  figure.querySelector(".readout").textContent = `${digits(timeOf(curve, i))} s · ${told} ${DATA.units[joint]}${several}`;
   const svg = figure.querySelector("svg");
-  const place = LEFT + ((time[i] - span[0]) / (span[1] - span[0] || 1)) * (width - RIGHT - LEFT);
+  const place = LEFT + ((timeOf(curve, i) - span[0]) / (span[1] - span[0] || 1)) * (width - RIGHT - LEFT);
   let line = svg.querySelector(".cursor");
   if (!line) line = element("line", { class: "cursor", y1: TOP, y2: BOTTOM }, svg);
   line.setAttribute("x1", place);
@@ -288,8 +340,10 @@ function heatMap(holder) {
 
 /* ---- parameter table ----------------------------------------------------------------------------- */
 
-function sortable(table) {
-  const body = table.tBodies[0], heads = [...table.tHead.rows[0].cells];
+/* One body per parameter: its row, and below it the row with its formula. */
+function parameterTable(table) {
+  const heads = [...table.tHead.rows[0].cells], bodies = [...table.tBodies];
+  const value = (body, column) => body.rows[0].cells[column].dataset.value || "";
   heads.forEach((head, column) => {
     const button = head.querySelector("button");
     if (!button) return;
@@ -297,30 +351,26 @@ function sortable(table) {
       const rising = head.getAttribute("aria-sort") !== "ascending";
       for (const other of heads) other.removeAttribute("aria-sort");
       head.setAttribute("aria-sort", rising ? "ascending" : "descending");
-      const value = (row) => row.cells[column].dataset.value || "";
-      const rows = [...body.rows].sort((a, b) => {
-        const x = value(a), y = value(b);
+      table.append(...[...table.tBodies].sort((a, b) => {
+        const x = value(a, column), y = value(b, column);
         if (!x || !y) return (x ? 0 : 1) - (y ? 0 : 1); // what has no number stays last
         const order = Number.isNaN(Number(x)) || Number.isNaN(Number(y)) ? x.localeCompare(y, "en", { numeric: true }) : Number(x) - Number(y);
         return rising ? order : -order;
-      });
-      body.append(...rows);
+      }));
     });
   });
-}
-
-function filterable(table) {
+  for (const body of bodies) {
+    const button = body.querySelector(".name button");
+    button.addEventListener("click", () => button.setAttribute("aria-expanded", body.classList.toggle("open")));
+  }
   const find = document.getElementById("find"), kind = document.getElementById("show"), count = document.getElementById("count");
-  const rows = [...table.tBodies[0].rows];
   const update = () => {
     const wanted = find.value.trim().toLowerCase();
-    let left = 0;
-    for (const row of rows) {
-      const status = row.cells[row.cells.length - 1].dataset.value;
-      row.hidden = !row.cells[0].dataset.value.toLowerCase().includes(wanted) || (kind.value && status !== kind.value);
-      if (!row.hidden) left += 1;
+    for (const body of bodies) {
+      const status = value(body, heads.length - 1);
+      body.hidden = !value(body, 0).toLowerCase().includes(wanted) || Boolean(kind.value && status !== kind.value);
     }
-    count.textContent = `${left} of ${rows.length}`;
+    count.textContent = `${bodies.filter((body) => !body.hidden).length} of ${bodies.length}`;
   };
   find.addEventListener("input", update);
   kind.addEventListener("change", update);
@@ -348,18 +398,17 @@ window.addEventListener("resize", () => {
   clearTimeout(waiting);
   waiting = setTimeout(() => redraws.forEach((redraw) => redraw()), 150);
 });
-const closed = () => [...document.querySelectorAll("details:not([open])")].filter((node) => !node.closest("table"));
 let opened = [];
+window.addEventListener("beforeprint", () => {
+  opened = [...document.querySelectorAll("details:not([open])")];
+  for (const node of opened) node.open = true;
+  for (const figure of document.querySelectorAll(".plot")) draw(figure); // also those not chosen: paper has no selector
+});
 window.addEventListener("afterprint", () => {
   for (const node of opened) node.open = false;
   opened = [];
 });
-window.addEventListener("beforeprint", () => {
-  opened = closed();
-  for (const node of opened) node.open = true;
-  for (const figure of document.querySelectorAll(".plot")) draw(figure); // also those not chosen: paper has no selector
-});
 heatMap(document.getElementById("heat"));
 for (const box of document.querySelectorAll(".scroll")) wide(box);
-for (const table of document.querySelectorAll("table.sortable")) { sortable(table); filterable(table); }
-document.documentElement.dataset.script = "done";
+for (const table of document.querySelectorAll("table.sortable")) parameterTable(table);
+document.documentElement.dataset.script = "done"; // the style folds the formulas from now on
