@@ -16,7 +16,7 @@ from dynid.casestudies.scara_tables import SECTIONS, section_e
 from dynid.casestudies.scara_tracking import track
 from dynid.core.errors import DynidError
 from dynid.estimators import Estimate
-from dynid.report.case_page import render_case
+from dynid.report.page import render_case
 
 FIGURES = {
     "A": ["Fig. 10"],

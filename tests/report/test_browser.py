@@ -14,9 +14,9 @@ from support.study import document
 
 FIGURES = """Object.fromEntries([...document.querySelectorAll('#verdict [data-figure]')]
   .map(b => [b.dataset.figure, Number(b.dataset.value)]))"""
-CELLS = """[...document.querySelectorAll('table.parameters tbody tr')]
+CELLS = """[...document.querySelectorAll('table.parameters tbody tr:first-child')]
   .map(row => [...row.cells].map(cell => cell.dataset.value))"""
-LEFT = """[...document.querySelectorAll('table.parameters tbody tr:not([hidden])')]
+LEFT = """[...document.querySelectorAll('table.parameters tbody:not([hidden]) tr:first-child')]
   .map(row => row.cells[0].dataset.value)"""
 BOX = """(b => [b.left, b.top, b.width, b.height])
   (document.querySelector('.curves .plot .canvas').getBoundingClientRect())"""
@@ -106,6 +106,50 @@ def test_curves_zoom_by_dragging_and_reset(tab: tuple[Page, Path]) -> None:
     assert page.run("views.get(0)") == page.run("wholeSpan(0)")
 
 
+def test_a_zoomed_plot_shows_samples(tab: tuple[Page, Path]) -> None:
+    page = opened(tab)
+    kinds = (
+        "[...document.querySelectorAll('.curves .plot path')].slice(0, 3).map(p => p.getAttribute('class'))"
+    )
+    assert page.run(kinds) == ["measured", "predicted", "residual"]  # 6000 samples on 400 pixels: envelopes
+    page.run("show(0, [5, 6])")
+    assert page.run(kinds) == ["measured line", "predicted line", "residual line"]
+    vertices = "document.querySelector('.curves .plot path').getAttribute('d').split('L').length"
+    assert 500 <= page.run(vertices) <= 504  # at 500 Hz
+    page.run("show(0, [5, 5.06])")
+    assert page.run("document.querySelectorAll('.curves .plot:first-child path.dots').length") == 3
+
+
+STATUS = """(cell => {
+  const box = cell.getBoundingClientRect(), room = cell.closest('.scroll').getBoundingClientRect();
+  return box.width > 20 && box.left >= room.left && box.right <= room.right + 1; })
+  (document.querySelector('.parameters tbody .status'))"""
+
+
+@pytest.mark.parametrize("width", [390, 768, 1280])
+def test_the_status_stays_in_sight_when_a_formula_is_open(tab: tuple[Page, Path], width: int) -> None:
+    page = opened(tab, width)
+    shown = "getComputedStyle(document.querySelector('.parameters .formula')).display"
+    assert page.run(shown) == "none"
+    page.run("document.querySelector('.parameters .name button').click()")
+    assert page.run(shown) == "table-row"
+    expanded = "document.querySelector('.parameters .name button').getAttribute('aria-expanded')"
+    assert page.run(expanded) == "true"
+    assert page.run(STATUS)
+
+
+def test_a_script_or_style_that_slips_in_does_not_run(tab: tuple[Page, Path], tmp_path: Path) -> None:
+    page, file = tab
+    spoilt = tmp_path / "spoilt.html"
+    evil = "<script>window.pwned = 1</script><img src=x onerror='window.pwned = 1'>"
+    evil += "<i style='color:red' id=red>x</i>"
+    spoilt.write_text(file.read_text(encoding="utf-8").replace("</main>", evil + "</main>"), encoding="utf-8")
+    page.open(spoilt, width=1280)
+    assert page.run("document.documentElement.dataset.script") == "done"
+    assert page.run("window.pwned") is None
+    assert page.run("getComputedStyle(document.getElementById('red')).color") != "rgb(255, 0, 0)"
+
+
 def test_experiments_and_joints_can_be_chosen(tab: tuple[Page, Path]) -> None:
     page = opened(tab)
     page.run(CHOOSE % (1, "fit-motion"))
@@ -156,6 +200,13 @@ def test_printing_shows_every_curve(tab: tuple[Page, Path], tmp_path: Path) -> N
     page.pdf(tmp_path / "report.pdf")
     assert page.run("document.body.dataset.printed") == "18"  # two motions of the fit, one unseen, six joints
     assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
+    assert page.run("document.querySelectorAll('details[open]').length") == 0  # folded again
+    page.send("Emulation.setEmulatedMedia", media="print")
+    assert (
+        page.run("getComputedStyle(document.querySelector('.formula:not(.single)')).display") == "table-row"
+    )
+    assert page.run("getComputedStyle(document.querySelector('.scroll')).borderRightWidth") == "0px"
+    page.send("Emulation.setEmulatedMedia", media="")
 
 
 def test_nothing_fails_and_nothing_is_fetched(tab: tuple[Page, Path]) -> None:

@@ -8,12 +8,18 @@ import re
 import numpy as np
 import pytest
 
-from dynid.report.charts import HEIGHT, MOST_POINTS, TOP, WIDTH, Chart, Figure, chart_html, figure_html, line
+from dynid.report.charts import HEIGHT, MOST_POINTS, TOP, WIDTH, Chart, Figure, line
+from dynid.report.page import render_case
+
+
+def page(*charts: Chart, title: str = "Fig. 1", caption: str = "") -> str:
+    case = {"case": "c", "title": "A case", "rows": [], "notes": [], "ok": True}
+    return render_case(case, [Figure(title, caption, charts)])
 
 
 def points(html: str) -> list[list[float]]:
-    found = re.findall(r'<polyline points="([^"]*)"', html)
-    return [[float(v) for v in re.split(r"[ ,]", text)] for text in found]
+    found = re.findall(r'<polyline [^>]*points="([^"]*)"', html)
+    return [[float(v) for v in re.split(r"[ ,]", text.strip())] for text in found]
 
 
 def test_long_lines_keep_their_peaks() -> None:
@@ -29,7 +35,7 @@ def test_long_lines_keep_their_peaks() -> None:
 
 def test_points_stay_inside_and_larger_is_higher() -> None:
     chart = Chart("T", "x", "y", (line("a", [0, 1, 2], [0.01, 1.0, 100.0], marks=True),), logarithmic=True)
-    html = chart_html(chart)
+    html = page(chart)
     (drawn,) = points(html)
     xs, ys = drawn[::2], drawn[1::2]
     assert all(0 <= x <= WIDTH for x in xs)
@@ -41,14 +47,16 @@ def test_points_stay_inside_and_larger_is_higher() -> None:
 
 def test_what_cannot_be_drawn_is_left_out() -> None:
     chart = Chart("T", "x", "y", (line("a", [0, 1, 2], [1.0, math.nan, 0.0]),), logarithmic=True)
-    assert len(points(chart_html(chart))[0]) == 2
-    assert "nan" not in chart_html(chart)
+    assert len(points(page(chart))[0]) == 2
+    assert "nan" not in page(chart)
 
 
 def test_names_from_outside_are_escaped() -> None:
-    figure = Figure("<Fig>", "a & b", (Chart("<b>", "x", "y", (line("<i>", [0, 1], [1, 1]),)),))
-    html = figure_html(figure)
+    chart = Chart("<b>", "x", "y", (line("<i>", [0, 1], [1, 1]),))
+    html = page(chart, title="<Fig>", caption="a & b")
     assert "&lt;Fig&gt;" in html
-    assert "<i>&lt;" not in html.replace("</i>&lt;i&gt;", "")
+    assert "</i>&lt;i&gt;</span>" in html
     assert "a &amp; b" in html
-    assert figure.to_dict()["charts"][0]["lines"][0]["y"] == (1.0, 1.0)
+    assert 'aria-label="&lt;b&gt;: &lt;i&gt;"' in html
+    assert "style=" not in html  # the content security policy would not let it work
+    assert Figure("", "", (chart,)).to_dict()["charts"][0]["lines"][0]["y"] == (1.0, 1.0)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from dataclasses import replace
+from html import unescape
 from typing import Any
 
 import numpy as np
@@ -16,8 +18,9 @@ from dynid.core.finding import Finding, Level, Name
 from dynid.estimators import STRIBECK, Further
 from dynid.model.from_urdf import from_urdf_text
 from dynid.model.load import load_robot
+from dynid.preparation.preparation import Preparation
 from dynid.report.checks import findings_of, normalised
-from dynid.report.curves import envelope, motion_curves
+from dynid.report.curves import motion_curves, packed
 from dynid.report.document import build_document
 from dynid.report.page import render_report
 from dynid.report.parameters import parameter_rows, unknown_parts
@@ -115,10 +118,42 @@ def test_the_three_figures() -> None:
     figures = {figure["key"]: figure for figure in document()["verdict"]["figures"]}
     judged = s.validation.judged
     assert figures["torque_error_percent"]["value"] == judged.overall_percent
+    assert figures["torque_error_percent"]["full_rate"] == s.validation.full.overall_percent
     assert figures["worst_joint_percent"]["value"] == judged.relative_percent.max()
     known = np.count_nonzero(s.estimate.relative_sigma <= 20)
     assert figures["known_parameters"]["value"] == known
     assert figures["known_parameters"]["unit"] == "of 58"
+
+
+def test_the_headline_says_which_rate_its_figure_has() -> None:
+    s = study()
+    verdict = document()["verdict"]
+    after, full = s.validation.judged.overall_percent, s.validation.full.overall_percent
+    both = f"by {after:.3g} % over all joints after filtering ({full:.3g} % at full rate"
+    assert both in verdict["sentence"]
+    assert f"after filtering, {full:.3g} % at full rate" in verdict["figures"][0]["note"]
+    plan = Preparation()
+    raw = validate(s.estimate, s.unseen, plan, fit=validate(s.estimate, s.motions, plan, seen=True))
+    assert raw.decimated is None
+    told = document(validation=raw)["verdict"]
+    assert f"by {full:.3g} % over all joints at full rate" in told["sentence"]
+
+
+def test_findings_come_gravest_first_and_all_of_them() -> None:
+    late = [{"name": "delay", "severity": "warning", "sentence": f"Late by {k} ms."} for k in range(1, 5)]
+    made = document(checks=[{"log": "a", "verdict": "good", "findings": late}])["verdict"]
+    levels = [Level[finding["level"].upper()] for finding in made["findings"]]
+    assert levels == sorted(levels, reverse=True)
+    assert "(and 3 more below): Log a (with warnings): Late by 1 ms." in made["sentence"]
+    assert [finding["sentence"][-5:] for finding in made["findings"][:4]] == [f"{k} ms." for k in range(1, 5)]
+    assert {"name", "level", "sentence", "remedy", "where", "figures"} <= set(made["findings"][0])
+
+
+def test_frames_are_told_as_the_robot_has_them() -> None:
+    frames = document()["robot"]["frames"]
+    assert [frame["antecedent"] for frame in frames[:3]] == ["base", "joint1", "joint2"]
+    assert [round(frame["alpha_deg"]) for frame in frames] == [0, 90, 0, -90, 90, -90]
+    assert (frames[2]["d"], frames[2]["symbols"]) == (0.225, {"d": "D3"})
 
 
 def test_reproducibility_keeps_inputs_steps_and_versions() -> None:
@@ -134,21 +169,38 @@ def test_reproducibility_keeps_inputs_steps_and_versions() -> None:
     assert {"dynid", "python", "numpy"} <= set(run["versions"])
 
 
+def unpacked(text: str, scale: float) -> np.ndarray:
+    return np.frombuffer(base64.b64decode(text), "<i2") * scale
+
+
 @pytest.mark.parametrize("size", [1, 7, 100])
-def test_envelopes_lose_no_peak(size: int) -> None:
+def test_curves_lose_no_peak(size: int) -> None:
     values = np.random.default_rng(0).normal(size=1003)
     values[501] = 40.0
-    found = envelope(values, size)
+    found = packed(values, size)
+    low = unpacked(found["low"], found["scale"])
     if size == 1:
         assert "high" not in found
-        np.testing.assert_allclose(found["low"], values, atol=40 / 20_000)
+        np.testing.assert_allclose(low, values, atol=40 / 32767)
         return
-    assert len(found["low"]) == len(found["high"]) == -(-1003 // size)
-    for k, (low, high) in enumerate(zip(found["low"], found["high"], strict=True)):
+    high = unpacked(found["high"], found["scale"])
+    assert len(low) == len(high) == -(-1003 // size)
+    for k, (least, largest) in enumerate(zip(low, high, strict=True)):
         piece = values[k * size : (k + 1) * size]
-        assert low == pytest.approx(piece.min(), abs=0.002)
-        assert high == pytest.approx(piece.max(), abs=0.002)
-    assert max(found["high"]) == 40.0
+        assert least == pytest.approx(piece.min(), abs=0.002)
+        assert largest == pytest.approx(piece.max(), abs=0.002)
+    assert high.max() == pytest.approx(40.0)
+
+
+def test_a_short_log_is_drawn_sample_by_sample() -> None:
+    s = study()
+    curve = motion_curves(as_model(s.estimate), s.motions[:1])[0]
+    assert curve["samples_per_point"] == 1
+    third = curve["joints"][2]
+    measured = unpacked(third["measured"]["low"], third["measured"]["scale"])
+    np.testing.assert_allclose(measured, s.motions[0].tau[:, 2], rtol=0, atol=third["measured"]["scale"])
+    assert set(third) == {"measured", "residual"}  # predicted is their difference
+    assert curve["start_s"] + 5999 * curve["step_s"] == pytest.approx(s.motions[0].time[-1])
 
 
 def test_a_long_log_stays_small() -> None:
@@ -158,10 +210,12 @@ def test_a_long_log_stays_small() -> None:
         **{name: np.tile(getattr(s.motions[0], name), (20, 1)) for name in ("q", "qd", "qdd", "tau")},
         time=np.arange(120_000) / 500.0,
     )
-    curve = motion_curves(as_model(s.estimate), [long], seen=True)[0]
+    curve = motion_curves(as_model(s.estimate), [long], budget=100_000)[0]
     assert curve["samples"] == 120_000
-    assert len(curve["time"]) <= 1200
-    assert len(json.dumps(curve)) < 500_000
+    assert curve["samples_per_point"] * 100_000 >= 6 * 6 * 120_000
+    assert set(curve["joints"][0]) == {"measured", "predicted", "residual"}
+    assert len(json.dumps(curve)) < 300_000
+    assert len(json.dumps(motion_curves(as_model(s.estimate), [long] * 3))) < 3_000_000
 
 
 def levelled(checks: list[dict[str, Any]]) -> list[tuple[Level, str]]:
@@ -188,7 +242,8 @@ def test_checks_are_translated_to_the_page_s_levels() -> None:
     both = {**mend, "findings": [stamps, *warned["findings"]]}
     left = normalised(both, ["a"])
     assert (left["level"], left["summary"]) == ("care", "Late.")
-    assert left["findings"][0] == {"name": "jitter", "level": "note", "sentence": "Uneven. Repaired."}
+    mended = left["findings"][0]
+    assert (mended["level"], mended["sentence"], mended["remedy"]) == ("note", "Uneven.", "Repaired.")
     fine = normalised({"log": "a", "verdict": "good"})
     assert levelled([fine]) == [
         (Level.GOOD, "The data check found nothing that would harm a fit in the log.")
@@ -196,11 +251,16 @@ def test_checks_are_translated_to_the_page_s_levels() -> None:
     assert findings_of([]) == []
 
 
-def test_notes_of_a_data_check_are_told() -> None:
+def test_every_warning_of_a_log_is_told_and_notes_share_a_sentence() -> None:
     findings = [{"name": "excitation", "severity": "note", "sentence": "Badly told apart."}]
-    noted = normalised({"log": "a", "verdict": "good", "findings": [*findings, *findings]})
-    assert levelled([noted]) == [
-        (Level.NOTE, "The data check has no warning about the log, but notes: Badly told apart. (1 more)")
+    late = [{"name": "delay", "severity": "warning", "sentence": text} for text in ("Late.", "Later.")]
+    logs = [{"log": log, "verdict": "good", "findings": findings} for log in "abc"]
+    logs.append({"log": "d", "verdict": "good", "findings": late})
+    told = findings_of([normalised(log) for log in logs])
+    assert [(finding.name, finding.level, finding.text) for finding in told] == [
+        (Name.DELAY, Level.CARE, "Log d (with warnings): Late."),
+        (Name.DELAY, Level.CARE, "Log d (with warnings): Later."),
+        (Name.EXCITATION, Level.NOTE, "Log a (good): Badly told apart. Also in b, c."),
     ]
     held = normalised({"log": "b", "verdict": "good", "findings": findings}, use="validation")
     assert findings_of([held])[0].level is Level.GOOD  # a log to validate with need not excite
@@ -287,7 +347,7 @@ def test_the_sentence_says_what_was_tried(options: dict[str, bool], start: str) 
     assert made["verdict"]["sentence"].startswith(start)
     headings = {"seen": "the motion of the fit", "repeated": "motion that repeats the fit's"}
     heading = headings.get(next(iter(options), ""), "unseen motion")
-    assert f"Validation on {heading}<" in render_report(made)
+    assert f"Validation on {heading}<" in unescape(render_report(made))
 
 
 @pytest.mark.parametrize("key", ["verdict", "robot", "estimate", "fit", "curves", "reproducibility"])

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import base64
 import copy
+import hashlib
 import json
 import re
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import reduce
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from dynid.core.errors import DynidError
-from dynid.report.html import shown
-from dynid.report.page import SECTIONS, asset, render_report
+from dynid.report.page import REPORT, asset, number, render_report
 from support.study import document, study
 
 EVIL = '<script>alert("x")</script><img src=x onerror=alert(1)>\'"&'
@@ -67,8 +73,10 @@ def test_the_page_needs_nothing_but_itself(page: str) -> None:
 
 
 def test_the_verdict_comes_first_and_sections_follow_in_order(page: str) -> None:
-    places = [page.index(f'<section id="{key}"') for key in ("verdict", *(key for key, _ in SECTIONS))]
+    places = [page.index(f'<section id="{key}"') for key in (section.key for section in REPORT.sections)]
     assert places == sorted(places)
+    links = re.findall(r'<a href="#([a-z]+)">', page)
+    assert links == [section.key for section in REPORT.sections[1:]]
     assert page.count("<h1") == 1
     assert page.index("<h1") < page.index("This model can be trusted.") < page.index("<h2")
 
@@ -103,7 +111,136 @@ def test_hostile_names_stay_text() -> None:
     assert tree.tags.count("script") == 2
     assert "img" not in tree.tags
     assert tree.handlers == []
-    assert page.count("&lt;script&gt;alert(&quot;x&quot;)") > 10
+    assert page.count("&lt;script&gt;alert(&#34;x&#34;)") > 10
+
+
+def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Paths to all strings and numbers; of a list, its first member stands for all."""
+    if isinstance(value, dict | list) and value:
+        for key, inner in value.items() if isinstance(value, dict) else [(0, value[0])]:
+            yield from leaves(inner, (*path, key))
+    elif value is not None:
+        yield path
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "title",
+        "verdict",
+        "robot",
+        "data",
+        "estimate",
+        "parameters",
+        "correlation",
+        "fit",
+        "stability",
+        "curves",
+        "reproducibility",
+    ],
+)
+def test_whatever_a_tampered_result_holds_stays_text(key: str) -> None:
+    """Each leaf of a part in turn is hostile: the page keeps its tags, or the document is called damaged."""
+    content = document(run=RUN)
+    content["correlation"] |= {"names": ["Fv1"], "matrix": [[1.0]]}
+    content["parameters"], content["curves"] = content["parameters"][:2], content["curves"][:1]
+    named = {path[-1] or path[-2]: path for path in leaves(content[key], (key,))}  # one place of each name
+    for *way, last in named.values():
+        evil = copy.deepcopy(content)
+        place = reduce(lambda inner, step: inner[step], way, evil)
+        place[last] = EVIL
+        with suppress(DynidError):
+            tree = parsed(render_report(evil))
+            assert tree.tags.count("script") == 2
+            assert "img" not in tree.tags
+            assert tree.handlers == []
+
+
+def test_the_policy_names_the_one_style_and_the_one_script(page: str) -> None:
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
+    assert policy is not None
+    rules = dict(rule.split(" ", 1) for rule in unescape(policy[1]).split("; "))
+    assert rules["default-src"] == "'none'"
+    for tag, rule in (("style", "style-src"), ("script", "script-src")):
+        texts = re.findall(rf"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
+        hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in texts]
+        assert [f"'sha256-{digest}'" for digest in hashes] == rules[rule].split()
+    assert not re.search(r"<[^>]+ style=", re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL))
+
+
+def test_data_in_the_page_cannot_end_its_script() -> None:
+    content = document()
+    content["curves"][0]["name"] = "</script><!-- <script>"
+    page = render_report(content)
+    (data,) = re.findall(r'<script type="application/json" id="document">(.*?)</script>', page, re.DOTALL)
+    assert json.loads(data)["curves"][0]["name"] == "</script><!-- <script>"
+    assert "<" not in data
+
+
+def test_plots_and_controls_are_named(page: str) -> None:
+    for tag in re.findall(r'<(?:div|svg)[^>]* role="img"[^>]*>', page):
+        assert "aria-label=" in tag
+    for tag in re.findall(r"<svg[^>]*>", page):
+        assert re.search('aria-label=|aria-hidden="true"|hidden', tag)
+    for button in re.findall(r"<button[^>]*>[^<]*<", page):
+        assert "aria-label=" in button or re.search(r">[^<]*\w[^<]*<", button)
+    for control in re.findall(r"(<label>[^<]*)?<(?:select|input)", page):
+        assert control.startswith("<label>")
+
+
+def test_the_page_explains_its_words_and_its_frames(page: str) -> None:
+    for word in ("ZZ1R", "base parameter", "HAC", "essential", "decimated", "at full rate"):
+        assert word in page[page.index('<section id="words"') :]
+    robot = page[page.index('<section id="robot"') : page.index('<section id="data"')]
+    assert "Modified Denavit–Hartenberg" in robot
+    for said in ("antecedent", "α", "d [m]", "θ", "r [m]", "D3 = 0.225", "RL4 = 0.225", "−90.0°"):
+        assert said in robot
+
+
+def test_priors_far_away_are_explained() -> None:
+    content = document()
+    assert "it took no part in the fit" in " ".join(render_report(content).split())
+    known = [row for row in content["parameters"] if row["prior"] is not None]
+    for row, gap in zip(known, [-58.0, 7.0, *[0.5] * len(known)], strict=False):
+        row["prior_gap"] = gap
+    page = " ".join(render_report(content).split())
+    assert f"2 of {len(known)} values lie more than 5 σ from it" in page
+    assert f"(most: {known[0]['name']}, 58 σ): the robot in these logs is not quite the one described" in page
+
+
+RUN = {
+    "command": "dynid fit",
+    "options": {"method": "wls", "loss": None, "nonlinear": [], "force": False, "cutoff_hz": 3.0},
+    "fitted": [{"name": "a", "files": ["0123"]}],
+    "robot_source": {"given": "tx40", "sha256": None},
+    "preparation_reasons": ["99 % lies below 0.5 Hz.", "One row of 200."],
+    "accuracy": {"steps": [1, 2], "error": 1e-6},
+}
+
+
+def test_how_it_was_made_has_neither_nulls_nor_brackets() -> None:
+    page = render_report(document(run=RUN))
+    made = page[page.index('<section id="run"') : page.index('<section id="words"')]
+    assert "null" not in made
+    assert "None" not in made
+    assert not re.search(r"[\[{](?!Hz|s\])", re.sub(r"<[^>]*>", "", made))
+    assert "<dt>cutoff [Hz]</dt><dd>3</dd>" in made
+    assert "<dt>loss</dt>" not in made
+    assert "<dt>force</dt>" not in made
+    assert "<dd>given tx40</dd>" in made
+    assert "<li>99 % lies below 0.5 Hz.</li>" in made
+    assert "<dd>steps 1, 2; error 1e-06</dd>" in made
+
+
+def test_a_document_of_version_0_1_still_makes_a_page() -> None:
+    content = document()
+    content["schema"] = "dynid.report/1"
+    content["verdict"]["reasons"] = [{"level": "note", "sentence": "An old reason."}]
+    del content["verdict"]["findings"], content["robot"]["frames"]
+    page = render_report(content)
+    parsed(page)
+    assert "An old reason." in page
+    assert "How the frames lie" not in page
 
 
 def test_without_proof_data_or_prior_the_page_says_so() -> None:
@@ -131,7 +268,7 @@ def test_figures_that_do_not_exist_are_dashes() -> None:
 
 def test_another_schema_is_refused() -> None:
     with pytest.raises(
-        DynidError, match=r"has schema 'dynid.report/99'; this version reads 'dynid.report/1'"
+        DynidError, match=r"has schema 'dynid.report/99'; this version reads 'dynid.report/2'"
     ):
         render_report({"schema": "dynid.report/99"})
 
@@ -152,7 +289,7 @@ def test_another_schema_is_refused() -> None:
     ],
 )
 def test_numbers_for_reading(value: float | None, expected: str) -> None:
-    assert shown(value) == expected
+    assert number(value) == expected
 
 
 def test_assets_ship_with_the_package() -> None:

@@ -15,7 +15,7 @@ from dynid.cli.progress import progress_line
 from dynid.cli.screen import Screen
 from dynid.core.errors import FileError, unknown_name
 from dynid.core.text import TextTable
-from dynid.report.case_page import render_case
+from dynid.report.page import render_case
 
 PAGE = "report.html"
 

@@ -135,15 +135,21 @@ def _where(tested: Validation) -> tuple[str, str]:
 def _sentence(findings: Sequence[Finding], fit: Validation, validation: Validation | None) -> str:
     tested = fit if validation is None else validation
     where, _ = _where(tested)
-    error = tested.judged.overall_percent
-    shown = f"{error:.3g} %" if np.isfinite(error) else "an undefined share"
-    fact = f"{where}, its torques miss the measured ones by {shown} over all joints"
+    error, full = _percent(tested.judged.overall_percent), _percent(tested.full.overall_percent)
+    rate = "at full rate"
+    if tested.decimated is not None:
+        rate = f"after filtering ({full} at full rate, noise and standstill included)"
+    fact = f"{where}, its torques miss the measured ones by {error} over all joints {rate}"
     worst = worst_level(findings)
     if worst < Level.CARE:
         return f"{fact}, and nothing found speaks against using it."
     grave = [finding for finding in findings if finding.level is worst]
     more = "" if len(grave) == 1 else f" (and {len(grave) - 1} more below)"
     return f"{fact}. The main {'objection' if worst is Level.FAIL else 'caution'}{more}: {grave[0].text}"
+
+
+def _percent(value: float) -> str:
+    return f"{value:.3g} %" if np.isfinite(value) else "an undefined share"
 
 
 def _figures(estimate: Estimate, fit: Validation, validation: Validation | None) -> list[dict[str, Any]]:
@@ -154,16 +160,20 @@ def _figures(estimate: Estimate, fit: Validation, validation: Validation | None)
     size = f"{tested.judged.rms[worst]:.3g} {tested.units[worst]}"
     kept = int(np.count_nonzero(estimate.kept))
     known = int(np.count_nonzero(estimate.kept & (estimate.relative_sigma <= KNOWN_PERCENT)))
-    own = fit.judged.overall_percent
-    told = "no unseen motion was given" if validation is None else f"{own:.3g} % in the fit itself"
+    own = _percent(fit.judged.overall_percent)
+    told = "no unseen motion was given" if validation is None else f"{own} in the fit itself"
     beside = "" if validation is None else f", {fit.judged.rms[worst]:.3g} in the fit"
+    rate = "at full rate"
+    if tested.decimated is not None:
+        rate = f"after filtering, {_percent(tested.full.overall_percent)} at full rate"
     return [
         {
             "key": "torque_error_percent",
             "label": f"Torque error {where}",
             "value": plain(tested.judged.overall_percent),
             "unit": "%",
-            "note": f"over all joints; {told}",
+            "full_rate": plain(tested.full.overall_percent),
+            "note": f"{rate}; {told}",
         },
         {
             "key": "worst_joint_percent",
@@ -177,6 +187,6 @@ def _figures(estimate: Estimate, fit: Validation, validation: Validation | None)
             "label": f"Parameters known within {KNOWN_PERCENT:g} %",
             "value": known,
             "unit": f"of {kept}",
-            "note": f"{estimate.uncertainty} uncertainty, one standard deviation",
+            "note": f"{estimate.uncertainty.replace('hac', 'HAC')} uncertainty, one standard deviation",
         },
     ]

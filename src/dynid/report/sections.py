@@ -1,7 +1,7 @@
 """What each section of a page shows: the contexts of the templates, made from a page's content.
 
-A function takes the content of the page (the document of a report, or the result of a case) and gives what its
-template needs, unformatted; None leaves the section out. Templates turn values into text.
+A function takes the content of the page (the document of a report, or the result of a case) and gives what
+its template needs, unformatted; None leaves the section out. Templates turn values into text.
 """
 
 from __future__ import annotations
@@ -40,8 +40,10 @@ _LISTED_CORRELATION = 0.5
 _FAR_FROM_PRIOR = 5.0
 """Standard deviations beyond which a value is said to be far from its prior."""
 _STABILITY_ROWS = 12
-_SHOWN_APART = ("versions", "inputs", "preparation", "steps", "command", "created", "seed", "options")
-_SHOWN_APART += ("mapping", "preparation_reasons", "controller", "fitted")
+_SHOWN_APART = {
+    *("versions", "inputs", "preparation", "steps", "command", "created", "seed", "options"),
+    *("mapping", "preparation_reasons", "controller", "fitted"),
+}
 """Facts of a run with a place of their own on the page; ``fitted`` repeats hashes of the input files."""
 _UNITS = {"_hz": "Hz", "_s": "s", "_deg": "°"}
 
