@@ -38,7 +38,8 @@ def test_a_section_holds_on_one_seed(section: str) -> None:
     assert json.loads(json.dumps(document, allow_nan=False)) == json.loads(json.dumps(document))
     page = render_case(document, result.figures)
     assert page.count("<svg") == sum(len(figure.charts) for figure in result.figures)
-    assert "http" not in page
+    assert "http:" not in page
+    assert "https:" not in page
 
 
 @pytest.mark.slow

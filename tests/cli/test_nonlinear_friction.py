@@ -101,7 +101,7 @@ def test_people_read_the_further_parameters_everywhere(folder: Path, capsys: Cap
     page = Path("bent/report.html").read_text(encoding="utf-8")
     assert "8 base parameters and 4 of friction that is not linear in them" in page
     assert "Fs2 × sign(qd) * exp(-(qd / vs)^2)" in page
-    assert '<b data-figure="n_kept" data-value="8">8</b> of 8' in page
+    assert "<dt>Kept</dt><dd><b>8</b> of 8</dd>" in page
     assert "vs1" in load_result(Path("bent")).document["correlation"]["names"]
     Path("bent/report.html").unlink()
     assert dynid(capsys, "report", "bent").code == 0

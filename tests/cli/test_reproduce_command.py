@@ -140,7 +140,8 @@ def test_the_page(
     assert said.code == 2
     assert "A note with [brackets]." in page
     assert "1 of them are not accepted" in page
-    assert "http" not in page
+    assert "http:" not in page
+    assert "https:" not in page
     told = assert_one_sentence(dynid(capsys, "reproduce", "mine", "--data", data, "--out", str(folder)))
     assert "exists already; add --force to overwrite it" in told
     assert dynid(capsys, "reproduce", "mine", "--data", data, "--out", str(folder), "--force").code == 2

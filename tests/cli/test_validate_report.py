@@ -206,7 +206,7 @@ def test_the_report_as_json_is_its_document(capsys: pytest.CaptureFixture[str]) 
     assert (said.code, said.err) == (0, "")
     content = json.loads(Path("found/result.json").read_text(encoding="utf-8"))
     assert said.document == content["document"]
-    assert said.document["schema"] == "dynid.report/1"
+    assert said.document["schema"] == "dynid.report/2"
 
 
 DAMAGE = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from dataclasses import replace
 from html import unescape
@@ -20,10 +19,10 @@ from dynid.model.from_urdf import from_urdf_text
 from dynid.model.load import load_robot
 from dynid.preparation.preparation import Preparation
 from dynid.report.checks import findings_of, normalised
-from dynid.report.curves import motion_curves, packed
 from dynid.report.document import build_document
 from dynid.report.page import render_report
 from dynid.report.parameters import parameter_rows, unknown_parts
+from dynid.validation.curves import drawn_motion, motion_curves, packed, unpacked
 from dynid.validation.model import as_model
 from dynid.validation.validate import validate
 from support.study import PLAN, checks, document, study
@@ -169,21 +168,16 @@ def test_reproducibility_keeps_inputs_steps_and_versions() -> None:
     assert {"dynid", "python", "numpy"} <= set(run["versions"])
 
 
-def unpacked(text: str, scale: float) -> np.ndarray:
-    return np.frombuffer(base64.b64decode(text), "<i2") * scale
-
-
 @pytest.mark.parametrize("size", [1, 7, 100])
 def test_curves_lose_no_peak(size: int) -> None:
     values = np.random.default_rng(0).normal(size=1003)
     values[501] = 40.0
     found = packed(values, size)
-    low = unpacked(found["low"], found["scale"])
+    low, high = unpacked(found)
     if size == 1:
         assert "high" not in found
         np.testing.assert_allclose(low, values, atol=40 / 32767)
         return
-    high = unpacked(found["high"], found["scale"])
     assert len(low) == len(high) == -(-1003 // size)
     for k, (least, largest) in enumerate(zip(low, high, strict=True)):
         piece = values[k * size : (k + 1) * size]
@@ -196,10 +190,16 @@ def test_a_short_log_is_drawn_sample_by_sample() -> None:
     s = study()
     curve = motion_curves(as_model(s.estimate), s.motions[:1])[0]
     assert curve["samples_per_point"] == 1
-    third = curve["joints"][2]
-    measured = unpacked(third["measured"]["low"], third["measured"]["scale"])
-    np.testing.assert_allclose(measured, s.motions[0].tau[:, 2], rtol=0, atol=third["measured"]["scale"])
-    assert set(third) == {"measured", "residual"}  # predicted is their difference
+    assert set(curve["joints"][2]) == {"measured", "residual"}  # predicted is their difference
+    step = curve["joints"][2]["measured"]["scale"]
+    time, joints = drawn_motion(curve)
+    np.testing.assert_allclose(joints[2]["measured"], s.motions[0].tau[:, 2], rtol=0, atol=step)
+    own = joints[2]["predicted"] + joints[2]["residual"]
+    np.testing.assert_allclose(own, joints[2]["measured"])
+    np.testing.assert_allclose(time, s.motions[0].time)
+    pair = {"low": [1.0, 2.0], "high": [3.0, 4.0]}  # as version 0.1 kept them
+    old = {"time": [0.0, 0.1], "joints": [dict.fromkeys(("measured", "predicted", "residual"), pair)]}
+    assert drawn_motion(old)[1][0]["predicted"].tolist() == [2.0, 3.0]
     assert curve["start_s"] + 5999 * curve["step_s"] == pytest.approx(s.motions[0].time[-1])
 
 

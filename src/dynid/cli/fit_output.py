@@ -10,6 +10,7 @@ from dynid.cli.screen import Screen
 from dynid.core.text import TextTable
 from dynid.estimators.estimate import Estimate
 from dynid.results.folder import REPORT
+from dynid.results.view import finding_line
 from dynid.workflow.fit import FitResult
 
 
@@ -57,9 +58,11 @@ def _further(estimate: Estimate) -> list[dict[str, Any]]:
 
 
 def print_summary(result: FitResult, summary: Mapping[str, Any]) -> None:
-    """The verdict, why the data were prepared so, errors per joint, and where the report lies."""
+    """The verdict and its findings, how the data were prepared, errors per joint, where the report lies."""
     screen = Screen()
     screen.print(summary["verdict"]["sentence"], style="bold")
+    for finding in summary["verdict"]["findings"]:
+        screen.print(finding_line(finding))
     for reason in summary["reasons"]:
         screen.print(f"  {reason}", style="dim")
     joints = result.own.joints

@@ -14,11 +14,11 @@ from dynid.cli.progress import progress_line
 from dynid.cli.report import ResultArgument
 from dynid.cli.screen import Screen
 from dynid.core.errors import DynidError
-from dynid.core.finding import Level
 from dynid.core.lazy import later
 from dynid.core.text import TextTable
 from dynid.results.load import load_result
 from dynid.results.result import SavedResult
+from dynid.results.view import finding_line
 from dynid.workflow.fit import Progress
 from dynid.workflow.logs import is_long
 from dynid.workflow.saved import (
@@ -123,8 +123,7 @@ def _print(proof: Proof) -> None:
     screen = Screen()
     screen.print(found.verdict.sentence)
     for finding in found.verdict.findings:
-        if finding.level >= Level.CARE or finding in proof.remarks:
-            screen.print(f"  {finding.text}", style="dim")
+        screen.print(finding_line(finding.to_dict()))
     figures = found.judged
     rows = [
         [name, f"{figures.relative_percent[j]:.2f} %", f"{figures.rms[j]:.4g} {found.units[j]}"]

@@ -20,9 +20,9 @@ from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 from dynid.report.checks import normalised
-from dynid.report.curves import motion_curves
 from dynid.report.headline import headline
 from dynid.report.parameters import correlation, parameter_rows
+from dynid.validation.curves import motion_curves
 from dynid.validation.model import as_model
 from dynid.validation.numbers import plain
 from dynid.validation.stability import Stability

@@ -132,12 +132,10 @@ def render_page(page: Page, content: Content, title: str, about: str = "") -> st
         title: heading and title.
         about: what stands beside the page's name.
     """
-    from markupsafe import Markup
-
     environment = _environment()
     filled = [(part, context) for part in page.sections if (context := part.context(content)) is not None]
     bodies = [
-        Markup(environment.get_template(f"{part.template or part.key}.html.j2").render(context, key=part.key))
+        environment.get_template(f"{part.template or part.key}.html.j2").render(context, key=part.key)
         for part, context in filled
     ]
     style, script = asset("page.css"), asset("page.js") if page.data else ""
@@ -145,8 +143,8 @@ def render_page(page: Page, content: Content, title: str, about: str = "") -> st
         name=f"{page.name} {about}".strip(),
         title=title,
         policy=_policy(style, script),
-        style=Markup(style),
-        script=Markup(script),
+        style=style,
+        script=script,
         links=[(part.key, part.label) for part, _ in filled if part.label],
         bodies=bodies,
         data=page.data(content) if page.data else None,

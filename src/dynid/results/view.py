@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from dynid.core.errors import DynidError, ShapeError
 from dynid.core.text import TextTable
 from dynid.preparation.motion import Motion
+from dynid.validation.curves import drawn_motion
 from dynid.validation.model import Model
 from dynid.validation.predict import predictions
 
@@ -98,7 +99,7 @@ def summary_lines(document: Mapping[str, Any], *, verbose: bool = False) -> list
     """
     verdict = document["verdict"]
     lines = [verdict["words"], verdict["sentence"]]
-    lines += [_finding_line(finding) for finding in verdict["findings"]]
+    lines += [finding_line(finding) for finding in verdict["findings"]]
     lines += ["", *joint_table(document).lines(), "", *parameter_table(document, every=verbose).lines()]
     if verbose:
         lines += ["", "How the data were prepared:"]
@@ -106,7 +107,8 @@ def summary_lines(document: Mapping[str, Any], *, verbose: bool = False) -> list
     return lines
 
 
-def _finding_line(finding: Mapping[str, Any]) -> str:
+def finding_line(finding: Mapping[str, Any]) -> str:
+    """Level, sentence and remedy of a finding, as ``Finding.to_dict`` gives it."""
     text = " ".join(part for part in (finding["sentence"], finding.get("remedy", "")) if part)
     return f"  {finding['level']}: {text}"
 
@@ -186,15 +188,11 @@ def torque_figure(document: Mapping[str, Any]) -> Any:
     shown = next((curve for curve in curves if not curve["seen"]), curves[0])
     joints, units = document["fit"]["joints"], document["fit"]["units"]
     figure = figures.Figure(figsize=(9, 1.8 * len(joints) + 0.6), layout="constrained")
-    for axes, joint, curve, unit in zip(
-        np.atleast_1d(figure.subplots(len(joints), 1, sharex=True)),
-        joints,
-        shown["joints"],
-        units,
-        strict=True,
-    ):
+    time, drawn = drawn_motion(shown)
+    plots = np.atleast_1d(figure.subplots(len(joints), 1, sharex=True))
+    for axes, joint, torques, unit in zip(plots, joints, drawn, units, strict=True):
         for what, style in (("measured", "-"), ("predicted", "--"), ("residual", "-")):
-            axes.plot(shown["time"], _middle(curve[what]), style, label=what, linewidth=1)
+            axes.plot(time, torques[what], style, label=what, linewidth=1)
         axes.set_ylabel(f"{joint} [{unit}]")
     axes.set_xlabel("time [s]")
     figure.legend(*axes.get_legend_handles_labels(), loc="outside upper right", ncols=3)
@@ -202,11 +200,6 @@ def torque_figure(document: Mapping[str, Any]) -> Any:
         f"{document['title']}: {'the fit' if shown['seen'] else 'unseen motion'}", x=0.02, ha="left"
     )
     return figure
-
-
-def _middle(curve: Mapping[str, Sequence[float]]) -> FloatArray:
-    low = np.asarray(curve["low"], dtype=float)
-    return low if "high" not in curve else (low + np.asarray(curve["high"], dtype=float)) / 2
 
 
 def _library(name: str, what: str) -> Any:

@@ -1,9 +1,12 @@
-"""Torque curves for a page: every sample where a page can hold them, else envelopes that lose no peak."""
+"""Torque curves to draw: every sample where a page can hold them, else envelopes that lose no peak.
+
+They are kept as text, 16-bit integers in base64, so that a result holds them in a few bytes per sample.
+"""
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -80,3 +83,35 @@ def packed(values: FloatArray, size: int) -> dict[str, Any]:
     starts = np.arange(0, len(values), size)
     low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
     return {"scale": scale, "low": text(low), "high": text(high)}
+
+
+def unpacked(curve: Mapping[str, Any]) -> tuple[FloatArray, FloatArray]:
+    """Least and largest value of each point of a curve; the same where a point is one sample.
+
+    Args:
+        curve: what ``packed`` gave, or lists of numbers as version 0.1 kept them.
+    """
+    low, high = (_numbers(curve.get(key, curve["low"]), curve.get("scale", 1.0)) for key in ("low", "high"))
+    return low, high
+
+
+def _numbers(values: str | Sequence[float], scale: float) -> FloatArray:
+    if isinstance(values, str):
+        return np.frombuffer(base64.b64decode(values), "<i2") * scale
+    return np.asarray(values, dtype=float)
+
+
+def drawn_motion(motion: Mapping[str, Any]) -> tuple[FloatArray, list[dict[str, FloatArray]]]:
+    """Time of each point of a motion's curves, and per joint the middle of each curve by name.
+
+    Args:
+        motion: one of ``motion_curves``.
+    """
+    joints = []
+    for kept in motion["joints"]:
+        curves = {name: np.mean(unpacked(curve), axis=0) for name, curve in kept.items()}
+        joints.append({"predicted": curves["measured"] - curves["residual"], **curves})
+    count = len(joints[0]["measured"]) if joints else 0
+    if "time" in motion:
+        return np.asarray(motion["time"], dtype=float), joints
+    return motion["start_s"] + motion["step_s"] * np.arange(count), joints
