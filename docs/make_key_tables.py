@@ -4,6 +4,8 @@ A page marks the place with the class that declares the keys; everything up to t
 
     <!-- keys of dynid.logs.mapping.CsvOptions -->
     <!-- end of keys -->
+
+and ``beyond ControllerKeys`` before the arrow leaves out the keys of another class of the same module.
 """
 
 from __future__ import annotations
@@ -15,7 +17,9 @@ from pathlib import Path
 from dynid.core.keys import docs_rows
 
 PAGES = sorted(Path(__file__).parent.glob("*.md"))
-MARK = re.compile(r"(<!-- keys of ([\w.]+)\.(\w+) -->\n).*?(<!-- end of keys -->)", re.DOTALL)
+MARK = re.compile(
+    r"(<!-- keys of ([\w.]+)\.(\w+)(?: beyond (\w+))? -->\n).*?(<!-- end of keys -->)", re.DOTALL
+)
 HEAD = ["| key | meaning | default |", "|---|---|---|"]
 
 
@@ -23,9 +27,10 @@ def with_tables(text: str) -> str:
     """A page with the tables of all marks renewed."""
 
     def table(match: re.Match[str]) -> str:
-        cls = getattr(import_module(match[2]), match[3])
-        rows = "\n".join([*HEAD, *docs_rows(cls)])
-        return f"{match[1]}\n{rows}\n\n{match[4]}"
+        module = import_module(match[2])
+        beyond = getattr(module, match[4]) if match[4] else None
+        rows = "\n".join([*HEAD, *docs_rows(getattr(module, match[3]), beyond)])
+        return f"{match[1]}\n{rows}\n\n{match[5]}"
 
     return MARK.sub(table, text)
 

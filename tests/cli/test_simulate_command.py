@@ -193,8 +193,8 @@ def test_names_files_and_sizes_that_do_not_fit(capsys: Capsys) -> None:
 
     assert "Unknown controller 'scra'. Did you mean 'scara'" in sentence("scara", "scra", "scara")
     assert "Unknown reference 'scra'. Did you mean 'scara'" in sentence("scara", "scara", "scra")
-    assert "natural_frequency_hz has 6 values for 2 axes" in sentence("scara", "tx40", "scara")
-    assert "amplitudes has 2 entries for 1 axis" in sentence("emps", "emps", "scara")
+    assert "saturation has 6 values for 2 axes" in sentence("scara", "tx40", "scara")
+    assert "amplitudes has 2 values for 1 axis" in sentence("emps", "emps", "scara")
     Path("wide.toml").write_text(
         'kind = "sines"\namplitudes = [4, 1, 1, 1, 1, 1]\nfrequencies_hz = [1, 1, 1, 1, 1, 1]\nduration = 1\n'
     )

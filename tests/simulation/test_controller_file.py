@@ -12,22 +12,27 @@ import numpy as np
 import pytest
 
 from dynid.core.errors import DynidError, FileError, UnknownNameError
+from dynid.core.keys import entries_of
 from dynid.dynamics.operations import NUMERIC
 from dynid.model.drives import Drives
 from dynid.model.load import load_robot
 from dynid.model.robot import Robot
 from dynid.simulation.controller import Controller
-from dynid.simulation.controller_file import KEYS, controller_from_table, controller_names, load_controller
-from dynid.simulation.controller_text import controller_to_toml
+from dynid.simulation.controller_file import (
+    controller_from_table,
+    controller_names,
+    controller_to_toml,
+    load_controller,
+)
+from dynid.simulation.controller_keys import KINDS
 from dynid.simulation.drive_side import DriveSide
 from dynid.simulation.inertia import joint_inertias
 from dynid.simulation.law import Signals
-from dynid.simulation.law_table import LAW_KEYS
 from dynid.simulation.laws import PID, Bandwidth, Cascade
 from dynid.simulation.model_laws import ComputedTorque, Replay
 from dynid.simulation.parameter_file import named_parameters
 from dynid.simulation.reference import Sines
-from dynid.simulation.reference_file import KEYS as REFERENCE_KEYS, KIND_KEYS, Clock, reference_from_table
+from dynid.simulation.reference_file import KINDS as REFERENCE_KINDS, Clock, reference_from_table
 from dynid.simulation.simulate import simulate
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -188,48 +193,52 @@ def test_feedforward_from_robot_table_or_file(tmp_path: Path) -> None:
 PD = 'kind = "pd"\nrate_hz = 500\nkp = 1\nkd = 1\n'
 BANDWIDTH = 'kind = "bandwidth"\nrate_hz = 5\n'
 REFUSED = {
-    "rate_hz = 500": "It has no kind; give one of bandwidth, p, pd",
+    "rate_hz = 500": "kind is missing; give bandwidth, p, pd",
     'kind = "pdd"\nrate_hz = 5': "Unknown kind 'pdd'. Did you mean",
-    'kind = ["pd"]\nrate_hz = 5': "kind is ['pd']; it must be text.",
-    'kind = "pd"\nrate_hz = 5\nkp = 1': "A pd controller needs kd.",
-    'kind = "python"\nrate_hz = 5\nfile = "x.py"': "A python controller needs function.",
-    PD + "ki = 1": "Unknown key in the pd controller 'ki'. Did you mean",
-    PD + "kp_ = 1": "Unknown key in the pd controller 'kp_'",
-    'kind = "p"\nkp = 1': "exactly one of sample_time, rate_hz, continuous, and there is none of them",
-    PD + "sample_time = 1e-3": "there is both sample_time and rate_hz",
-    PD + "continuous = true": "there is both rate_hz and continuous",
+    'kind = ["pd"]\nrate_hz = 5': "kind is ['pd']; it must be bandwidth, p, pd",
+    'kind = "pd"\nrate_hz = 5\nkp = 1':
+        "pd controller: kd is missing; give a number, or a list with one per axis.",
+    'kind = "python"\nrate_hz = 5\nfile = "x.py"': "python controller: function is missing; give text.",
+    PD + "ki = 1": "pd controller: Unknown key 'ki'. Did you mean",
+    PD + "kp_ = 1": "pd controller: Unknown key 'kp_'",
+    'kind = "p"\nkp = 1': "exactly one of sample_time, rate_hz and continuous = true; none is given",
+    PD + "sample_time = 1e-3": "sample_time and rate_hz are both given; keep one.",
+    PD + "continuous = true": "one of sample_time, rate_hz and continuous = true; two are given",
     PD + "continuous = 1": "continuous is 1; it must be true or false.",
-    'kind = "p"\nkp = 1\nrate_hz = 0': "rate_hz is 0; it must be positive.",
+    'kind = "p"\nkp = 1\nrate_hz = 0': "rate_hz is 0; it must be a number above 0 Hz.",
     'kind = "p"\nkp = 1\nsample_time = nan': "sample_time is nan; it must be finite.",
-    'kind = "p"\nrate_hz = 5\nkp = "1"': "kp is '1'; it must be a number.",
-    'kind = "p"\nrate_hz = 5\nkp = [1, true]': "an entry of kp is True; it must be a number.",
+    'kind = "p"\nrate_hz = 5\nkp = "1"': "kp is '1'; it must be a number, or a list with one per axis.",
+    'kind = "p"\nrate_hz = 5\nkp = [1, true]': "entry 2 of kp is True; it must be a number.",
     'kind = "p"\nrate_hz = 5\nkp = inf': "kp is inf; it must be finite.",
-    'kind = "p"\nrate_hz = 5\nkp = []': "kp is an empty list; give one number per axis, or one for all.",
+    'kind = "p"\nrate_hz = 5\nkp = []': "kp is an empty list; give one value per axis, or one for all.",
     'kind = "p"\nrate_hz = 5\nkp = [1, 2, 3]': "kp has 3 values for 2 axes",
-    'kind = "p"\nrate_hz = 5\nkp = [[1, 2], [3, 4]]': "an entry of kp is [1, 2]; it must be a number.",
-    f'kind = "p"\nrate_hz = 5\nkp = {10**400}': "kp is a number of more than 300 digits.",
-    PD + "delay = 1.5": "delay is 1.5; give a whole number from 0 to 1000.",
-    PD + "delay = -1": "delay is -1; give a whole number from 0 to 1000.",
+    'kind = "p"\nrate_hz = 5\nkp = [[1, 2], [3, 4]]': "entry 1 of kp is [1, 2]; it must be a number.",
+    f'kind = "p"\nrate_hz = 5\nkp = {10**400}': "kp is a number of more than 300 digits; it must be between",
+    PD + "delay = 1.5": "delay is 1.5; it must be a whole number from 0 to 1000.",
+    PD + "delay = -1": "delay is -1; it must be a whole number from 0 to 1000.",
     PD + 'velocity = "kalman"': "Unknown velocity 'kalman'.",
     PD + 'velocity = "filtered"': "velocity is 'filtered' without velocity_cutoff_hz",
     PD + "velocity_cutoff_hz = 5": "velocity is 'backward' with velocity_cutoff_hz",
     'kind = "p"\nkp = 1\ncontinuous = true\nvelocity = "mean"': "a continuous law knows the speed",
     'kind = "p"\nkp = 1\ncontinuous = true\ndelay = 1': "A continuous law has no samples to delay",
     PD + "saturation = 0": "every axis needs a positive torque",
-    PD + "drive_gain = 0": "drive_gain is 0 for an axis; its output would move nothing.",
+    PD + "drive_gain = 0": "drive_gain is 0; it must be a number other than 0",
     PD + 'side = "motor"': "robot 'scara' has no drives; add [drives] with ratio to the robot file",
     PD + 'side = "left"': "Unknown side 'left'.",
-    PD + 'posture = "middle"': "posture is 'middle'; give 'maximum' or one position per axis.",
+    PD + 'posture = "middle"': "posture is 'middle'; it must be \"maximum\" or one position per axis.",
     PD + "posture = [0, 0, 0]": "posture has 3 values for 2 axes",
-    PD + "feedforward = 1": "feedforward is 1; it must be true or false.",
+    PD + "feedforward = 1": "feedforward is 1; it must be true or false, a table of parameters, or",
     PD + "[feedforward]": "There are no parameters in it; give names and values.",
     PD + "[feedforward]\nZZ9 = 1": "Unknown parameter 'ZZ9'. Did you mean",
     PD + "[feedforward]\nZZ1R = 1\nZZ1 = 2": "ZZ1R is a base parameter and ZZ1 a standard one",
     PD + "[feedforward]\nZZ1 = nan": "ZZ1 is nan; it must be finite.",
-    'kind = "bandwidth"\nrate_hz = 5': "exactly one of natural_frequency, natural_frequency_hz",
-    BANDWIDTH + "natural_frequency = 1\nnatural_frequency_hz = 1": "there is both natural_frequency and",
-    'kind = "bandwidth"\nrate_hz = 5\nnatural_frequency = -1': "natural_frequency must be positive",
-    BANDWIDTH + 'natural_frequency = 1\ninertia = "mine"': "inertia is 'mine'; give numbers",
+    'kind = "bandwidth"\nrate_hz = 5':
+        "natural_frequency or natural_frequency_hz is missing; give a number above 0 rad/s",
+    BANDWIDTH + "natural_frequency = 1\nnatural_frequency_hz = 1":
+        "natural_frequency and natural_frequency_hz are both given",
+    'kind = "bandwidth"\nrate_hz = 5\nnatural_frequency = -1':
+        "natural_frequency is -1; it must be a number above 0 rad/s",
+    BANDWIDTH + 'natural_frequency = 1\ninertia = "mine"': "inertia is 'mine'; it must be numbers, or",
     'kind = "computed-torque"\nrate_hz = 5\nkp = 1': "needs kp and kd, or a natural frequency",
     'kind = "computed-torque"\nrate_hz = 5\nkp = 1\ndamping = 1': "either kp and kd, or a natural frequency",
     'kind = "computed-torque"\nrate_hz = 5\nkp = 1\nkd = 1\nmodel = false': "model is false",
@@ -271,8 +280,8 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     for text, sentence in {
         "kind = ": "is not TOML",
         "a = " + "[" * 100_000: "is not TOML",
-        'kind = "p"\nrate_hz = 5\nkp = [1, 2, 3]': r"^Controller mine\.toml: kp has 3 values",
-        'kind = "p"\nrate_hz = 5\nkp = "' + "x" * 10_000 + '"': "^.{,150}$",
+        'kind = "p"\nrate_hz = 5\nkp = [1, 2, 3]': r"^Controller mine\.toml: p controller: kp has 3 values",
+        'kind = "p"\nrate_hz = 5\nkp = "' + "x" * 10_000 + '"': "^.{,200}$",
     }.items():
         file.write_text(text)
         with pytest.raises(FileError, match=sentence):
@@ -314,15 +323,12 @@ def test_controllers_of_coupled_motors_come_back() -> None:
     assert made(text, TX40) == controller
 
 
-def test_every_key_is_described() -> None:
+def test_every_key_and_kind_is_described() -> None:
     text = (DOCS / "controllers.md").read_text(encoding="utf-8")
-    keys = {
-        *KEYS,
-        *REFERENCE_KEYS,
-        *(k for keys in (LAW_KEYS, KIND_KEYS) for row in keys.values() for k in row),
-    }
-    assert [key for key in sorted(keys) if not re.search(rf"`\[?{key}\]?`", text)] == []
-    kinds = (*LAW_KEYS, *KIND_KEYS, *SIZES)
+    classes = (*KINDS.values(), *REFERENCE_KINDS.values())
+    keys = {name for cls in classes for entry in entries_of(cls) for name in entry.names}
+    assert [key for key in sorted(keys) if f"`{key}`" not in text] == []
+    kinds = (*KINDS, *REFERENCE_KINDS, *SIZES)
     assert [kind for kind in kinds if f"`{kind}`" not in text and f'`"{kind}"`' not in text] == []
 
 
@@ -335,7 +341,7 @@ def test_the_examples_of_the_page_load(tmp_path: Path) -> None:
     for language, text in blocks:
         kind = tomllib.loads(text).get("kind") if language == "toml" else None
         robot = EMPS if "drive_gain" in text else SCARA
-        if kind in LAW_KEYS:
+        if kind in KINDS:
             made(text, robot, tmp_path)
         elif kind in ("sines", "waypoints"):
             assert reference_from_table(tomllib.loads(text), SCARA, Clock(1e-2)).axes == 2

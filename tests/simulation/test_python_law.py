@@ -11,8 +11,7 @@ import pytest
 from dynid.core.errors import DynidError, FileError
 from dynid.model.load import load_robot
 from dynid.simulation.controller import Controller
-from dynid.simulation.controller_file import controller_from_table, load_controller
-from dynid.simulation.controller_text import controller_to_toml
+from dynid.simulation.controller_file import controller_from_table, controller_to_toml, load_controller
 from dynid.simulation.drive_side import DriveSide
 from dynid.simulation.laws import PID
 from dynid.simulation.model_laws import UserLaw

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import stat
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from dynid.core.errors import DynidError, FileError
+from dynid.core.errors import DynidError, FileError, unknown_name
 
 MAX_BYTES = 20_000_000
+"""Largest file that is read at once."""
+
+
+@dataclass(frozen=True)
+class NamedFile:
+    """A file, and whether it is the user's own or came with the package."""
+
+    path: Path
+    own: bool
 
 
 def read_text(path: Path, what: str) -> str:
@@ -56,6 +68,37 @@ def read_toml(path: Path, what: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # also numbers and nesting beyond all bounds
         raise FileError(f"The {what} {path} is not TOML: {error}.") from None
+
+
+def shipped_names(package: str, folder: str) -> tuple[str, ...]:
+    """Names of the TOML files that a package carries in a folder, without their ending."""
+    entries = (resources.files(package) / folder).iterdir()
+    return tuple(sorted(Path(entry.name).stem for entry in entries if entry.name.endswith(".toml")))
+
+
+@contextmanager
+def named_file(given: str | Path, package: str, folder: str, what: str, hint: str) -> Iterator[NamedFile]:
+    """A shipped file by its name, or the user's own by its path.
+
+    Args:
+        given: a name that ``shipped_names`` lists, or a path.
+        package: that carries the shipped files.
+        folder: of the package.
+        what: what the file describes, for sentences.
+        hint: what to do about a name that is not known.
+    """
+    text = str(given)
+    if text in shipped_names(package, folder):
+        with resources.as_file(resources.files(package) / folder / f"{text}.toml") as path:
+            yield NamedFile(path, own=False)
+        return
+    try:
+        path = Path(text).expanduser()
+    except RuntimeError:  # "~name" of a user who does not exist
+        path = Path(text)
+    if not path.suffix and not os.path.exists(path):  # unlike Path.exists, says False to names that cannot be
+        raise unknown_name(what, text, shipped_names(package, folder), hint)
+    yield NamedFile(path, own=True)
 
 
 @contextmanager

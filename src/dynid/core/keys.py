@@ -59,7 +59,8 @@ class Key:
         most: largest number allowed.
         choices: values allowed; a mapping gives what each of them stands for.
         allowed: which values are allowed, in words; made of the type and the bounds when empty.
-        rule: further condition on the value.
+        rule: further condition on the value; a named function where it needs names of its module, which a
+            lambda in an annotation does not see.
         per_axis: one value for all axes, or a list with one per axis.
         longest: entries that a list may have.
         infinite: whether numbers may be infinite; the class then refuses NaN where it must.
@@ -152,10 +153,12 @@ def allowed_words(hint: Any, key: Key) -> str:
 def _words(kind: Any, key: Key) -> str:
     origin, items = typing.get_origin(kind), typing.get_args(kind)
     if origin is tuple:
-        noun = _nouns(items[0])
+        if key.per_axis and typing.get_origin(items[0]) is tuple:
+            return "a list of numbers per axis"
+        if key.per_axis:
+            return f"{_words(items[0], key)}, or a list with one per axis"
         count = f"{len(items)} " if items[-1] is not Ellipsis else ""
-        listed = f"a list of {count}{noun}{_bounds(key)}"
-        return f"one value{_bounds(key)}, or a list with one per axis" if key.per_axis else listed
+        return f"a list of {count}{_nouns(items[0])}{_bounds(key)}"
     if is_dataclass(kind) or origin is not None:
         return "a table of keys and values"
     if isinstance(kind, type) and issubclass(kind, Enum):
@@ -188,10 +191,18 @@ def _either(words: list[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
 
 
-def docs_rows(cls: type) -> list[str]:
-    """Markdown rows of the keys of a declared class: key, meaning with unit and allowed values, default."""
+def docs_rows(cls: type, beyond: type | None = None) -> list[str]:
+    """Markdown rows of the keys of a declared class: key, meaning with unit and allowed values, default.
+
+    Args:
+        cls: the declared class.
+        beyond: class whose keys are left out, because they are described elsewhere.
+    """
     rows = []
+    known = () if beyond is None else [entry.name for entry in entries_of(beyond)]
     for entry in entries_of(cls):
+        if entry.name in known:
+            continue
         key, names = entry.key, [f"`{name}`" for name in entry.names]
         if key.spread:
             names = [f"`[{name}]`" for name in key.choices]
@@ -220,8 +231,9 @@ def option_help(cls: type, name: str) -> str:
 
 def _holds_tables(hint: Any) -> bool:
     """Whether a type is a table or a list of tables."""
-    kinds = [typing.get_args(k)[0] if typing.get_origin(k) is tuple else k for k in alternatives(hint)]
-    return any(is_dataclass(kind) or typing.get_origin(kind) is Mapping for kind in kinds)
+    kinds = [kind for kind in alternatives(hint) if kind is not types.NoneType]
+    items = [typing.get_args(kind)[0] if typing.get_origin(kind) is tuple else kind for kind in kinds]
+    return all(is_dataclass(item) or typing.get_origin(item) is Mapping for item in items)
 
 
 def _unit_words(key: Key) -> str:
@@ -231,7 +243,9 @@ def _unit_words(key: Key) -> str:
 
 def _choice_words(entry: Entry, mark: str = "") -> str:
     """What may be given, where the meaning and the type do not say it: choices, bounds, one per axis."""
-    key, axes = entry.key, "; one, or one per axis" if entry.key.per_axis else ""
+    key = entry.key
+    rows = typing.get_origin((*typing.get_args(entry.type), None)[0]) is tuple
+    axes = "; one, or one per axis" if key.per_axis and not rows else ""
     if key.spread:
         return ""
     if key.allowed:

@@ -69,6 +69,24 @@ def table_from(content: object, cls: type[Made], where: str = "", axes: int | No
         raise _at(where, error) from None
 
 
+def table_by_kind(
+    content: Mapping[str, Any], kinds: Mapping[str, type[Made]], what: str, axes: int | None = None
+) -> Made:
+    """An object of the class that the key ``kind`` names.
+
+    Args:
+        content: keys and values.
+        kinds: declared classes by kind; each declares ``kind`` as well.
+        what: what is described, such as "controller".
+        axes: as in ``table_from``.
+    """
+    spot = _Spot("", "kind", Key(what, choices=tuple(kinds)), None)
+    if "kind" not in content:
+        raise DynidError(f"kind is missing; give {allowed_words(str, spot.key)}.")
+    kind = _bound(content["kind"], str, spot)
+    return table_from(content, kinds[kind], f"{kind} {what}", axes)
+
+
 def check_fields(made: Any, where: str = "") -> None:
     """Check the declared fields of an object made in Python, and bring their values to the declared types.
 
@@ -177,10 +195,11 @@ def _made(value: Any, kind: Any, spot: _Spot) -> Any:
 def _number(value: Any, kind: type, spot: _Spot) -> Any:
     key = spot.key
     if isinstance(value, Integral) and abs(int(value)) > LARGEST_NUMBER:
-        raise spot.refusal(int(value), allowed_words(kind, key))
+        raise spot.refusal(value, f"between -{LARGEST_NUMBER:g} and {LARGEST_NUMBER:g}")
     number = int(value) if kind is int else float(value)
     if not (key.infinite or abs(number) < LARGEST_NUMBER):
-        raise spot.refusal(number, "finite" if not math.isfinite(number) else "between -1e300 and 1e300")
+        bounds = f"between -{LARGEST_NUMBER:g} and {LARGEST_NUMBER:g}"
+        raise spot.refusal(number, bounds if math.isfinite(number) else "finite")
     low = (key.above is None or number > key.above) and (key.least is None or number >= key.least)
     # NaN compares false with every bound, so it passes only where there is none and it is allowed.
     if not (low and (key.most is None or number <= key.most)):

@@ -1,53 +1,51 @@
-"""Controllers from TOML files: shipped ones by name, the user's own by path."""
+"""Controllers from TOML files and back: shipped ones by name, the user's own by path."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from dynid.core.errors import FileError
-from dynid.core.files import read_toml
-from dynid.logs.log import SIDES
+from dynid.core.errors import DynidError, FileError
+from dynid.core.files import named_file, naming_file, read_toml, shipped_names, toml_text
+from dynid.core.tables import table_by_kind, to_table
 from dynid.model.drives import HOW_TO_GIVE
 from dynid.model.robot import Robot
-from dynid.model.table_values import Table
-from dynid.simulation.controller import MAXIMUM, Controller
-from dynid.simulation.drive_side import DriveSide
-from dynid.simulation.file_values import (
-    by_name_or_path,
-    choice,
-    kind_of,
-    naming,
-    numbers,
-    one_of,
-    positive,
-    shipped,
-    shown,
-    truth,
-    whole,
+from dynid.simulation.controller import Controller
+from dynid.simulation.controller_keys import (
+    KINDS,
+    ROBOT,
+    BandwidthKeys,
+    CascadeKeys,
+    ComputedTorqueKeys,
+    ControllerKeys,
+    ModelParameters,
+    OpenLoopKeys,
+    PIDKeys,
+    PythonKeys,
 )
+from dynid.simulation.drive_side import DriveSide
 from dynid.simulation.inertia import joint_inertias
-from dynid.simulation.law import Law, per_axis
-from dynid.simulation.law_table import LAW_KEYS, ROBOT, Surroundings, law_from_table, parameters_under
-from dynid.simulation.parameter_file import ParametersReader, read_parameters
-from dynid.simulation.velocity import KINDS, Velocity
+from dynid.simulation.law import FloatArray, Law, per_axis
+from dynid.simulation.laws import PID, Bandwidth, Cascade
+from dynid.simulation.model_laws import ComputedTorque, Replay
+from dynid.simulation.parameter_file import ParametersReader, named_parameters, read_parameters
+from dynid.simulation.python_law import python_law
+from dynid.simulation.velocity import Velocity
 
-FOLDER = "controllers"
-CLOCKS = ("sample_time", "rate_hz", "continuous")
-KEYS = (
-    "kind", "title", "source", *CLOCKS, "velocity", "velocity_cutoff_hz", "delay", "saturation", "side",
-    "drive_gain", "feedforward", "posture",
-)  # fmt: skip
-"""Keys of every controller; those of the kinds are ``LAW_KEYS``."""
-_MODEL_KINDS = ("computed-torque", "open-loop")
-_MAX_DELAY = 1000
+_HOME = ("dynid.simulation", "controllers")
+_PID_GAINS = ("kp", "kd", "ki", "reference_speed", "acceleration")
+_CASCADE_GAINS = ("kp", "kv", "ki", "reference_speed", "acceleration")
+_TORQUE_GAINS = {PID: ("kp", "kd", "ki", "acceleration"), Cascade: ("kv", "acceleration")}
+"""Gains that make torque, so that they carry the unit of the controller's output."""
 
 
 def controller_names() -> tuple[str, ...]:
     """Names of the controllers shipped with the package."""
-    return shipped(FOLDER)
+    return shipped_names(*_HOME)
 
 
 def load_controller(
@@ -65,18 +63,16 @@ def load_controller(
     Raises:
         FileError: when the file is missing, not understood, or does not fit the robot.
     """
-
-    def read(file: Path, own: bool) -> Controller:
-        content = read_toml(file, "controller file")
-        with naming("Controller", file):
-            made = controller_from_table(content, robot, file.parent if own else None, parameters_of)
-        return replace(made, name=file.stem)
-
-    return by_name_or_path(name_or_path, FOLDER, "controller", ".toml file", read)
+    with named_file(name_or_path, *_HOME, "controller", "Or give a path to a .toml file.") as file:
+        content = read_toml(file.path, "controller file")
+        folder = file.path.parent if file.own else None
+        with naming_file(file.path, "Controller"):
+            made = controller_from_table(content, robot, folder, parameters_of)
+        return replace(made, name=file.path.stem)
 
 
 def controller_from_table(
-    content: Table,
+    content: Mapping[str, Any],
     robot: Robot,
     folder: Path | None = None,
     parameters_of: ParametersReader = read_parameters,
@@ -89,99 +85,210 @@ def controller_from_table(
         folder: where files that it names lie; None forbids them.
         parameters_of: reads parameter files.
     """
-    kind = kind_of(content, LAW_KEYS, KEYS, "controller")
-    at = _surroundings(content, kind, robot, folder, parameters_of)
-    law = law_from_table(content, kind, at)
-    sample_time = _clock(content)
-    feedforward = parameters_under(content, "feedforward", at)
-    law, limits = _limited(content, law, at, feedforward is not None)
-    made = Controller(
-        law,
-        sample_time,
-        _velocity(content, sample_time),
-        whole(content, "delay", 0, _MAX_DELAY),
-        limits,
-        feedforward,
-        _posture(content, robot.n_coordinates),
-    )
-    return _tuned(made, robot) if kind == "bandwidth" and content.get("inertia", ROBOT) == ROBOT else made
+    keys = table_by_kind(content, KINDS, "controller", robot.n_coordinates)
+    at = _surroundings(keys, robot, folder, parameters_of)
+    law = _law(keys, at)
+    feedforward = at.parameters(keys.feedforward, "feedforward")
+    law, limits = _limited(keys, law, at)
+    kind = keys.velocity or ("exact" if keys.continuous else "backward")
+    velocity = Velocity(kind, keys.velocity_cutoff_hz)
+    made = Controller(law, keys.sample_time, velocity, keys.delay, limits, feedforward, keys.posture)
+    follows = isinstance(keys, BandwidthKeys) and keys.inertia == ROBOT
+    return _tuned(made, robot) if follows else made
+
+
+@dataclass(frozen=True, eq=False)
+class Surroundings:
+    """What a file says about where its law acts.
+
+    Args:
+        robot: the robot.
+        side: "joint" or "motor".
+        drive_gain: torque per unit of the controller's output, per axis.
+        folder: of the user's own file; None for shipped ones.
+        parameters_of: reads parameter files.
+    """
+
+    robot: Robot
+    side: str
+    drive_gain: tuple[float, ...]
+    folder: Path | None
+    parameters_of: ParametersReader
+
+    @property
+    def ratio(self) -> FloatArray:
+        """R between joints and the side where the gains act."""
+        drives = self.robot.drives
+        return np.eye(self.robot.n_coordinates) if self.side == "joint" or drives is None else drives.matrix
+
+    @property
+    def coupled(self) -> bool:
+        """Whether motors move more than one joint."""
+        R = self.ratio
+        return bool(np.any(np.diag(np.diag(R)) != R))
+
+    @property
+    def torque_factor(self) -> FloatArray:
+        """Joint torque per position error for a gain of one: r² × drive gain; 1 for coupled motors."""
+        if self.coupled:
+            return np.ones(self.robot.n_coordinates)
+        return np.asarray(np.diag(self.ratio) ** 2 * np.array(self.drive_gain), dtype=float)
+
+    def wrapped(self, law: Law) -> DriveSide:
+        """A law in the controller's own units, on the motors where the file says so."""
+        drives = self.robot.drives
+        offset = (0.0,) * law.axes if self.side == "joint" or drives is None else drives.offset
+        return DriveSide(law, tuple(map(tuple, self.ratio.tolist())), offset, self.drive_gain)
+
+    def file(self, name: str, key: str) -> Path:
+        """A file that the user's file names, relative to its own folder."""
+        if self.folder is None:
+            raise FileError(f"{key} names a file, which only a file given by its path may do.")
+        return self.folder / name
+
+    def parameters(self, given: ModelParameters, key: str) -> dict[str, float] | None:
+        """A model's parameters; None for none."""
+        if isinstance(given, str):
+            return self.parameters_of(self.file(given, key), self.robot)
+        if isinstance(given, Mapping):
+            return named_parameters(given, self.robot)
+        if given and not self.robot.parameters:
+            raise FileError(
+                f"{key} asks for the robot's own parameters, and robot {self.robot.name!r} has none; give a "
+                "table or a file of parameters."
+            )
+        return dict(self.robot.parameters) if given else None
 
 
 def _surroundings(
-    row: Table, kind: str, robot: Robot, folder: Path | None, parameters_of: ParametersReader
+    keys: ControllerKeys, robot: Robot, folder: Path | None, parameters_of: ParametersReader
 ) -> Surroundings:
-    side = choice(row, "side", SIDES, "joint")
-    if side == "motor" and robot.drives is None:
+    if keys.side == "motor" and robot.drives is None:
         raise FileError(
             f'side is "motor", but robot {robot.name!r} has no drives; {HOW_TO_GIVE}; or give gains with '
             f'side = "joint". {robot.drives_note}'.rstrip()
         )
-    if side == "motor" and kind in _MODEL_KINDS:
-        raise FileError(f'A {kind} controller acts on the joints; leave out side = "motor".')
-    gain = per_axis(
-        numbers(row, "drive_gain") if "drive_gain" in row else 1.0, robot.n_coordinates, "drive_gain"
-    )
-    if 0.0 in gain:
-        raise FileError("drive_gain is 0 for an axis; its output would move nothing.")
-    return Surroundings(robot, side, gain, folder, parameters_of)
+    if keys.side == "motor" and isinstance(keys, ComputedTorqueKeys | OpenLoopKeys):
+        raise FileError(f'A {keys.kind} controller acts on the joints; leave out side = "motor".')
+    gain = per_axis(keys.drive_gain, robot.n_coordinates, "drive_gain")
+    return Surroundings(robot, keys.side, gain, folder, parameters_of)
 
 
-def _clock(row: Table) -> float | None:
-    given = {key: value for key, value in row.items() if key != "continuous" or truth(row, key)}
-    key = one_of(given, CLOCKS, "The controller's clock")
-    if key == "continuous":
-        return None
-    value = positive(row, key)
-    return value if key == "sample_time" else 1.0 / value
+def _law(keys: ControllerKeys, at: Surroundings) -> Law:
+    """The law, its gains on the joint side and in SI; inertias that follow the robot are 1 until tuned."""
+    if isinstance(keys, ComputedTorqueKeys):
+        return _computed_torque(keys, at)
+    if isinstance(keys, OpenLoopKeys):
+        return Replay(at.robot.n_coordinates)
+    if isinstance(keys, PythonKeys):
+        file = at.file(keys.file, "file")
+        own = python_law(file, keys.function, at.robot, keys.gains, keys.states)
+        return own if at.side == "joint" and set(at.drive_gain) == {1.0} else at.wrapped(own)
+    if isinstance(keys, BandwidthKeys):
+        law: Law = _bandwidth(keys, at)
+    elif isinstance(keys, CascadeKeys):
+        law = Cascade(**_gains(keys, _CASCADE_GAINS, _TORQUE_GAINS[Cascade], at))
+    else:
+        law = PID(**_gains(keys, _PID_GAINS, _TORQUE_GAINS[PID], at))
+    return at.wrapped(law) if at.coupled else law
 
 
-def _velocity(row: Table, sample_time: float | None) -> Velocity:
-    kind = choice(row, "velocity", KINDS, "exact" if sample_time is None else "backward")
-    if sample_time is None and kind != "exact":
+def _gains(
+    keys: ControllerKeys, names: tuple[str, ...], in_torque: tuple[str, ...], at: Surroundings
+) -> dict[str, tuple[float, ...]]:
+    given = {name: np.array(getattr(keys, name)) for name in names if hasattr(keys, name)}
+    scale = {name: at.torque_factor if name in in_torque else 1.0 for name in given}
+    return {name: tuple((values * scale[name]).tolist()) for name, values in given.items()}
+
+
+def _bandwidth(keys: BandwidthKeys, at: Surroundings) -> Bandwidth:
+    if not isinstance(keys.inertia, str):
+        inertia = tuple((np.array(keys.inertia) * at.torque_factor).tolist())
+        return Bandwidth(keys.natural_frequency, keys.damping, inertia)
+    if at.coupled:
         raise FileError(
-            f"velocity is {kind!r}, but a continuous law knows the speed; give sample_time or rate_hz, or "
-            "leave velocity out."
+            "The gains act on coupled motors, whose inertias do not follow from single joints; give inertia "
+            'as numbers, or side = "joint".'
         )
-    cutoff = positive(row, "velocity_cutoff_hz") if "velocity_cutoff_hz" in row else None
-    if (kind == "filtered") != (cutoff is not None):
-        raise FileError(
-            f"velocity is {kind!r} {'with' if cutoff else 'without'} velocity_cutoff_hz; a cut-off belongs "
-            "to 'filtered' and to no other."
-        )
-    return Velocity(kind, cutoff)
+    return Bandwidth(keys.natural_frequency, keys.damping, 1.0)
 
 
-def _limited(row: Table, law: Law, at: Surroundings, feedforward: bool) -> tuple[Law, tuple[float, ...]]:
+def _computed_torque(keys: ComputedTorqueKeys, at: Surroundings) -> ComputedTorque:
+    kp, kd = keys.kp, keys.kd
+    if keys.natural_frequency:
+        omega, zeta = np.array(keys.natural_frequency), np.array(keys.damping or 1.0)
+        kp, kd = tuple((omega**2).tolist()), tuple((2 * zeta * omega).tolist())
+    model = at.parameters(keys.model, "model")
+    assert model is not None  # its keys refuse that
+    return ComputedTorque(at.robot.with_parameters(model), kp, kd)
+
+
+def _limited(keys: ControllerKeys, law: Law, at: Surroundings) -> tuple[Law, tuple[float, ...]]:
     """The law and the joint torques it is limited to; limits of coupled motors go inside the law."""
-    if "saturation" not in row:
+    if not keys.saturation:
         return law, ()
-    limits = per_axis(numbers(row, "saturation"), at.robot.n_coordinates, "saturation")
     if not (isinstance(law, DriveSide) and at.coupled):
-        return law, tuple(np.array(limits) * at.limit_factor)
-    if feedforward:
+        factor = np.abs(np.diag(at.ratio) * np.array(at.drive_gain))
+        return law, tuple((np.array(keys.saturation) * factor).tolist())
+    if keys.feedforward:
         raise FileError(
             "The motors are coupled, and their saturation cannot be combined with feedforward; leave one of "
             "them out."
         )
-    return replace(law, limit=limits), ()
-
-
-def _posture(row: Table, n: int) -> str | tuple[float, ...]:
-    value = row.get("posture", MAXIMUM)
-    if isinstance(value, str):
-        if value != MAXIMUM:
-            raise FileError(f"posture is {shown(value)}; give {MAXIMUM!r} or one position per axis.")
-        return value
-    return per_axis(numbers(row, "posture"), n, "posture")
+    return replace(law, limit=keys.saturation), ()
 
 
 def _tuned(controller: Controller, robot: Robot) -> Controller:
     """The bandwidth law for the robot's own inertias, by the controller's posture (P0 eq 51 and 57)."""
     found = joint_inertias(robot, robot.table.vector(robot.parameters), controller)
     if not np.all(found > 0):
-        told = ", ".join(f"{value:.3g}" for value in found)
+        values = ", ".join(f"{value:.3g}" for value in found)
         raise FileError(
-            f"inertia is taken from robot {robot.name!r}, whose own parameters give {told}; give inertia as "
-            "numbers."
+            f"inertia is taken from robot {robot.name!r}, whose own parameters give {values}; give inertia "
+            "as numbers."
         )
     return controller.scaled(found.tolist())
+
+
+def controller_to_toml(controller: Controller) -> str:
+    """The controller as the text of a controller file, from which it is loaded as it was.
+
+    Gains come out on the joint side and in SI, with one number per axis; only those of coupled motors stay on
+    the motors.
+
+    Raises:
+        DynidError: for a law of the user's own, which is code and not data.
+    """
+    law, velocity = controller.law, controller.velocity
+    common: dict[str, Any] = {
+        "sample_time": controller.sample_time,
+        "continuous": controller.sample_time is None,
+        "velocity": None if controller.sample_time is None else velocity.kind,
+        "velocity_cutoff_hz": velocity.cutoff_hz,
+        "delay": controller.delay,
+        "saturation": controller.saturation,
+        "posture": controller.posture,
+        "feedforward": False if controller.feedforward is None else controller.feedforward,
+    }
+    if isinstance(law, DriveSide):
+        common |= {"side": "motor", "drive_gain": law.drive_gain}
+        common["saturation"] = law.limit or controller.saturation
+        law = law.inner
+    if isinstance(law, Bandwidth):
+        gains = {name: getattr(law, name) for name in ("natural_frequency", "damping", "inertia")}
+        keys: ControllerKeys = BandwidthKeys(kind="bandwidth", **gains, **common)
+    elif isinstance(law, PID):
+        keys = PIDKeys(kind="pid", **{name: getattr(law, name) for name in _PID_GAINS}, **common)
+    elif isinstance(law, Cascade):
+        keys = CascadeKeys(kind="cascade", **{name: getattr(law, name) for name in _CASCADE_GAINS}, **common)
+    elif isinstance(law, ComputedTorque):
+        gains = {"kp": law.kp, "kd": law.kd, "model": law.robot.parameters}
+        keys = ComputedTorqueKeys(kind="computed-torque", **gains, **common)
+    elif isinstance(law, Replay):
+        keys = OpenLoopKeys(kind="open-loop", **common)
+    else:
+        raise DynidError(
+            f"The law {getattr(law, 'name', type(law).__name__)!r} is a Python function and cannot be "
+            "written as TOML; keep its file and name it in a controller file of kind 'python'."
+        )
+    return toml_text(to_table(keys))

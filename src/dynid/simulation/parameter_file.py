@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from dynid.base.find import base_of
 from dynid.core.errors import FileError
-from dynid.core.files import read_text, read_toml
+from dynid.core.files import naming_file, read_text, read_toml
+from dynid.core.keys import Key
+from dynid.core.tables import shown, table_from
 from dynid.model.robot import Robot
-from dynid.simulation.file_values import finite_number, naming, shown
 
 ParametersReader = Callable[[Path, Robot], dict[str, float]]
 _WHAT = "parameter file"
+
+
+@dataclass(frozen=True)
+class ParameterValues:
+    """Values by the names of standard or base parameters."""
+
+    values: Annotated[Mapping[str, float], Key("value of the parameter of that name", spread=True)]
 
 
 def read_parameters(path: Path, robot: Robot) -> dict[str, float]:
@@ -27,7 +36,7 @@ def read_parameters(path: Path, robot: Robot) -> dict[str, float]:
     """
     file = Path(path)
     content = _json(file) if file.suffix.lower() == ".json" else read_toml(file, _WHAT)
-    with naming("Parameter file", file):
+    with naming_file(file, "Parameter file"):
         return named_parameters(_values(content), robot)
 
 
@@ -41,7 +50,7 @@ def named_parameters(values: Mapping[str, Any], robot: Robot) -> dict[str, float
     if not values:
         raise FileError("There are no parameters in it; give names and values.")
     table = robot.table
-    numbers = {str(name): finite_number(value, str(name)) for name, value in values.items()}
+    numbers = dict(table_from(values, ParameterValues).values)
     standard = set(table.names)
     if set(numbers) <= standard:
         return numbers

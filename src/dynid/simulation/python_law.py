@@ -10,9 +10,9 @@ import numpy as np
 
 from dynid.core.errors import FileError
 from dynid.core.files import read_text
+from dynid.core.tables import shown
 from dynid.dynamics.operations import symbolic
 from dynid.model.robot import Robot
-from dynid.simulation.file_values import shown
 from dynid.simulation.law import Signals
 from dynid.simulation.model_laws import UserLaw
 

@@ -2,48 +2,113 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from dynid.core.errors import FileError
-from dynid.core.files import read_toml
+from dynid.core.errors import DynidError, FileError
+from dynid.core.files import named_file, naming_file, read_toml, shipped_names
+from dynid.core.keys import Key, OtherKey
+from dynid.core.tables import table_by_kind
 from dynid.logs.read import MappingLike
 from dynid.model.robot import Robot
-from dynid.model.table_values import Table
-from dynid.simulation.file_values import (
-    beside,
-    by_name_or_path,
-    choice,
-    finite_number,
-    kind_of,
-    naming,
-    numbers,
-    one_of,
-    positive,
-    shipped,
-    shown,
-    text,
-    whole,
-)
+from dynid.simulation.controller_keys import period
 from dynid.simulation.law import FloatArray
 from dynid.simulation.log_reference import CHANNELS, reference_from_log, require_size
 from dynid.simulation.reference import METHODS, Reference, Sines, from_samples
 
-FOLDER = "references"
-CLOCKS = ("sample_time", "rate_hz")
-KEYS = ("kind", "title", "source", "interpolation")
-"""Keys of every reference file; those of the kinds are ``KIND_KEYS``."""
-KIND_KEYS: dict[str, tuple[str, ...]] = {
-    "sines": (*CLOCKS, "amplitudes", "frequencies_hz", "phases", "seed", "offsets", "duration"),
-    "waypoints": (*CLOCKS, "time", "position"),
-    "log": ("file", "map", "channel"),
-}
-_MAX_TERMS = 1000
-_LONGEST = 1e9
-_MAX_SEED = 2**63 - 1
+_HOME = ("dynid.simulation", "references")
+_LONGEST_S = 1e9
+"""Longest step and duration that may be asked for [s]."""
+_MOST_SINES = 1000
+"""Sines of one axis; more are a slip of the file."""
+Rows = tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReferenceKeys:
+    """Keys of every reference file."""
+
+    kind: Annotated[str, Key("what it is made of", choices=("sines", "waypoints", "log"))]
+    title: Annotated[str, Key("what it is, in words")] = ""
+    source: Annotated[str, Key("where it comes from, in words")] = ""
+    interpolation: Annotated[
+        str, Key("from the planner's step to a shorter one of the controller", choices=METHODS)
+    ] = METHODS[0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedKeys(ReferenceKeys):
+    """A reference that is computed, at the planner's own step."""
+
+    sample_time: Annotated[
+        float | None,
+        Key(
+            "the planner's own step",
+            unit="s", above=0, other=OtherKey("rate_hz", "Hz", period),
+            default="the controller's",
+        ),
+    ] = None  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class SinesKeys(PlannedKeys):
+    """Σ A sin(2π f t + φ) + offset, with exact derivatives."""
+
+    amplitudes: Annotated[
+        Rows, Key("A, one list per axis; a number is a list of one", per_axis=True, longest=_MOST_SINES)
+    ]
+    frequencies_hz: Annotated[
+        Rows, Key("f, lists as long as those of A", unit="Hz", per_axis=True, longest=_MOST_SINES)
+    ]
+    phases: Annotated[
+        Rows, Key("φ, likewise", unit="rad", per_axis=True, longest=_MOST_SINES, default="`0.0`")
+    ] = ()
+    seed: Annotated[int | None, Key("random phases instead, the same ones every time", least=0)] = None
+    offsets: Annotated[tuple[float, ...], Key("middle of the motion", per_axis=True, default="`0.0`")] = ()
+    duration: Annotated[
+        float | None, Key("length", unit="s", above=0, default="what is asked for (`--duration`)")
+    ] = None
+
+    def __post_init__(self) -> None:
+        """Phases are given or drawn."""
+        if self.phases and self.seed is not None:
+            raise DynidError("phases and seed are both given; keep one.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class WaypointsKeys(PlannedKeys):
+    """Positions joined by a natural cubic spline."""
+
+    time: Annotated[tuple[float, ...], Key("stamps that increase", unit="s")]
+    position: Annotated[
+        tuple[tuple[float, ...] | float, ...], Key("one position per stamp, with one number per axis")
+    ]
+
+    def __post_init__(self) -> None:
+        """Stamps that increase, with a position each."""
+        if len(self.time) < 2 or np.any(np.diff(self.time) <= 0):
+            raise DynidError("time must hold at least two stamps that increase.")
+        if len(self.position) != len(self.time):
+            raise DynidError(f"position has {len(self.position)} points for {len(self.time)} stamps.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogKeys(ReferenceKeys):
+    """The reference or the positions of a log."""
+
+    file: Annotated[str, Key("the log, relative to the TOML file")]
+    map: Annotated[str | None, Key("mapping of its columns, likewise")] = None
+    channel: Annotated[
+        str | None, Key("which of its channels", choices=CHANNELS, default="the first that is there")
+    ] = None
+
+
+KINDS: dict[str, type[ReferenceKeys]] = {"sines": SinesKeys, "waypoints": WaypointsKeys, "log": LogKeys}
+"""Kinds of reference."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +121,7 @@ class Clock:
 
 def reference_names() -> tuple[str, ...]:
     """Names of the references shipped with the package."""
-    return shipped(FOLDER)
+    return shipped_names(*_HOME)
 
 
 def load_reference(
@@ -81,23 +146,23 @@ def load_reference(
         FileError: when the file is missing, not understood, or does not fit the robot.
     """
     for name, value in (("sample_time", sample_time), ("duration", duration)):
-        if value is not None and not 0 < value < _LONGEST:
-            raise FileError(f"{name} is {value} s; it must be positive and below {_LONGEST:g} s.")
+        if value is not None and not 0 < value < _LONGEST_S:
+            raise FileError(f"{name} is {value} s; it must be positive and below {_LONGEST_S:g} s.")
     clock = Clock(sample_time, duration)
 
-    def read(file: Path, own: bool) -> Reference:
-        if file.suffix.lower() != ".toml":
-            with naming("Reference", file):
-                return _fitted(reference_from_log(file, robot, mapping, ""), clock, METHODS[0])
-        content = read_toml(file, "reference file")
-        with naming("Reference", file):
-            return reference_from_table(content, robot, clock, file.parent if own else None, mapping)
-
-    return by_name_or_path(name_or_path, FOLDER, "reference", ".toml file or a log", read)
+    hint = "Or give a path to a .toml file or a log."
+    with named_file(name_or_path, *_HOME, "reference", hint) as file:
+        if file.path.suffix.lower() != ".toml":
+            with naming_file(file.path, "Reference"):
+                return _fitted(reference_from_log(file.path, robot, mapping, ""), clock, METHODS[0])
+        content = read_toml(file.path, "reference file")
+        with naming_file(file.path, "Reference"):
+            folder = file.path.parent if file.own else None
+            return reference_from_table(content, robot, clock, folder, mapping)
 
 
 def reference_from_table(
-    content: Table,
+    content: Mapping[str, Any],
     robot: Robot,
     clock: Clock,
     folder: Path | None = None,
@@ -112,95 +177,50 @@ def reference_from_table(
         folder: where files that it names lie; None forbids them.
         mapping: of a log that it names.
     """
-    kind = kind_of(content, KIND_KEYS, KEYS, "reference")
-    method = choice(content, "interpolation", METHODS, METHODS[0])
-    if kind == "log":
-        file = beside(folder, text(content, "file") if "file" in content else _missing("file", kind), "file")
-        known = mapping if "map" not in content else beside(folder, text(content, "map"), "map")
-        channel = choice(content, "channel", CHANNELS, "") if "channel" in content else ""
-        return _fitted(reference_from_log(file, robot, known, channel), clock, method)
+    keys = table_by_kind(content, KINDS, "reference", robot.n_coordinates)
+    if isinstance(keys, LogKeys):
+        if folder is None:
+            raise FileError("file names a file, which only a file given by its path may do.")
+        known = mapping if keys.map is None else folder / keys.map
+        made = reference_from_log(folder / keys.file, robot, known, keys.channel or "")
+        return _fitted(made, clock, keys.interpolation)
     if mapping is not None:
-        raise FileError(f"A mapping belongs to a log, and this is a {kind} reference.")
-    step = _own_step(content, clock)
-    made = _sines(content, robot, clock, step) if kind == "sines" else _waypoints(content, robot, step)
-    return _fitted(made, clock, method)
-
-
-def _missing(key: str, kind: str) -> Any:
-    raise FileError(f"A {kind} reference needs {key}.")
-
-
-def _own_step(row: Table, clock: Clock) -> float:
-    """The file's own step, else the one that is wanted."""
-    if any(key in row for key in CLOCKS):
-        key = one_of(row, CLOCKS, "The step")
-        value = positive(row, key)
-        return value if key == "sample_time" else 1.0 / value
-    if clock.sample_time is None:
+        raise FileError(f"A mapping belongs to a log, and this is a {keys.kind} reference.")
+    assert isinstance(keys, PlannedKeys)
+    step = keys.sample_time or clock.sample_time
+    if step is None:
         raise FileError(
             "It says neither sample_time nor rate_hz; add one of them, or ask for a rate (--rate-hz on the "
             "command line, sample_time in Python), as a continuous law has none of its own."
         )
-    return clock.sample_time
+    if isinstance(keys, SinesKeys):
+        made = _sines(keys, robot, clock, step)
+    else:
+        assert isinstance(keys, WaypointsKeys)
+        made = _waypoints(keys, robot, step)
+    return _fitted(made, clock, keys.interpolation)
 
 
-def _sines(row: Table, robot: Robot, clock: Clock, step: float) -> Reference:
-    for key in ("amplitudes", "frequencies_hz"):
-        if key not in row:
-            _missing(key, "sines")
-    n = robot.n_coordinates
-    amplitudes, frequencies = _rows(row, "amplitudes", n), _rows(row, "frequencies_hz", n)
-    if "phases" in row and "seed" in row:
-        raise FileError("phases and seed are both given; keep one.")
-    phases: tuple[tuple[float, ...], ...] = _rows(row, "phases", n) if "phases" in row else ()
-    if "seed" in row:
-        rng = np.random.default_rng(whole(row, "seed", 0, _MAX_SEED))
-        phases = tuple(tuple(rng.uniform(0, 2 * np.pi, len(part)).tolist()) for part in amplitudes)
-    offsets: tuple[float, ...] = ()
-    if "offsets" in row:
-        offsets = numbers(row, "offsets")
-        if len(offsets) != n:
-            raise FileError(f"offsets has {len(offsets)} values for {n} axes.")
-    duration = clock.duration
+def _sines(keys: SinesKeys, robot: Robot, clock: Clock, step: float) -> Reference:
+    phases, duration = keys.phases, clock.duration or keys.duration
     if duration is None:
-        duration = positive(row, "duration") if "duration" in row else _missing("duration", "sines")
-    require_size(duration / step, n)
-    return Sines(amplitudes, frequencies, phases, offsets).sample(step, duration)
+        raise FileError("sines reference: duration is missing; give a number above 0 s.")
+    if keys.seed is not None:
+        rng = np.random.default_rng(keys.seed)
+        phases = tuple(tuple(rng.uniform(0, 2 * np.pi, len(part)).tolist()) for part in keys.amplitudes)
+    require_size(duration / step, robot.n_coordinates)
+    return Sines(keys.amplitudes, keys.frequencies_hz, phases, keys.offsets).sample(step, duration)
 
 
-def _waypoints(row: Table, robot: Robot, step: float) -> Reference:
-    for key in ("time", "position"):
-        if key not in row:
-            _missing(key, "waypoints")
-    n, stamps = robot.n_coordinates, np.array(numbers(row, "time"))
-    if len(stamps) < 2 or np.any(np.diff(stamps) <= 0):
-        raise FileError("time must hold at least two stamps that increase.")
-    given = row["position"]
-    if not isinstance(given, list) or len(given) != len(stamps):
-        count = len(given) if isinstance(given, list) else 1
-        raise FileError(f"position has {count} points for {len(stamps)} stamps.")
-    points = [_row(part, f"point {k + 1} of position", n) for k, part in enumerate(given)]
-    require_size((stamps[-1] - stamps[0]) / step, n)
-    return from_samples(stamps, points, step)
-
-
-def _rows(row: Table, key: str, n: int) -> tuple[tuple[float, ...], ...]:
-    """One list of numbers per axis; a number stands for a list of one."""
-    value = row[key]
-    if not isinstance(value, list) or len(value) != n:
-        count = f"{len(value)} entries" if isinstance(value, list) else shown(value)
-        raise FileError(
-            f"{key} has {count} for {n} {'axis' if n == 1 else 'axes'}; give one list of numbers per axis."
-        )
-    return tuple(_row(part, f"entry {i + 1} of {key}", None) for i, part in enumerate(value))
-
-
-def _row(value: Any, where: str, count: int | None) -> tuple[float, ...]:
-    items = value if isinstance(value, list) else [value]
-    if len(items) > _MAX_TERMS or (count is not None and len(items) != count):
-        allowed = f"at most {_MAX_TERMS}" if count is None else f"{count}, one per axis"
-        raise FileError(f"{where} has {len(items)} numbers; allowed are {allowed}.")
-    return tuple(finite_number(item, where) for item in items)
+def _waypoints(keys: WaypointsKeys, robot: Robot, step: float) -> Reference:
+    n, points = robot.n_coordinates, [part if isinstance(part, tuple) else (part,) for part in keys.position]
+    for k, point in enumerate(points):
+        if len(point) != n:
+            raise FileError(
+                f"point {k + 1} of position has {len(point)} numbers; allowed are {n}, one per axis."
+            )
+    require_size((keys.time[-1] - keys.time[0]) / step, n)
+    return from_samples(np.array(keys.time), points, step)
 
 
 def _fitted(made: Reference, clock: Clock, method: str) -> Reference:

@@ -25,7 +25,7 @@ from dynid.problem.closed_loop import LoopProblem, build_loop_problem
 from dynid.problem.replay import Model, replay
 from dynid.simulation.accuracy import Accuracy
 from dynid.simulation.controller import Controller
-from dynid.simulation.controller_text import controller_to_toml
+from dynid.simulation.controller_file import controller_to_toml
 from dynid.simulation.reference import Reference
 from dynid.validation.model import Model as IdentifiedModel
 from dynid.validation.validate import validate
