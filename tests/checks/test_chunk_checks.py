@@ -22,7 +22,6 @@ from dynid.core.errors import DynidError
 from dynid.logs.log import Log
 from dynid.logs.read import read_log
 from dynid.model.load import load_robot
-from dynid.workflow.logs import check_long
 from support.logs import csv_text, pendulum_log, with_channel, with_rows
 
 LOG = pendulum_log(seconds=6.0)
@@ -145,16 +144,21 @@ def test_a_clock_that_stays_behind_is_not_waited_for_for_ever(monkeypatch: pytes
 
 
 @pytest.mark.parametrize("chunk", [100, 101, 499, 5000])
-def test_damaged_and_cut_off_lines_of_a_long_file(tmp_path: Path, chunk: int) -> None:
+def test_damaged_and_cut_off_lines_of_a_long_file(
+    tmp_path: Path, chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lines = csv_text(LOG).splitlines()
     for line in (100, 101, 102, 750):
         lines[line] = "damaged"
     path = tmp_path / "log.csv"
     path.write_text("\n".join(lines)[:-40])
-    whole, found = check_log(read_log(path)), check_long(path, None, chunk=chunk)
+    whole = check_log(read_log(path))
+    monkeypatch.setattr("dynid.logs.spool.LONG", 100)
+    monkeypatch.setattr("dynid.checks.check._PIECE", chunk)
+    log = read_log(path)
+    assert log.on_disk
     assert {f.name for f in whole.findings} >= {"damaged lines", "truncated row"}
-    assert found.check.findings == whole.findings
-    assert found.rows.history == read_log(path).history
+    assert check_log(log).findings == whole.findings
 
 
 def test_an_empty_log_is_refused() -> None:

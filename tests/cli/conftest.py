@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dynid.model.load import load_robot
-from support.workflow_logs import write_csv, write_parquet
+from support.workflow_logs import write_csv, write_long
 
 PLAN = "cutoff_hz = 10\ndrop_samples = 60\ndecimation = 10\nspeed_thresholds = [0.01, 0.01]\n"
 
@@ -21,7 +21,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for seed in (1, 2, 3):
         write_csv(folder / f"run{seed}.csv", robot, seed, seconds=12.0, rate_hz=250.0)
     write_csv(folder / "noisy.csv", robot, 4, seconds=12.0, rate_hz=250.0, noise=2.0)
-    write_parquet(folder / "run.parquet", robot, 3000, 250.0)
+    write_long(folder / "run.parquet", robot, 3000, 250.0)
     table = np.loadtxt(folder / "run1.csv", delimiter=",", skiprows=1)
     table[:, 1:3] = 0.5
     np.savetxt(folder / "still.csv", table, delimiter=",", header="time,q1,q2,tau1,tau2", comments="")

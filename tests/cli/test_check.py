@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from cli.commands import assert_one_sentence, dynid
-from dynid.cli import check as check_command
 from dynid.logs.read import read_log
 from support.logs import csv_text, pendulum_log, with_channel
 
@@ -117,12 +116,11 @@ def test_bad_input_is_one_sentence(capsys: pytest.CaptureFixture[str], good: str
         assert sentence in assert_one_sentence(dynid(capsys, *arguments))
 
 
-def test_a_long_log_is_checked_in_chunks(
+def test_a_long_log_is_checked_as_a_short_one(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, mendable: str, good: str
 ) -> None:
     whole = dynid(capsys, "check", good, mendable, "--json").document
-    monkeypatch.setattr(check_command, "LONG", 100)
-    monkeypatch.setattr(check_command, "read_logs", None)  # nothing is read whole
+    monkeypatch.setattr("dynid.logs.spool.LONG", 100)
     said = dynid(capsys, "check", good, mendable, "--json")
     assert (said.code, said.err) == (0, "")
     assert said.document == whole

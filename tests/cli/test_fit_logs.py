@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-import dynid.cli.fit as fit_command
-import dynid.workflow.stream as stream
 from cli.commands import assert_one_sentence, dynid
 
 
@@ -27,8 +25,7 @@ def test_garbage_is_refused_until_it_is_repaired(logs: Path, capsys: pytest.Capt
 def test_garbage_late_in_a_long_log_is_refused(
     logs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fit_command, "LONG", 100)
-    monkeypatch.setattr(stream, "CHUNK", 500)
+    monkeypatch.setattr("dynid.logs.spool.LONG", 100)
     command = ("fit", "scara", str(logs / "wild.csv"), "--plan", str(logs / "plan.toml"))
     told = assert_one_sentence(dynid(capsys, *command), code=2)
     assert told.startswith("Log 'wild' holds garbage: ")

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import dynid.cli.fit as fit_command
 from cli.commands import assert_one_sentence, dynid
 from cli.scara_logs import LOAD_TRUTH, Capsys, distance, fit, strategy, values, write_all
 from dynid.results.load import load_result
@@ -135,14 +134,14 @@ def test_what_knows_only_standard_parameters_refuses_nonlinear_friction(folder: 
 
 
 @pytest.mark.parametrize("more", [(), ("--essential",)])
-def test_a_long_log_is_refused_before_it_is_read(
+def test_a_long_log_is_refused(
     folder: Path, capsys: Capsys, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...]
 ) -> None:
-    monkeypatch.setattr(fit_command, "LONG", 100)
+    monkeypatch.setattr("dynid.logs.spool.LONG", 100)
     log = str(folder / "sticky.csv")
     told = assert_one_sentence(dynid(capsys, "fit", "scara", log, "--method", "separable", *more))
     assert told.startswith("This estimator needs the motions of the whole log, and ")
-    assert "sticky.csv is too long to be held in memory; cut it, or use an estimator that is linear" in told
+    assert "log 'sticky' is too long to be held in memory; cut it, or use an estimator that is linear" in told
 
 
 def test_a_sliding_axis_has_forces_and_metres(tmp_path: Path, capsys: Capsys) -> None:

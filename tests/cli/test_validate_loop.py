@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-import dynid.cli.validate as validate_command
 from cli.commands import assert_one_sentence, dynid
 from dynid.cli.main import run
 from dynid.results.load import load_result
@@ -167,10 +166,10 @@ def test_positions_without_a_reference_are_predicted_as_measured(capsys: Capsys)
 
 def test_a_long_log_is_simulated_when_asked(capsys: Capsys, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = dynid(capsys, "validate", "didim", "b.csv", "--json").document
-    monkeypatch.setattr(validate_command, "LONG", 100)
+    monkeypatch.setattr("dynid.logs.spool.LONG", 100)
     pieces = dynid(capsys, "validate", "didim", "b.csv")
     assert pieces.code == 0
-    assert "as in the fit: b.csv has more than 100 samples" in pieces.out
+    assert "as in the fit: log b has " in pieces.out
     asked = dynid(capsys, "validate", "didim", "b.csv", "--controller", "scara", "--json").document
     assert asked["decimated"]["rms"] == pytest.approx(whole["decimated"]["rms"], rel=1e-9)
 

@@ -72,7 +72,7 @@ def test_a_repetition_is_told_to_people(capsys: Capsys) -> None:
 
 
 def test_a_repetition_in_pieces(capsys: Capsys, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(validate_command, "LONG", 100)
+    monkeypatch.setattr("dynid.logs.spool.LONG", 100)
     for name in ("again", "other"):
         found = dynid(capsys, "validate", "by-other", f"{name}.csv", "--json").document
         assert found["repeated"] is (name == "again")
@@ -100,7 +100,7 @@ def test_a_result_of_an_earlier_version_says_that_it_does_not_know(
     assert "was not asked whether the logs repeat that motion; fit again" in said.out
     for bound in (None, 100):
         if bound is not None:
-            monkeypatch.setattr(validate_command, "LONG", bound)
+            monkeypatch.setattr("dynid.logs.spool.LONG", bound)
         found = dynid(capsys, "validate", "earlier", "again.csv", "--json").document
         assert (found["repeated"], found["verdict"]["grade"]) == (False, "good")
         levels = [r["level"] for r in found["verdict"]["findings"] if "was not asked" in r["sentence"]]

@@ -81,7 +81,7 @@ def test_views_share_the_file_and_functions_keep_the_place() -> None:
 
 def test_a_log_on_disk_answers_as_one_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     time = np.arange(1000) / 100.0
-    monkeypatch.setattr("dynid.logs.log.LONG", 500)
+    monkeypatch.setattr("dynid.logs.spool.LONG", 500)
     plain = Log("a", time, {"position": VALUES, "torque": -VALUES})
     log = Log("a", time, {"position": spooled(VALUES), "torque": spooled(-VALUES)})
     assert (log.axes, log.samples, log.duration) == (plain.axes, plain.samples, plain.duration)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import signal
 
 from dynid.core.errors import DynidError, NotTrustworthyError, ShapeError, UnknownNameError
-from dynid.preparation.filters import decay_samples, low_pass
+from dynid.preparation.filters import low_pass
 from dynid.preparation.matlab import filtfilt
 
 FloatArray = NDArray[np.float64]
@@ -101,12 +101,3 @@ def test_sentences() -> None:
         low_pass(x, 1.0, RATE)
     with pytest.raises(UnknownNameError, match=r"Unknown filter convention 'mathlab'.*'matlab'"):
         low_pass(x, 50.0, RATE, 4, "mathlab")
-
-
-def test_decay_bounds_the_impulse_response() -> None:
-    impulse = np.zeros((4001, 1))
-    impulse[2000] = 1.0
-    y = np.abs(low_pass(impulse, 10.0, RATE)[:, 0])
-    reach = decay_samples(10.0, RATE, 4, 1e-6)
-    assert np.max(y[2000 + reach :]) < 1e-6 * np.max(y)
-    assert np.max(y[2000 + reach // 3 :]) > 1e-6 * np.max(y)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import tracemalloc
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -23,6 +22,7 @@ from dynid.problem import accumulate
 from dynid.problem.build import build_problem
 from dynid.problem.stream import structure
 from support.motions import base_truth, exact_torques, fourier_motion, simulated
+from support.spooled import motion_on_disk
 
 Array = np.ndarray
 
@@ -292,43 +292,21 @@ def test_exact_torques_of_the_helpers_are_the_kernels(arm: tuple[BaseMap, Array]
 
 
 @pytest.mark.parametrize("decimation", [1, 7])
-def test_pieces_of_a_motion_give_the_rows_of_the_whole(arm: tuple[BaseMap, Array], decimation: int) -> None:
+@pytest.mark.parametrize("convention", ["scipy", "matlab"])
+def test_a_motion_on_disk_gives_the_same_rows(
+    arm: tuple[BaseMap, Array], decimation: int, convention: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     base, _ = arm
-    motion = recording(arm, 5, seconds=8.012)
-    plan = Preparation(decimation=decimation, speed_thresholds=(0.1,) * 6)
-    cuts = [0, 1, 700, 701, 1999, motion.samples]
-    parts = [_part(motion, a, b) for a, b in pairwise(cuts)]
+    motion = recording(arm, 5, seconds=30.012)
+    plan = Preparation(decimation=decimation, speed_thresholds=(0.1,) * 6, convention=convention)
     whole = build_problem(base.robot, [motion], plan, base)
-    pieces = build_problem(base.robot, parts, plan, base, pieces=True)
-    assert pieces.experiments == whole.experiments
-    assert pieces.motions is None
+    monkeypatch.setattr("dynid.problem.stream._PIECES_READ", 1)
+    found = build_problem(base.robot, [motion_on_disk(motion)], plan, base)
+    assert found.experiments == whole.experiments
     for j in range(6):
-        own, other = pieces.rows(j), whole.rows(j)
+        own, other = found.rows(j), whole.rows(j)
         assert np.array_equal(own.sample, other.sample)
         np.testing.assert_allclose(own.W, other.W, atol=1e-11 * np.abs(other.W).max())
         np.testing.assert_allclose(own.y, other.y, atol=1e-11 * np.abs(other.y).max())
-    apart = build_problem(base.robot, parts, plan, base)
-    assert len(apart.experiments) == len(parts)
-
-
-def test_pieces_cannot_be_decimated_as_matlab_does(arm: tuple[BaseMap, Array]) -> None:
-    base, _ = arm
-    motion = recording(arm, 5, seconds=2.0)
-    parts = [_part(motion, 0, 200), _part(motion, 200, motion.samples)]
-    plan = Preparation(decimation=2, convention="matlab")
-    with pytest.raises(DynidError, match="counts from the end of the motion and cannot run on pieces"):
-        build_problem(base.robot, parts, plan, base, pieces=True)
     with pytest.raises(DynidError, match="No motion was given"):
-        build_problem(base.robot, [], plan, base, pieces=True)
-
-
-def _part(motion: Motion, start: int, stop: int) -> Motion:
-    rows = slice(start, stop)
-    return replace(
-        motion,
-        time=motion.time[rows],
-        q=motion.q[rows],
-        qd=motion.qd[rows],
-        qdd=motion.qdd[rows],
-        tau=motion.tau[rows],
-    )
+        build_problem(base.robot, [], plan, base)

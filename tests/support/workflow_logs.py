@@ -32,11 +32,18 @@ def write_csv(path: Path, robot: Robot, seed: int, **options: float) -> Path:
     return path
 
 
-def write_parquet(
-    path: Path, robot: Robot, samples: int, rate_hz: float = 500.0, piece: int = 100_000
-) -> Path:
-    """A long log, written piece by piece: a Fourier motion of twenty seconds, repeated, with fresh noise."""
+def write_long(path: Path, robot: Robot, samples: int, rate_hz: float = 500.0, piece: int = 100_000) -> Path:
+    """A long log, written piece by piece: a Fourier motion of twenty seconds, repeated, with fresh noise.
+
+    Args:
+        path: ends in .parquet, or in .csv.
+        robot: what moves.
+        samples: how many.
+        rate_hz: per second.
+        piece: samples written at once.
+    """
     import pyarrow as pa
+    import pyarrow.csv as pc
     import pyarrow.parquet as pq
 
     clean = experiment(robot, 1, seconds=20.0, rate_hz=rate_hz, noise=0.0)
@@ -44,15 +51,13 @@ def write_parquet(
     rng = np.random.default_rng(2)
     n = robot.n_coordinates
     names = ["time", *(f"q{i + 1}" for i in range(n)), *(f"tau{i + 1}" for i in range(n))]
-    writer = None
-    for start in range(0, samples, piece):
-        index = np.arange(start, min(start + piece, samples))
-        row = index % clean.samples
-        tau = clean.tau[row] + spread * rng.normal(size=(len(index), n))
-        columns = [index / rate_hz, *clean.q[row].T, *tau.T]
-        batch = pa.table(dict(zip(names, map(pa.array, columns), strict=True)))
-        writer = writer or pq.ParquetWriter(path, batch.schema)
-        writer.write_table(batch)
-    assert writer is not None
-    writer.close()
+    schema = pa.schema([(name, pa.float64()) for name in names])
+    make = pq.ParquetWriter if path.suffix == ".parquet" else pc.CSVWriter
+    with make(path, schema) as writer:
+        for start in range(0, samples, piece):
+            index = np.arange(start, min(start + piece, samples))
+            row = index % clean.samples
+            tau = clean.tau[row] + spread * rng.normal(size=(len(index), n))
+            columns = [index / rate_hz, *clean.q[row].T, *tau.T]
+            writer.write_table(pa.table(dict(zip(names, map(pa.array, columns), strict=True))))
     return path

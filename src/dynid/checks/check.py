@@ -67,6 +67,9 @@ def check_log(log: Log, robot: Robot | None = None, base: Sequence[int] | None =
         ShapeError: when the log's axes are not the robot's.
         ModelError: when the log is on the motor side and the robot has no drives.
     """
+    if log.on_disk:
+        parts = [slice(at, at + _PIECE) for at in range(0, log.samples, _PIECE)]
+        return check_chunks(lambda: (log.part(rows) for rows in parts), robot, base).check
     survey = survey_log(log)
     scan = Scan(survey, robot)
     for first in range(0, max(log.samples, 1), _PIECE):

@@ -163,7 +163,7 @@ def _moved_by_longer_differences(estimate: Estimate, needed: int) -> tuple[Findi
 def _with_longest_differences(motion: Motion) -> Motion:
     """The same positions with speeds and accelerations by the longest differences; the ends as they were."""
     points = DIFFERENCE_POINTS[-1]
-    qd, qdd = speed_and_acceleration(motion.q, motion.rate_hz, points)
+    qd, qdd = speed_and_acceleration(np.asarray(motion.q), motion.rate_hz, points)
     for made, given in ((qd, motion.qd), (qdd, motion.qdd)):
         made[:points], made[-points:] = given[:points], given[-points:]
     return replace(motion, qd=qd, qdd=qdd)

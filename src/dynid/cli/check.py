@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,16 +17,13 @@ from dynid.cli.output import print_json
 from dynid.cli.robot_options import DrivesOption, chosen_robot
 from dynid.cli.screen import Screen
 from dynid.core.errors import DynidError, FileError
-from dynid.core.lazy import later
 from dynid.core.text import TextTable
-from dynid.logs.log import Log, Source, Step
+from dynid.logs.log import Log
 from dynid.logs.read import read_logs
 from dynid.logs.save import save_log
 from dynid.model.robot import Robot
-from dynid.workflow.logs import LONG, check_long, is_long
 
 NOT_USABLE = 2
-_progress_line = later("dynid.cli.progress", "progress_line")
 
 
 def check(
@@ -53,59 +50,27 @@ def check(
     arm = None if robot is None else chosen_robot(robot, drives=drives)
     mended: Log | None = None
     if repair is None:
-        shown = _checked(logs, mapping, arm, quiet=as_json)
+        read = read_logs(logs, mapping)
     else:
         mended = _mended(logs, mapping, repair, force)
-        shown = [_whole(mended, arm)]
+        read = (mended,)
         save_log(mended, repair, force=force)
-    worst = max((log.result.verdict for log in shown), key=VERDICTS.index)
+    found = [check_log(log, arm, _base(arm)) for log in read]
+    worst = max((result.verdict for result in found), key=VERDICTS.index)
     if as_json:
-        rows = [_document(log) for log in shown]
+        rows = [_document(log, result) for log, result in zip(read, found, strict=True)]
         print_json({"verdict": worst, "logs": rows, "repaired": None if repair is None else str(repair)})
     else:
         screen = Screen()
-        for log in shown:
-            _show(screen, log)
+        for log, result in zip(read, found, strict=True):
+            _show(screen, log, result)
         if repair is not None and mended is not None:
             _show_repairs(screen, mended, repair)
     return NOT_USABLE if worst == VERDICTS[2] else 0
 
 
-@dataclass(frozen=True)
-class _Shown:
-    """What is shown of a log, and its check."""
-
-    name: str
-    samples: int
-    axes: int
-    side: str
-    history: tuple[Step, ...]
-    sources: tuple[Source, ...]
-    result: DataCheck
-
-
-def _checked(logs: Sequence[Path], mapping: Path | None, robot: Robot | None, quiet: bool) -> list[_Shown]:
-    """Checks of all logs, long ones chunk by chunk and after the others."""
-    long = [log for log in logs if is_long(log, mapping, LONG)]
-    rest = [log for log in logs if log not in long]
-    shown = [_whole(log, robot) for log in (read_logs(rest, mapping) if rest else ())]
-    for path in long:
-        with _progress_line(quiet) as progress:
-            found = check_long(path, mapping, robot, _base(robot), progress=progress)
-        shown.append(_shown(found.rows, found.samples, found.check))
-    return shown
-
-
-def _whole(log: Log, robot: Robot | None) -> _Shown:
-    return _shown(log, log.samples, check_log(log, robot, _base(robot)))
-
-
 def _base(robot: Robot | None) -> tuple[int, ...] | None:
     return None if robot is None else base_of(robot).columns
-
-
-def _shown(log: Log, samples: int, result: DataCheck) -> _Shown:
-    return _Shown(log.name, samples, log.axes, log.side, log.history, log.sources, result)
 
 
 def _mended(logs: Sequence[Path], mapping: Path | None, target: Path, force: bool) -> Log:
@@ -124,15 +89,14 @@ def _require_target(target: Path, read: tuple[Log, ...], force: bool) -> None:
         raise FileError(f"{target} exists already; add --force to overwrite it.")
 
 
-def _document(log: _Shown) -> dict[str, Any]:
-    return log.result.to_dict() | {
+def _document(log: Log, result: DataCheck) -> dict[str, Any]:
+    return result.to_dict() | {
         "history": [asdict(step) for step in log.history],
         "sources": [asdict(source) for source in log.sources],
     }
 
 
-def _show(screen: Screen, log: _Shown) -> None:
-    result = log.result
+def _show(screen: Screen, log: Log, result: DataCheck) -> None:
     rate, seconds = result.facts.get("rate_hz"), result.facts.get("duration_s")
     size = f"{log.samples} samples, {log.axes} axes, {log.side} side"
     clock = f", {rate:.6g} Hz, {seconds:.4g} s" if rate is not None and seconds is not None else ""

@@ -66,7 +66,6 @@ from dynid.cli.robot_options import (
     chosen_robot,
 )
 from dynid.cli.run_facts import input_paths, run_facts
-from dynid.core.errors import DynidError
 from dynid.estimators.strategy import Strategy
 from dynid.logs.read import read_logs
 from dynid.model.robot import Robot
@@ -75,8 +74,6 @@ from dynid.results.folder import reserved_folder
 from dynid.results.save import write_result
 from dynid.workflow.document import document_of
 from dynid.workflow.fit import FitResult, fit_logs
-from dynid.workflow.logs import is_long
-from dynid.workflow.stream import LONG, fit_stream
 
 
 def fit(
@@ -157,26 +154,7 @@ def _fitted(
     split: float | None,
     options: Mapping[str, Any],
 ) -> FitResult:
-    """Fit in memory, or chunk by chunk where the one log is too long for that."""
+    """Read the logs and fit them."""
     options["progress"]("reading")
-    for file in kept:
-        if is_long(file, mapping, LONG):
-            raise DynidError(
-                f"The validation log {file} has more than {LONG:,} samples; fit without it, then use dynid "
-                "validate, which reads such a log in pieces."
-            )
-    if len(logs) == 1 and is_long(logs[0], mapping, LONG):
-        _refuse_with_long(split=split, repair=options["repair"])
-        unseen = read_logs(kept, mapping)
-        return fit_stream(robot, logs[0], mapping, strategy, unseen=unseen, **options)
     given, unseen = read_logs(logs, mapping), read_logs(kept, mapping)
     return fit_logs(robot, given, strategy, unseen=unseen, split=split, **options)
-
-
-def _refuse_with_long(**options: object) -> None:
-    for name, value in options.items():
-        if value:
-            raise DynidError(
-                f"--{name} needs the whole log in memory, and this log has more than {LONG:,} samples; cut "
-                "it, or validate on another one."
-            )

@@ -20,16 +20,7 @@ from dynid.results.load import load_result
 from dynid.results.result import SavedResult
 from dynid.results.view import finding_line
 from dynid.workflow.fit import Progress
-from dynid.workflow.logs import is_long
-from dynid.workflow.saved import (
-    Proof,
-    along_measured,
-    read_as_fitted,
-    stored_mapping,
-    validate_long,
-    validate_saved,
-)
-from dynid.workflow.stream import LONG
+from dynid.workflow.saved import Proof, read_as_fitted, validate_saved
 
 # Only results of closed-loop methods need the simulator: the others should not wait for it.
 _prove_loop = later("dynid.cli.validate_loop", "prove_loop")
@@ -80,24 +71,12 @@ def _proven(
     simulates = _simulates(saved)
     if asked and not simulates:
         raise _needless(saved, "controller" if controller is not None else "reference")
-    used = stored_mapping(saved) if mapping is None else mapping
-    long = [] if asked else [log for log in logs if is_long(log, used, LONG)]
-    if simulates and not long:
+    if simulates:
         simulated: Proof = _prove_loop(saved, logs, mapping, controller, references, repair, tell)
         return simulated
-    if not long:
-        given = read_as_fitted(saved, logs, mapping)
-        tell("predicting")
-        return validate_saved(saved, given, repair=repair)
-    if repair:
-        raise DynidError(
-            f"--repair needs the whole log in memory, and {long[0]} has more than {LONG:,} samples; cut it."
-        )
-    proof = validate_long(saved, logs, mapping, tell)
-    if simulates:
-        why = f"{long[0]} has more than {LONG:,} samples, and --controller or --reference reads it whole"
-        proof = along_measured(proof, why)
-    return proof
+    given = read_as_fitted(saved, logs, mapping)
+    tell("predicting")
+    return validate_saved(saved, given, repair=repair)
 
 
 def _simulates(saved: SavedResult) -> bool:

@@ -72,6 +72,10 @@ def _torques(paths: Sequence[Path], mapping: MappingLike) -> tuple[Log, ...]:
 
 def _lacking(saved: SavedResult, logs: Sequence[Log]) -> str | None:
     """Why logs with positions cannot be simulated without more being said; None when they can."""
+    long = [log for log in logs if log.on_disk]
+    if long:
+        why = "and --controller or --reference holds it in memory"
+        return f"log {long[0].name} has {long[0].samples:,} samples, {why}"
     without = [log.name for log in logs if "reference" not in log.channels]
     if without:
         return f"log {without[0]} has no reference columns; --reference gives one"

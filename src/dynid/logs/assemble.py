@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.core.errors import FileError, ShapeError
-from dynid.logs.channel_values import Part, channel_values
+from dynid.logs.channel_values import channel_values
 from dynid.logs.file_times import in_other_unit, seconds_since, zero_of
 from dynid.logs.log import Log, Source, Step
 from dynid.logs.mapping import LogMapping, TimeMap
 from dynid.logs.readers.table import RawArray, Table
 from dynid.logs.retime import Timing, retimed, same_stamps
+from dynid.logs.spool import Samples, cut_rows
 
 __all__ = ["build_log", "raw_stamps", "zero_of"]
 FloatArray = NDArray[np.float64]
@@ -51,7 +52,7 @@ def build_log(
     zero = zero_of(stamps, _unit_of(mapping)) if stamps is not None and epoch is None else epoch
     own = _other_clocks(tables, mapping, stamps, zero, clocks)
     samples = None if stamps is None else len(stamps)
-    channels: dict[str, FloatArray] = {}
+    channels: dict[str, Samples] = {}
     for channel, part in mapping.channels.items():
         known = len(own[part.file]) if part.file in own else samples
         made = channel_values(tables[part.file], part, channel, mapping, known)
@@ -63,14 +64,14 @@ def build_log(
     if stamps is not None:
         lengths["time"] = len(stamps)
     kept, cut = _common_length(lengths, name, mapping)
-    time = _time(stamps, mapping, kept, first, zero)
-    channels |= {channel: channels[channel][:kept] for channel in paired}
-    history = (*steps, *done, *cut, *time.steps)
-    timings = _timings(mapping, channels, time.values, own)
+    time, counted = _time(stamps, mapping, kept, first, zero)
+    channels |= {channel: cut_rows(channels[channel], slice(kept)) for channel in paired}
+    history = (*steps, *done, *cut, *counted)
+    timings = _timings(mapping, channels, time, own)
     if not timings:
-        return Log(name, time.values, channels, mapping.side, history, sources)
+        return Log(name, time, channels, mapping.side, history, sources)
     onto = tables[mapping.time.file if stamps is not None and mapping.time else _first_file(mapping)].path
-    moved = retimed(time.values, channels, timings, onto.name)
+    moved = retimed(time, channels, timings, onto.name)
     return Log(name, moved.time, moved.channels, mapping.side, (*history, *moved.steps), sources)
 
 
@@ -102,7 +103,7 @@ def _other_clocks(
 
 def _timings(
     mapping: LogMapping,
-    channels: Mapping[str, FloatArray],
+    channels: Mapping[str, Samples],
     time: FloatArray,
     own: Mapping[str | None, FloatArray],
 ) -> dict[str, Timing]:
@@ -160,17 +161,17 @@ def _common_length(
 
 def _time(
     stamps: RawArray | None, mapping: LogMapping, samples: int, first: int, zero: float | int | None
-) -> Part:
+) -> tuple[FloatArray, tuple[Step, ...]]:
     """Seconds of every sample, and whether they were made to begin at zero."""
     if stamps is None or zero is None:
         assert mapping.rate_hz is not None
-        return Part((first + np.arange(samples)) / mapping.rate_hz)
+        return (first + np.arange(samples)) / mapping.rate_hz, ()
     unit = "ns" if stamps.dtype.kind == "M" else _unit_of(mapping)
     time = seconds_since(stamps[:samples], unit, zero)
     if not zero:
-        return Part(time)
+        return time, ()
     note = "Stamps count from the first sample."
-    return Part(time, (Step("time from first sample", {"first_stamp": zero, "unit": unit}, note),))
+    return time, (Step("time from first sample", {"first_stamp": zero, "unit": unit}, note),)
 
 
 def _unit_of(mapping: LogMapping) -> str:

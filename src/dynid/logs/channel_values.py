@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.core.errors import ShapeError
+from dynid.logs import spool
 from dynid.logs.column_choice import MAX_AXES, expanded_columns
 from dynid.logs.log import Step
 from dynid.logs.mapping import ChannelMap, LogMapping
 from dynid.logs.readers.table import Table, rows_of
+from dynid.logs.spool import Samples, writer_of
 from dynid.logs.units import UNITS, is_signal, plain_unit, unit_factor
 
 FloatArray = NDArray[np.float64]
@@ -22,7 +24,7 @@ FloatArray = NDArray[np.float64]
 class Part:
     """A channel or the stamps of a log while it is put together."""
 
-    values: FloatArray
+    values: Samples
     steps: tuple[Step, ...] = ()
 
 
@@ -40,45 +42,38 @@ def channel_values(
     """
     columns = expanded_columns(part.columns, table, mapping.axes)
     part = _with_units_of_file(part, channel, table, columns)
-    raw, turned = _side_by_side(table, columns, samples, channel)
-    axes = raw.shape[1]
+    first, turned = rows_of(table.array(columns[0]), samples, f"{columns[0]!r} of {table.path.name}")
+    each = first.shape[1]
+    axes = each * len(columns)
     if axes > MAX_AXES or (mapping.axes is not None and axes != mapping.axes):
         raise ShapeError(
             f"{channel} of {table.path.name} has {axes} axes; "
             f"{'at most 1000 are read' if mapping.axes is None else f'the mapping says {mapping.axes}'}."
         )
-    steps = [
-        Step("turned over", {"channel": channel}, f"{channel} was stored with time along its rows.")
-    ] * turned
     factor, offset, noted = _meaning(part, channel, mapping.side, axes)
-    if np.all(factor == 1) and np.all(offset == 0):
-        return Part(raw, (*steps, *noted))
-    with np.errstate(over="ignore", invalid="ignore"):  # garbage such as 1e308 is for the data check to say
-        return Part(raw * factor + offset, (*steps, *noted))
-
-
-def _side_by_side(
-    table: Table, columns: Sequence[str | int], samples: int | None, channel: str
-) -> tuple[FloatArray, bool]:
-    """Columns as one array (samples, axes), and whether any had to be turned over."""
-    first, turned = rows_of(table.array(columns[0]), samples, f"{columns[0]!r} of {table.path.name}")
-    if len(columns) == 1:
-        return first, turned
     # Filled column by column: two copies of a long log need not fit in memory.
-    values = np.empty((len(first), first.shape[1] * len(columns)))
-    values[:, : first.shape[1]] = first
-    at = first.shape[1]
-    for column in columns[1:]:
-        rows, over = rows_of(table.array(column), len(first), f"{column!r} of {table.path.name}")
-        if len(rows) != len(first) or at + rows.shape[1] > values.shape[1]:
+    made = writer_of(len(first), axes, on_disk=len(first) > spool.LONG)
+    for k, column in enumerate(columns):
+        rows, over = (first, turned) if k == 0 else _rows(table, column, len(first))
+        if rows.shape != first.shape:
             raise ShapeError(
                 f"The columns of {channel} in {table.path.name} differ in shape: {columns[0]!r} is "
                 f"{first.shape}, {column!r} {rows.shape}."
             )
-        values[:, at : at + rows.shape[1]] = rows
-        at += rows.shape[1]
         turned = turned or over
-    return values[:, :at], turned
+        for axis in range(each * k, each * (k + 1)):
+            x = rows[:, axis - each * k]
+            if factor[axis] != 1 or offset[axis] != 0:
+                with np.errstate(over="ignore", invalid="ignore"):  # 1e308 is for the data check to say
+                    x = x * factor[axis] + offset[axis]
+            made.put(axis, x)
+    note = f"{channel} was stored with time along its rows."
+    steps = (Step("turned over", {"channel": channel}, note),) if turned else ()
+    return Part(made.finish(), (*steps, *noted))
+
+
+def _rows(table: Table, column: str | int, samples: int) -> tuple[FloatArray, bool]:
+    return rows_of(table.array(column), samples, f"{column!r} of {table.path.name}")
 
 
 def _meaning(

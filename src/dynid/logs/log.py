@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.core.errors import ShapeError, unknown_name
-from dynid.logs.spool import LONG, Samples, Spool
+from dynid.logs.spool import Samples, Spool, cut_rows
 
 FloatArray = NDArray[np.float64]
 
@@ -104,6 +104,11 @@ class Log:
         return next((array.shape[1] for array in self.channels.values()), 0)
 
     @property
+    def on_disk(self) -> bool:
+        """Whether its channels are kept on disk, because it is long."""
+        return any(isinstance(values, Spool) for values in self.channels.values())
+
+    @property
     def rate_hz(self) -> float:
         """Samples per second: the inverse of the median step; NaN with fewer than two samples."""
         return float(1.0 / np.median(np.diff(self.time))) if self.samples > 1 else float("nan")
@@ -134,17 +139,9 @@ class Log:
 
     def part(self, rows: slice) -> Log:
         """Some of the samples: in memory, unless there are too many."""
-        time = self.time[rows]
-        channels = {name: _rows_of(values, rows, len(time)) for name, values in self.channels.items()}
-        return replace(self, time=time, channels=channels)
+        channels = {name: cut_rows(values, rows) for name, values in self.channels.items()}
+        return replace(self, time=self.time[rows], channels=channels)
 
     def changed(self, step: Step, **fields: Any) -> Log:
         """The log with other fields and one more step in its history."""
         return replace(self, **fields, history=(*self.history, step))
-
-
-def _rows_of(values: Samples, rows: slice, count: int) -> Samples:
-    """Some rows of a channel; a view where it is on disk and they are still many."""
-    if isinstance(values, Spool) and count > LONG and rows.step in (None, 1):
-        return values.view(rows)
-    return values[rows]

@@ -119,25 +119,6 @@ def open_table(path: Path, mapping: LogMapping | None) -> Table:
     return _READERS[kind](path)
 
 
-def meaning_of(
-    table: Table, mapping: LogMapping | None, needed: Sequence[str] = FIT_CHANNELS
-) -> tuple[LogMapping, tuple[Step, ...]]:
-    """The mapping given, completed by what the file's names tell, or one that is guessed; for logs in pieces.
-
-    Args:
-        table: the file, or the first piece of it.
-        mapping: what the user says, if anything.
-        needed: channels that must be there.
-    """
-    if mapping is not None and any(part.moved for part in mapping.channels.values()):
-        raise FileError(
-            f"{table.path.name} is read in pieces, but delay_s and thin of a mapping move values between "
-            "samples, which takes the whole log. Read it with read_log, save it with save_log, and use that; "
-            "or cut it into shorter logs."
-        )
-    return _meaning(table, mapping, needed)
-
-
 def _meaning(
     table: Table, mapping: LogMapping | None, needed: Sequence[str]
 ) -> tuple[LogMapping, tuple[Step, ...]]:

@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.core.errors import FileError
+from dynid.logs import spool
 from dynid.logs.held_samples import fresh_rows
 from dynid.logs.log import Step
 from dynid.logs.resample import interpolate
+from dynid.logs.spool import Samples, by_columns, writer_of
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -50,7 +52,7 @@ class Retimed:
     """Stamps and channels of a log after channels were moved in time, and the steps that say so."""
 
     time: FloatArray
-    channels: Mapping[str, FloatArray]
+    channels: Mapping[str, Samples]
     steps: tuple[Step, ...]
 
 
@@ -71,7 +73,7 @@ def same_stamps(own: FloatArray, time: FloatArray) -> bool:
 
 
 def retimed(
-    time: FloatArray, channels: Mapping[str, FloatArray], timings: Mapping[str, Timing], onto: str
+    time: FloatArray, channels: Mapping[str, Samples], timings: Mapping[str, Timing], onto: str
 ) -> Retimed:
     """Read channels at the log's stamps by cubic splines; samples where one has no values are left out.
 
@@ -107,23 +109,24 @@ def retimed(
     if kept < len(time):
         note = f"{len(time) - kept} of {len(time)} samples were left out, where {_listed(timings)} no values."
         steps.append(Step("cut to overlap", {"left_out": len(time) - kept, "kept": kept}, note))
-    return Retimed(time[inside], {name: values[inside] for name, values in made.items()}, tuple(steps))
+    if kept < len(time):
+        made = {name: by_columns(lambda x: x[inside], values) for name, values in made.items()}
+    return Retimed(time[inside], made, tuple(steps))
 
 
-def _read_at(
-    time: FloatArray, values: FloatArray, timing: Timing, channel: str
-) -> tuple[FloatArray, BoolArray]:
+def _read_at(time: FloatArray, values: Samples, timing: Timing, channel: str) -> tuple[Samples, BoolArray]:
     """A channel at the log's stamps, and whether it was sampled around them."""
     axes = values.shape[1]
     delays = np.broadcast_to(np.array(timing.delay_s, dtype=float), (axes,))
-    read, inside = np.empty((len(time), axes)), np.ones(len(time), dtype=bool)
+    read, inside = writer_of(len(time), axes, on_disk=len(time) > spool.LONG), np.ones(len(time), dtype=bool)
     good = _increasing(timing.own)
     for axis, delay in enumerate(delays):
-        rows = good if timing.thin == 1 else fresh_rows(values[:, axis], timing.thin, good, channel, axis)
-        moments = timing.own[rows] - delay
-        read[:, axis], here = _column_at(time, moments, values[rows, axis])
+        x = values[:, axis]
+        rows = good if timing.thin == 1 else fresh_rows(x, timing.thin, good, channel, axis)
+        at, here = _column_at(time, timing.own[rows] - delay, x[rows])
+        read.put(axis, at)
         inside &= here
-    return read, inside
+    return read.finish(), inside
 
 
 def _column_at(time: FloatArray, own: FloatArray, values: FloatArray) -> tuple[FloatArray, BoolArray]:

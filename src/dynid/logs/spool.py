@@ -119,9 +119,15 @@ class Spool:
         if isinstance(rows, int | np.integer):
             row = range(len(self))[rows]
             return self[row : row + 1, axes][0]
-        if isinstance(axes, slice):
-            return np.stack([self._column(axis, rows) for axis in self._axes[axes]], axis=1)
-        return self._column(self._axes[axes], rows)
+        if not isinstance(axes, slice):
+            return self._column(self._axes[axes], rows)
+        chosen = self._axes[axes]
+        read = np.empty((0, len(chosen)))
+        for k, axis in enumerate(chosen):
+            x = self._column(axis, rows)
+            read = np.empty((len(x), len(chosen))) if k == 0 else read
+            read[:, k] = x
+        return read
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """All samples, in memory."""
@@ -192,13 +198,51 @@ class SpoolWriter:
         return Spool(self._file, 0, self._rows, tuple(range(self._axes)))
 
 
+class ArrayWriter:
+    """Fills an array in memory as ``SpoolWriter`` fills one on disk.
+
+    Args:
+        samples: number of samples.
+        axes: number of axes.
+    """
+
+    def __init__(self, samples: int, axes: int) -> None:
+        """Begin with nothing known."""
+        self._values = np.empty((samples, axes))
+
+    def put(self, axis: int, values: FloatArray) -> None:
+        """Write all samples of one axis, (samples,)."""
+        self._values[:, axis] = values
+
+    def finish(self) -> FloatArray:
+        """What was written."""
+        return self._values
+
+
 Samples = FloatArray | Spool
 """Samples of some axes, (samples, axes): an array in memory, or on disk when they are many."""
+
+
+def writer_of(samples: int, axes: int, *, on_disk: bool) -> ArrayWriter | SpoolWriter:
+    """Room for so many samples, to be filled axis by axis."""
+    return SpoolWriter(axes) if on_disk else ArrayWriter(samples, axes)
 
 
 def blocks(samples: int, size: int = TILE) -> Iterator[slice]:
     """Consecutive row blocks that cover so many samples."""
     return (slice(at, min(at + size, samples)) for at in range(0, samples, size))
+
+
+def cut_rows(values: Samples, rows: slice) -> Samples:
+    """Consecutive rows, or one of some: a view where they are on disk and still many, else in memory.
+
+    Args:
+        values: (samples, axes).
+        rows: which.
+    """
+    if isinstance(values, Spool) and rows.step in (None, 1) and len(range(*rows.indices(len(values)))) > LONG:
+        return values.view(rows)
+    return values[rows]
 
 
 def by_rows(function: Callable[[FloatArray], FloatArray], values: Samples) -> Samples:
@@ -219,19 +263,19 @@ def by_rows(function: Callable[[FloatArray], FloatArray], values: Samples) -> Sa
 
 
 def by_columns(function: Callable[[FloatArray], FloatArray], values: Samples) -> Samples:
-    """A function of single axes, (samples,) to (other samples,), of all of them; kept where the values are.
+    """A function of single axes, (samples,) to (other samples,), of all of them.
 
     Args:
-        function: looks at no other axis than its own.
-        values: in memory or on disk.
+        function: looks at no other axis than its own; gives as many samples for each.
+        values: in memory, or on disk, where the outcome is kept then too.
     """
-    axes = range(values.shape[1])
-    if not isinstance(values, Spool):
-        return np.stack([function(np.ascontiguousarray(values[:, axis])) for axis in axes], axis=1)
-    writer = SpoolWriter(len(axes))
-    for axis in axes:
-        writer.put(axis, function(values[:, axis]))
-    return writer.finish()
+    writer: ArrayWriter | SpoolWriter | None = None
+    for axis in range(values.shape[1]):
+        made = function(np.ascontiguousarray(values[:, axis]))
+        if writer is None:
+            writer = writer_of(len(made), values.shape[1], on_disk=isinstance(values, Spool))
+        writer.put(axis, made)
+    return values if writer is None else writer.finish()
 
 
 def _no_room(error: OSError) -> FileError:

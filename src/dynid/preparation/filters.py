@@ -52,12 +52,6 @@ def low_pass(
     return zero_phase(x, butterworth_poles(order, edge), pad)
 
 
-def decay_samples(cutoff_hz: float, rate_hz: float, order: int, tolerance: float) -> int:
-    """Samples after which the filter has forgotten all but ``tolerance`` of a disturbance."""
-    slowest = float(np.max(np.abs(butterworth_poles(order, _checked_edge(cutoff_hz, rate_hz)))))
-    return math.ceil(math.log(tolerance) / math.log(slowest)) if slowest > 0 else order
-
-
 def _checked_edge(cutoff_hz: float, rate_hz: float) -> float:
     """Cut-off as a share of half the rate."""
     if not 0.0 < cutoff_hz < rate_hz / 2.0:

@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
+_AT_ONCE = 500_000
+"""Samples whose windows are sorted together, which takes ten times their memory."""
 _SMALL = 31
 """Windows up to here are sorted by comparing whole signals; their number grows with the window's square."""
 
@@ -24,7 +26,15 @@ def running_median(x: FloatArray, window: int) -> FloatArray:
         return made
     half = window // 2
     padded = np.pad(x, half, mode="reflect")
-    shifted = [padded[i : i + len(x)] for i in range(window)]
+    return np.concatenate(
+        [_median_of(padded[at : at + _AT_ONCE + 2 * half], window) for at in range(0, len(x), _AT_ONCE)]
+    )
+
+
+def _median_of(padded: FloatArray, window: int) -> FloatArray:
+    """Medians of all whole windows, (samples − window + 1,)."""
+    half, count = window // 2, len(padded) - window + 1
+    shifted = [padded[i : i + count] for i in range(window)]
     # Of half the window and two more, neither the least nor the largest can be the median: forget both, take
     # in the next, and so on; what is left is the median.
     pool, waiting = shifted[: half + 2], shifted[half + 2 :]

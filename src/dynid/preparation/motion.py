@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dynid.core.errors import ShapeError
 from dynid.logs.log import Source, Step
+from dynid.logs.spool import TILE, Samples, Spool, blocks, cut_rows
 
 FloatArray = NDArray[np.float64]
+SIGNALS = ("q", "qd", "qdd", "tau")
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +23,7 @@ class Motion:
     Args:
         name: name of the experiment.
         time: stamps [s], (samples,).
-        q: positions (samples, coordinates) [rad or m].
+        q: positions (samples, coordinates) [rad or m]: an array, or a spool on disk where the log is long.
         qd: speeds.
         qdd: accelerations.
         tau: torques [N m or N].
@@ -31,30 +34,65 @@ class Motion:
 
     name: str
     time: FloatArray
-    q: FloatArray
-    qd: FloatArray
-    qdd: FloatArray
-    tau: FloatArray
+    q: Samples
+    qd: Samples
+    qdd: Samples
+    tau: Samples
     rate_hz: float
     history: tuple[Step, ...] = ()
     sources: tuple[Source, ...] = ()
 
     def __post_init__(self) -> None:
         """Check that all signals have the same shape and are finite."""
-        for name in ("q", "qd", "qdd", "tau"):
-            array = np.ascontiguousarray(getattr(self, name), dtype=float)
-            if array.shape != np.shape(self.q) or array.ndim != 2 or len(array) != len(self.time):
+        for name in SIGNALS:
+            given = getattr(self, name)
+            values = given if isinstance(given, Spool) else np.ascontiguousarray(given, dtype=float)
+            if values.shape != np.shape(self.q) or values.ndim != 2 or len(values) != len(self.time):
                 raise ShapeError(
-                    f"{name} of motion {self.name!r} has shape {array.shape}; expected "
+                    f"{name} of motion {self.name!r} has shape {values.shape}; expected "
                     f"({len(self.time)}, {np.shape(self.q)[-1]})."
                 )
-            if not np.all(np.isfinite(array)):
+            if not _is_finite(values):
                 raise ShapeError(
                     f"{name} of motion {self.name!r} holds values that are not finite; run the data check."
                 )
-            object.__setattr__(self, name, array)
+            object.__setattr__(self, name, values)
 
     @property
     def samples(self) -> int:
         """Number of samples."""
         return len(self.time)
+
+    @property
+    def on_disk(self) -> bool:
+        """Whether its signals are kept on disk, because they are long."""
+        return any(isinstance(getattr(self, name), Spool) for name in SIGNALS)
+
+    @property
+    def nbytes(self) -> int:
+        """Size of its signals and stamps, wherever they are kept."""
+        return self.time.nbytes + self.q.nbytes + self.qd.nbytes + self.qdd.nbytes + self.tau.nbytes
+
+    def part(self, rows: slice) -> Motion:
+        """Consecutive samples of it."""
+        q, qd, qdd, tau = (cut_rows(getattr(self, name), rows) for name in SIGNALS)
+        return replace(self, time=self.time[rows], q=q, qd=qd, qdd=qdd, tau=tau)
+
+    def pieces(self, size: int = TILE) -> Iterator[Motion]:
+        """The motion itself, or, where it is kept on disk, its parts one after the other, in memory.
+
+        Args:
+            size: samples of such a part.
+        """
+        if not self.on_disk:
+            yield self
+            return
+        for rows in blocks(self.samples, size):
+            yield self.part(rows)
+
+
+def _is_finite(values: Samples) -> bool:
+    """Whether all values are, looked at axis by axis where they are on disk."""
+    if isinstance(values, Spool):
+        return all(bool(np.all(np.isfinite(values[:, axis]))) for axis in range(values.shape[1]))
+    return bool(np.all(np.isfinite(values)))

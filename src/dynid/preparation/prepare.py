@@ -1,26 +1,36 @@
-"""From a log to a motion: filtered positions, speeds, accelerations and torques."""
+"""From a log to a motion: filtered positions, speeds, accelerations and torques, axis by axis."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
+from numpy.typing import NDArray
 
-from dynid.core.errors import ShapeError
+from dynid.core.errors import DynidError, NotTrustworthyError, ShapeError, unknown_name
 from dynid.logs.log import Log, Step
-from dynid.logs.resample import grid
+from dynid.logs.resample import SAME_RATE, grid, interpolate, is_even, steady_rate
+from dynid.logs.spool import Samples, writer_of
+from dynid.preparation.derivative import speed_and_acceleration
+from dynid.preparation.filters import low_pass
 from dynid.preparation.motion import Motion
+from dynid.preparation.outliers import replace_outliers
 from dynid.preparation.preparation import Preparation
-from dynid.preparation.rate import target_rate
-from dynid.preparation.steps import cleaned, dropped, interpolated, signals_of, states_of, trimmed
+from dynid.preparation.rloess import rloess, window_samples
 
+FloatArray = NDArray[np.float64]
 FEWEST_SAMPLES = 5
 """Samples a log must have after trimming, whatever the plan."""
+_SLOWEST = 0.8
+"""Share of the log's rate below which interpolation would fold high frequencies into low ones."""
 
 
 def prepare(log: Log, plan: Preparation) -> Motion:
     """Run the steps of a plan on a log, in the plan's order, and record what each changed (P0 §II, P1 §2.2).
 
     Decimation and speed masks belong to the regression, which has the columns to filter in parallel; they are
-    not run here.
+    not run here. A log on disk gives a motion on disk, and one axis at a time is held in memory.
 
     Args:
         log: joint side, with position and torque, finite, stamps increasing.
@@ -30,33 +40,241 @@ def prepare(log: Log, plan: Preparation) -> Motion:
         NotTrustworthyError: when values or stamps must be repaired first (`dynid check`).
         ShapeError: when the log is too short for the plan.
     """
-    signals, trim = trimmed(signals_of(log), plan)
-    refuse_short(len(signals), log.name)
-    signals, clean = cleaned(signals, plan)
-    rate, uneven = target_rate(signals.time, plan)
-    resample: Step | None = None
-    start = float(signals.time[0])
-    if uneven:
-        signals, resample = interpolated(signals, grid(start, float(signals.time[-1]), rate), rate)
-    refuse_short(len(signals), log.name)
-    states, smoothing = states_of(signals, rate, plan)
-    kept, drop = dropped(len(signals), plan, log.name)
-    states = states.part(kept.start, kept.stop)
-    steps = (trim, clean, resample, *smoothing, drop)
+    refuse_unprepared(log)
+    course = _course(log, plan)
+    groups = [slice(axis, axis + 1) for axis in range(log.axes)] if log.on_disk else [slice(0, log.axes)]
+    samples = course.kept.stop - course.kept.start
+    q, qd, qdd, tau = (writer_of(samples, log.axes, on_disk=log.on_disk) for _ in range(4))
+    changes = []
+    for axes in groups:
+        positions = _prepared_positions(log.channels["position"][course.rows, axes], course)
+        torques = _prepared_torques(log.channels["torque"][course.rows, axes], course)
+        for k in range(axes.stop - axes.start):
+            for writer, values in zip((q, qd, qdd), positions.signals, strict=True):
+                writer.put(axes.start + k, values[course.kept, k])
+            tau.put(axes.start + k, torques.signals[0][course.kept, k])
+        changes.append((positions, torques))
     return Motion(
         name=log.name,
-        time=start + np.arange(kept.start, kept.stop) / rate,
-        q=states.q,
-        qd=states.qd,
-        qdd=states.qdd,
-        tau=states.tau,
-        rate_hz=rate,
-        history=(*log.history, *(step for step in steps if step is not None)),
+        time=course.start + np.arange(course.kept.start, course.kept.stop) / course.rate_hz,
+        q=q.finish(),
+        qd=qd.finish(),
+        qdd=qdd.finish(),
+        tau=tau.finish(),
+        rate_hz=course.rate_hz,
+        history=(*log.history, *_steps(course, log, changes)),
         sources=log.sources,
     )
 
 
-def refuse_short(samples: int, name: str) -> None:
+@dataclass(frozen=True, eq=False)
+class _Course:
+    """What a plan means for one log, the same for all its axes.
+
+    Args:
+        plan: the plan.
+        rows: samples of the log that are not trimmed.
+        time: their stamps [s].
+        at: even stamps to interpolate to [s]; None when the samples are even already.
+        rate_hz: rate of the motion.
+        kept: samples of the motion that are left when its ends are dropped.
+    """
+
+    plan: Preparation
+    rows: slice
+    time: FloatArray
+    at: FloatArray | None
+    rate_hz: float
+    kept: slice
+
+    @property
+    def start(self) -> float:
+        """First stamp before the ends are dropped [s]."""
+        return float(self.time[0])
+
+    @property
+    def samples(self) -> int:
+        """Samples while the ends are still there."""
+        return len(self.time) if self.at is None else len(self.at)
+
+
+@dataclass(frozen=True, eq=False)
+class _PreparedAxes:
+    """Signals of some axes, and what was done to them.
+
+    Args:
+        signals: (samples, axes) each.
+        replaced: outliers that were replaced.
+        moved: sum of the squares by which the low-pass moved values.
+    """
+
+    signals: tuple[FloatArray, ...]
+    replaced: int
+    moved: float
+
+
+def _course(log: Log, plan: Preparation) -> _Course:
+    t = log.time
+    rows = slice(0, len(t))
+    if (plan.trim_start_s or plan.trim_end_s) and len(t):
+        start = int(np.searchsorted(t, t[0] + plan.trim_start_s, side="left"))
+        stop = int(np.searchsorted(t, t[-1] - plan.trim_end_s, side="right"))
+        rows = slice(start, max(start, stop))
+    time = t[rows]
+    _refuse_short(len(time), log.name)
+    rate, uneven = target_rate(time, plan)
+    at = grid(float(time[0]), float(time[-1]), rate) if uneven else None
+    samples = len(time) if at is None else len(at)
+    _refuse_short(samples, log.name)
+    first, last = plan.ends
+    if samples <= first + last:
+        raise ShapeError(
+            f"Log {log.name!r} has {samples} samples at this step and the plan drops {first} at the start "
+            f"and {last} at the end; nothing is left. Drop fewer or use a longer log."
+        )
+    return _Course(plan, rows, time, at, rate, slice(first, samples - last))
+
+
+def target_rate(time: FloatArray, plan: Preparation) -> tuple[float, bool]:
+    """The rate a plan asks for, and whether the samples must be interpolated to get there.
+
+    Args:
+        time: stamps [s], increasing.
+        plan: its ``stamps`` and ``resample_hz`` count.
+    """
+    own = steady_rate(time)
+    if plan.resample_hz is not None and plan.resample_hz < _SLOWEST * own:
+        raise DynidError(
+            f"resample_hz is {plan.resample_hz:g} Hz and the log has {own:g} Hz; interpolation may not lower "
+            "the rate by more than a fifth. Use the decimation to lower it: it filters first."
+        )
+    rate = own if plan.resample_hz is None else plan.resample_hz
+    if plan.stamps == "even":
+        return own, False
+    changed = abs(rate / own - 1.0) > SAME_RATE
+    return rate, changed or plan.stamps == "measured" or not is_even(time)
+
+
+def _prepared_positions(raw: FloatArray, course: _Course) -> _PreparedAxes:
+    """Positions without outliers, at the rate, low-passed, with speeds and accelerations."""
+    plan = course.plan
+    x, replaced = _even(raw, course)
+    q, moved = _low_passed(x, plan.cutoff_hz, course)
+    qd, qdd = speed_and_acceleration(q, course.rate_hz, plan.difference_points)
+    if plan.rloess_acceleration:
+        qdd = rloess(qdd, plan.rloess_acceleration)
+    return _PreparedAxes((q, qd, qdd), replaced, moved)
+
+
+def _prepared_torques(raw: FloatArray, course: _Course) -> _PreparedAxes:
+    """Torques without outliers, at the rate, low-passed or smoothed."""
+    plan = course.plan
+    x, replaced = _even(raw, course)
+    tau, moved = _low_passed(x, plan.torque_cutoff_hz, course)
+    if plan.rloess_torque:
+        tau = rloess(tau, plan.rloess_torque)
+    return _PreparedAxes((tau,), replaced, moved)
+
+
+def _even(raw: FloatArray, course: _Course) -> tuple[FloatArray, int]:
+    """Values without outliers at even stamps, and how many outliers there were."""
+    plan, replaced = course.plan, 0
+    if plan.median_window > 1:
+        cleaned = replace_outliers(raw, plan.median_window, plan.median_threshold)
+        raw, replaced = cleaned.values, sum(cleaned.replaced)
+    return (raw if course.at is None else interpolate(course.time, raw, course.at)), replaced
+
+
+def _low_passed(x: FloatArray, cutoff_hz: float | None, course: _Course) -> tuple[FloatArray, float]:
+    """Values below a cut-off, and the sum of the squares of what was taken off."""
+    if cutoff_hz is None:
+        return x, 0.0
+    y = low_pass(x, cutoff_hz, course.rate_hz, course.plan.order, course.plan.convention)
+    return y, float(np.sum((y - x) ** 2))
+
+
+def _steps(
+    course: _Course, log: Log, changes: Sequence[tuple[_PreparedAxes, _PreparedAxes]]
+) -> tuple[Step, ...]:
+    """What was done, in the order of the plan."""
+    plan, steps = course.plan, list[Step]()
+    before, after = course.rows.start, log.samples - course.rows.stop
+    if plan.trim_start_s or plan.trim_end_s:
+        options = {"trim_start_s": plan.trim_start_s, "trim_end_s": plan.trim_end_s}
+        note = f"dropped {before} samples at the start and {after} at the end"
+        steps.append(Step("trim", options, note))
+    if plan.median_window > 1:
+        outliers = [sum(positions.replaced for positions, _ in changes)]
+        outliers.append(sum(torques.replaced for _, torques in changes))
+        settings = {"median_window": plan.median_window, "median_threshold": plan.median_threshold}
+        note = f"replaced {outliers[0]} positions and {outliers[1]} torques"
+        steps.append(Step("median filter", settings, note))
+    if course.at is not None:
+        note = f"interpolated {len(course.time)} samples to {len(course.at)} at {course.rate_hz:g} Hz"
+        steps.append(Step("resample", {"rate_hz": course.rate_hz}, note))
+    count = course.samples * log.axes
+    if plan.cutoff_hz is not None:
+        moved = sum(positions.moved for positions, _ in changes) / count
+        steps.append(_low_pass_step("position", plan.cutoff_hz, plan, moved))
+    differences = {"rate_hz": course.rate_hz, "points": plan.difference_points}
+    steps.append(Step("central differences", differences, "speed, then acceleration from the speed"))
+    if plan.torque_cutoff_hz is not None:
+        moved = sum(torques.moved for _, torques in changes) / count
+        steps.append(_low_pass_step("torque", plan.torque_cutoff_hz, plan, moved))
+    for what, span in (("acceleration", plan.rloess_acceleration), ("torque", plan.rloess_torque)):
+        if span:
+            note = f"local quadratics over {window_samples(course.samples, span)} samples"
+            steps.append(Step(f"{what} RLOESS", {"span": span}, note))
+    first, last = plan.ends
+    if first or last:
+        note = f"dropped {first} samples at the start and {last} at the end, where the filter swings in"
+        steps.append(Step("drop ends", {"start": first, "end": last}, note))
+    return tuple(steps)
+
+
+def _low_pass_step(what: str, cutoff_hz: float, plan: Preparation, moved: float) -> Step:
+    options = {"cutoff_hz": cutoff_hz, "order": plan.order, "convention": plan.convention}
+    return Step(f"{what} low-pass", options, f"{what}s moved by {np.sqrt(moved):.3g} rms")
+
+
+def refuse_unprepared(log: Log) -> None:
+    """Refuse a log that cannot be prepared, with a sentence on why."""
+    if log.side != "joint":
+        raise DynidError(
+            f"Log {log.name!r} holds motor-side signals; convert it to the joint side with the robot's "
+            "drives (to_joint_side) before preparing it."
+        )
+    for name in ("position", "torque"):
+        if name not in log.channels:
+            raise unknown_name(
+                f"channel in log {log.name!r}", name, log.channels, "A fit needs position and torque."
+            )
+        bad = _not_finite(log.channels[name])
+        if bad:
+            raise NotTrustworthyError(
+                f"{bad} values of the {name} in log {log.name!r} are not finite; run `dynid check` on it "
+                "and repair it."
+            )
+    if not np.all(np.isfinite(log.time)):
+        raise NotTrustworthyError(
+            f"Some stamps of log {log.name!r} are not finite; run `dynid check` on it and repair it."
+        )
+    wrong = np.flatnonzero(np.diff(log.time) <= 0)
+    if len(wrong):
+        raise NotTrustworthyError(
+            f"{len(wrong)} stamps of log {log.name!r} repeat or go backward, the first after t = "
+            f"{log.time[wrong[0]]:.6g} s; run `dynid check` on it and repair it."
+        )
+
+
+def _not_finite(values: Samples) -> int:
+    """How many values are not finite."""
+    if isinstance(values, np.ndarray):
+        return int(np.count_nonzero(~np.isfinite(values)))
+    return sum(int(np.count_nonzero(~np.isfinite(values[:, axis]))) for axis in range(values.shape[1]))
+
+
+def _refuse_short(samples: int, name: str) -> None:
     """Refuse logs with too few samples for any derivative."""
     if samples < FEWEST_SAMPLES:
         raise ShapeError(

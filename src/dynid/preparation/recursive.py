@@ -18,6 +18,8 @@ FloatArray = NDArray[np.float64]
 ComplexArray = NDArray[np.complex128]
 _BLOCK = 64
 """Samples in a block: fewer cost more steps of the recursion, more cost a larger product; measured."""
+_PIECE = 4096
+"""Blocks that are worked on at once: 2 MB per signal, so that a long one is not held several times."""
 
 
 def zero_phase(x: FloatArray, poles: ComplexArray, pad: int) -> FloatArray:
@@ -74,11 +76,16 @@ class _OneWay:
     def filtered(self, rows: FloatArray) -> FloatArray:
         """Outputs (k, n) for signals (k, n)."""
         k, n = rows.shape
-        whole = np.zeros((k, -(-n // _BLOCK), _BLOCK))
-        whole.reshape(k, -1)[:, :n] = rows
-        made = whole @ self.product
-        m = len(self.poles)
-        sums = made[..., _BLOCK : _BLOCK + m] + 1j * made[..., _BLOCK + m :]
-        before, _ = handed_right(self.poles**_BLOCK, sums, rows[:, :1] / (1.0 - self.poles))
-        outputs = made[..., :_BLOCK] + real_product(before, self.from_state)
-        return outputs.reshape(k, -1)[:, :n]
+        outputs = np.empty((k, n))
+        state = rows[:, :1] / (1.0 - self.poles)
+        m, size = len(self.poles), _PIECE * _BLOCK
+        for first in range(0, n, size):
+            part = rows[:, first : first + size]
+            whole = np.zeros((k, -(-part.shape[1] // _BLOCK), _BLOCK))
+            whole.reshape(k, -1)[:, : part.shape[1]] = part
+            made = whole @ self.product
+            sums = made[..., _BLOCK : _BLOCK + m] + 1j * made[..., _BLOCK + m :]
+            before, state = handed_right(self.poles**_BLOCK, sums, state)
+            made[..., :_BLOCK] += real_product(before, self.from_state)
+            outputs[:, first : first + size] = made[..., :_BLOCK].reshape(k, -1)[:, : part.shape[1]]
+        return outputs

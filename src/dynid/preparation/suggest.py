@@ -18,11 +18,13 @@ from dynid.preparation.derivative import central_difference
 from dynid.preparation.filters import low_pass
 from dynid.preparation.outliers import replace_outliers
 from dynid.preparation.preparation import Preparation
+from dynid.preparation.prepare import refuse_unprepared
 from dynid.preparation.spectrum import FEWEST_SAMPLES, PositionSpectrum, position_spectrum
-from dynid.preparation.steps import Signals, signals_of
 
 FloatArray = NDArray[np.float64]
 
+_STRETCH = 300_000
+"""Samples of a log on disk that are looked at: minutes of motion, and 100 MB in memory for seven axes."""
 _ABOVE_BAND = 2.5
 """Trusted frequency over the band of the regression: a filter there takes 0.07 % off in the band."""
 _ROWS = 100
@@ -92,13 +94,19 @@ def suggest(log: Log) -> Suggestion:
     Args:
         log: joint side, with position and torque.
     """
-    signals = signals_of(log)
-    if len(signals) < FEWEST_SAMPLES:
-        return _for_short(signals)
-    rate = steady_rate(signals.time)
+    refuse_unprepared(log)
+    samples = log.samples
+    if log.on_disk:
+        first = (samples - _STRETCH) // 2
+        log = log.part(slice(first, first + _STRETCH))
+    if log.samples < FEWEST_SAMPLES:
+        return _for_short(log)
+    rate = steady_rate(log.time)
     why: dict[str, str] = {}
-    window = _spike_window(signals, why)
-    q, even = _even_positions(signals, window, rate)
+    if log.samples < samples:
+        why["samples"] = f"The log is long: its {log.samples} samples in the middle were looked at."
+    window = _spike_window(log, why)
+    q, even = _even_positions(log, window, rate)
     if not even:
         why["stamps"] = f"The stamps are uneven: positions and torques are interpolated to {rate:.6g} Hz."
     spectrum = position_spectrum(q, rate)
@@ -128,10 +136,10 @@ def suggest(log: Log) -> Suggestion:
     return Suggestion(plan, why, facts)
 
 
-def _for_short(signals: Signals) -> Suggestion:
+def _for_short(log: Log) -> Suggestion:
     """Safe defaults where a spectrum says too little."""
-    samples = len(signals)
-    rate = steady_rate(signals.time) if samples > 2 else float("nan")
+    samples = log.samples
+    rate = steady_rate(log.time) if samples > 2 else float("nan")
     reason = f"The log has {samples} samples, fewer than {FEWEST_SAMPLES}: its spectrum says too little. "
     if samples < 32:
         plan = Preparation()
@@ -156,9 +164,9 @@ def _shown(value: Any, unit: str) -> str:
     return f"{text:g} {unit}".rstrip() if isinstance(text, float) else f"{text} {unit}".rstrip()
 
 
-def _spike_window(signals: Signals, why: dict[str, str]) -> int:
+def _spike_window(log: Log, why: dict[str, str]) -> int:
     """Window of the outlier filter if single samples stand out, else 0."""
-    both = np.concatenate([signals.q, signals.tau], axis=1)
+    both = np.concatenate([log.array("position"), log.array("torque")], axis=1)
     replaced = sum(replace_outliers(both, _SPIKE_WINDOW, _SPIKE).replaced)
     if not replaced:
         return 0
@@ -169,13 +177,14 @@ def _spike_window(signals: Signals, why: dict[str, str]) -> int:
     return _SPIKE_WINDOW
 
 
-def _even_positions(signals: Signals, window: int, rate: float) -> tuple[FloatArray, bool]:
+def _even_positions(log: Log, window: int, rate: float) -> tuple[FloatArray, bool]:
     """Positions at a constant rate, without spikes."""
-    q = replace_outliers(signals.q, window, _SPIKE).values if window else signals.q
-    if is_even(signals.time):
+    q = log.array("position")
+    q = replace_outliers(q, window, _SPIKE).values if window else q
+    if is_even(log.time):
         return q, True
-    at = grid(float(signals.time[0]), float(signals.time[-1]), rate)
-    return interpolate(signals.time, q, at), False
+    at = grid(float(log.time[0]), float(log.time[-1]), rate)
+    return interpolate(log.time, q, at), False
 
 
 def _decimation(samples: int, chosen: Bandwidth, why: dict[str, str]) -> int:

@@ -12,6 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.logs.spool import Samples
 from dynid.preparation.motion import Motion
 
 FloatArray = NDArray[np.float64]
@@ -32,7 +33,7 @@ class PositionSeries(Protocol):
         """Stamps [s]."""
 
     @property
-    def q(self) -> FloatArray:
+    def q(self) -> Samples:
         """Positions (samples, coordinates)."""
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from dynid.base.base_map import BaseMap
 from dynid.base.find import base_of
-from dynid.compile.kernels import RobotKernels, kernels
+from dynid.compile.kernels import kernels
 from dynid.core.errors import DynidError, ShapeError
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
@@ -14,7 +14,7 @@ from dynid.preparation.preparation import Preparation
 from dynid.problem.accumulate import Accumulator
 from dynid.problem.matlab_rows import matlab_blocks, matlab_offset
 from dynid.problem.problem import Experiment, Problem
-from dynid.problem.stream import RowStream, regression_samples, structure
+from dynid.problem.stream import regression_samples, streamed_blocks, structure
 
 BUDGET_BYTES = 200_000_000
 
@@ -28,13 +28,12 @@ def build_problem(
     budget_bytes: float = BUDGET_BYTES,
     block_samples: int | None = None,
     threads: int = 1,
-    pieces: bool = False,
 ) -> Problem:
     """Fold the rows τ = W χ of all motions into triangular factors (P0 §II, P1 §2.2).
 
     Torques and every column are low-passed and decimated alike, then rows of joint j with |q̇_j| below its
-    threshold are left out. Each motion is used once and may be forgotten by its maker; memory does not grow
-    with their number or length once rows no longer fit the budget.
+    threshold are left out. Motions are read block by block, each once: memory does not grow with their number
+    or length once rows no longer fit the budget.
 
     Args:
         robot: the robot.
@@ -44,20 +43,21 @@ def build_problem(
         budget_bytes: memory that rows and motions may take together to be kept for later use.
         block_samples: regression samples folded at once; chosen for the caches when None.
         threads: how many share the samples of a regressor call.
-        pieces: whether the motions are successive pieces of one experiment, as ``prepare_chunks`` yields
-            them; the rows are then those of the whole, to rounding.
     """
     found = base_of(robot) if base is None else base
     compiled = kernels(robot, found.columns, threads=threads)
     _check_thresholds(robot, plan)
+    rows_of = matlab_blocks if plan.convention == "matlab" and plan.decimation > 1 else streamed_blocks
     folded = Accumulator(structure(compiled), budget_bytes)
     experiments: list[Experiment] = []
     kept: list[Motion] | None = []
-    for group in [motions] if pieces else ([motion] for motion in motions):
-        experiment, used = _folded(robot, compiled, group, plan, folded, block_samples)
-        experiments += [] if experiment is None else [experiment]
+    for motion in motions:
+        _check_motion(robot, motion)
+        for block in rows_of(compiled, motion, plan, block_samples):
+            folded.add(block)
+        experiments.append(_experiment(motion, plan, folded.end_experiment()))
         room = budget_bytes - folded.row_bytes if folded.keeps_rows else 0.0
-        kept = None if used is None else _with_motion(kept, used, room)
+        kept = _with_motion(kept, motion, room)
     if not experiments:
         raise DynidError("No motion was given; give at least one.")
     return Problem(
@@ -65,47 +65,18 @@ def build_problem(
     )
 
 
-def _folded(
-    robot: Robot,
-    compiled: RobotKernels,
-    pieces: Iterable[Motion],
-    plan: Preparation,
-    folded: Accumulator,
-    block_samples: int | None,
-) -> tuple[Experiment | None, Motion | None]:
-    """One experiment from its pieces, None without any, and its motion if that came whole."""
-    rows = RowStream(compiled, plan, block_samples)
-    first, samples, whole = None, 0, True
-    for motion in pieces:
-        _check_motion(robot, motion)
-        first, whole = (motion, True) if first is None else (first, False)
-        samples += motion.samples
-        if plan.convention == "matlab" and plan.decimation > 1:
-            _refuse_pieces(whole)
-            blocks = matlab_blocks(compiled, motion, plan, block_samples)
-        else:
-            blocks = rows.push(motion)
-        for block in blocks:
-            folded.add(block)
-    if first is None:
-        return None, None
-    for block in rows.finish():
-        folded.add(block)
-    return _experiment(first, samples, plan, folded.end_experiment()), first if whole else None
-
-
-def _experiment(first: Motion, samples: int, plan: Preparation, rows: tuple[int, ...]) -> Experiment:
-    offset = matlab_offset(samples, plan)
+def _experiment(motion: Motion, plan: Preparation, rows: tuple[int, ...]) -> Experiment:
+    offset = matlab_offset(motion.samples, plan)
     return Experiment(
-        first.name,
-        samples,
-        first.rate_hz,
-        regression_samples(samples, plan),
-        float(first.time[0]) + offset / first.rate_hz,
-        plan.decimation / first.rate_hz,
+        motion.name,
+        motion.samples,
+        motion.rate_hz,
+        regression_samples(motion.samples, plan),
+        float(motion.time[0]) + offset / motion.rate_hz,
+        plan.decimation / motion.rate_hz,
         rows,
-        first.sources,
-        tuple(step for step in first.history if step.name != "piece"),
+        motion.sources,
+        motion.history,
     )
 
 
@@ -114,16 +85,7 @@ def _with_motion(kept: list[Motion] | None, motion: Motion, room: float) -> list
     if kept is None:
         return None
     more = [*kept, motion]
-    size = sum(m.q.nbytes + m.qd.nbytes + m.qdd.nbytes + m.tau.nbytes + m.time.nbytes for m in more)
-    return more if size <= room else None
-
-
-def _refuse_pieces(whole: bool) -> None:
-    if not whole:
-        raise DynidError(
-            "MATLAB's decimation counts from the end of the motion and cannot run on pieces; use the 'scipy' "
-            "convention or give the motion whole."
-        )
+    return more if sum(m.nbytes for m in more) <= room else None
 
 
 def _check_motion(robot: Robot, motion: Motion) -> None:

@@ -43,7 +43,12 @@ def _at_motion(experiment: LoopExperiment, owner: str) -> LoopExperiment:
     if np.all(np.diff(samples) == 1) and _differenced(motion):
         motion = centred_torques(motion)
     return replace(
-        experiment, time=motion.time, tau=motion.tau, samples=samples, position=motion.q, motion=motion
+        experiment,
+        time=motion.time,
+        tau=np.asarray(motion.tau),
+        samples=samples,
+        position=np.asarray(motion.q),
+        motion=motion,
     )
 
 
@@ -54,7 +59,7 @@ def _differenced(motion: Motion) -> bool:
 
 def _differs_over(motion: Motion, points: int) -> bool:
     inner = slice(points // 2, -(points // 2))
-    told = central_difference(motion.qd, motion.rate_hz, points)[inner]
+    told = central_difference(np.asarray(motion.qd), motion.rate_hz, points)[inner]
     return bool(np.linalg.norm(motion.qdd[inner] - told) <= _ROUNDING * np.linalg.norm(told))
 
 
@@ -95,6 +100,7 @@ def centred_torques(motion: Motion) -> Motion:
     Without it a sampled controller's torque comes half a sample before the motion it belongs to, which ends
     up in Fv. Only for motions at the controller's own rate.
     """
-    tau = motion.tau.copy()
-    tau[1:] = (motion.tau[1:] + motion.tau[:-1]) / 2
+    given = np.asarray(motion.tau)
+    tau = given.copy()
+    tau[1:] = (given[1:] + given[:-1]) / 2
     return replace(motion, tau=tau)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dynid.compile.kernels import RobotKernels
+from dynid.logs.spool import blocks
 from dynid.preparation.decimator import Decimator
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
@@ -18,6 +19,8 @@ BLOCK_SAMPLES = 2048
 """Samples of a block at the regression's rate: W of an arm then stays in the caches."""
 PIECE_SAMPLES = 2016
 """Full-rate samples of the regressor computed at once while they are decimated."""
+_PIECES_READ = 32
+"""Such pieces that are read from disk at once, where the motion is kept there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,74 +78,66 @@ def masked_block(
     )
 
 
-class RowStream:
-    """Regression rows of one experiment whose motion arrives whole or in successive pieces.
+def streamed_blocks(
+    kernels: RobotKernels, motion: Motion, plan: Preparation, block_samples: int | None = None
+) -> Iterator[Block]:
+    """Regression rows of a motion in the "scipy" convention, block by block.
 
-    Torques, speeds and every column go through one decimation that keeps its phase and state between pieces:
-    the rows are those of the whole motion, to rounding, wherever it was cut. "scipy" convention.
+    Torques, speeds and every column go through one decimation that keeps its phase and state, so that memory
+    does not depend on the length of the motion.
 
     Args:
         kernels: compiled kernels with the base columns.
+        motion: prepared motion.
         plan: decimation and speed thresholds.
         block_samples: samples of a block at the regression's rate; chosen for the caches when None.
     """
+    columns, joints = structure(kernels), kernels.robot.n_coordinates
+    usual = BLOCK_SAMPLES if plan.decimation > 1 else PIECE_SAMPLES  # no block is put together of two
+    size = min(block_samples or usual, usual)
+    cuts = np.cumsum([*map(len, columns), joints])
+    first, held, waiting = 0, list[FloatArray](), 0
 
-    def __init__(self, kernels: RobotKernels, plan: Preparation, block_samples: int | None = None) -> None:
-        """Begin before the first sample."""
-        self._kernels = kernels
-        self._plan = plan
-        usual = BLOCK_SAMPLES if plan.decimation > 1 else PIECE_SAMPLES  # no block is put together of two
-        self._size = min(block_samples or usual, usual)
-        columns, width = structure(kernels), kernels.n_columns
-        self._nonzero = np.array([j * width + c for j, own in enumerate(columns) for c in own], dtype=np.intp)
-        joints = len(columns)
-        self._cuts = np.cumsum([*map(len, columns), joints])
-        self._rows = int(self._cuts[-1]) + (joints if plan.speed_thresholds else 0)
-        self._low_pass = Decimator(self._rows, plan.decimation)
-        self._room = np.zeros((joints * width, PIECE_SAMPLES))
-        self._held: list[FloatArray] = []
-        self._waiting = 0
-        self._first = 0
-
-    def push(self, motion: Motion) -> Iterator[Block]:
-        """Take the next piece of the motion, (samples, coordinates) each; yield the blocks that are full."""
-        for start in range(0, motion.samples, PIECE_SAMPLES):
-            self._hold(self._low_pass.push(self._full_rate(motion, start)))
-            yield from self._full_blocks(self._size)
-
-    def finish(self) -> Iterator[Block]:
-        """Yield what is left when no piece follows."""
-        self._hold(self._low_pass.finish() if self._plan.decimation > 1 else np.empty((self._rows, 0)))
-        yield from self._full_blocks(self._size)
-        yield from self._full_blocks(1)
-
-    def _full_rate(self, motion: Motion, start: int) -> FloatArray:
-        """Columns that are not zero, torques and, where a mask needs them, speeds: (rows, samples)."""
-        part = slice(start, min(start + PIECE_SAMPLES, motion.samples))
-        # One buffer, so that the full-rate regressor never leaves the caches.
-        out = self._room[:, : part.stop - start]
-        self._kernels.regressor_blocks(motion.q[part], motion.qd[part], motion.qdd[part], out=out)
-        made = np.empty((self._rows, part.stop - start))
-        made[: len(self._nonzero)] = out[self._nonzero]
-        made[len(self._nonzero) : self._cuts[-1]] = motion.tau[part].T
-        if self._rows > self._cuts[-1]:
-            made[self._cuts[-1] :] = motion.qd[part].T
-        return made
-
-    def _hold(self, made: FloatArray) -> None:
-        self._held.append(made)
-        self._waiting += made.shape[1]
-
-    def _full_blocks(self, size: int) -> Iterator[Block]:
-        """Blocks of what waits, as long as at least so many samples do; no block is longer than usual."""
-        if self._waiting < size:
-            return
-        rows = np.concatenate(self._held, axis=1) if len(self._held) > 1 else self._held[0]
+    def cut(rows: FloatArray, least: int) -> Iterator[Block]:
+        """Blocks of at most ``size`` samples, as long as at least so many are left."""
         at = 0
-        while rows.shape[1] - at >= size:
-            count = min(self._size, rows.shape[1] - at)
-            *W, y, speed = np.split(rows[:, at : at + count], self._cuts)
-            yield masked_block(self._first, W, y, speed, self._plan)
-            self._first += count
+        while rows.shape[1] - at >= least:
+            count = min(size, rows.shape[1] - at)
+            *W, y, speed = np.split(rows[:, at : at + count], cuts)
+            yield masked_block(first + at, W, y, speed, plan)
             at += count
-        self._held, self._waiting = [rows[:, at:]], rows.shape[1] - at
+
+    for made in _decimated_rows(kernels, columns, motion, plan):
+        held.append(made)
+        waiting += made.shape[1]
+        if waiting >= size:
+            rows = np.concatenate(held, axis=1) if len(held) > 1 else held[0]
+            yield from cut(rows, size)
+            done = waiting // size * size
+            held, waiting, first = [rows[:, done:]], waiting - done, first + done
+    if waiting:
+        yield from cut(np.concatenate(held, axis=1), 1)
+
+
+def _decimated_rows(
+    kernels: RobotKernels, columns: Sequence[Sequence[int]], motion: Motion, plan: Preparation
+) -> Iterator[FloatArray]:
+    """Columns that are not zero, torques and, where a mask needs them, speeds, decimated: (rows, some)."""
+    joints, width = len(columns), kernels.n_columns
+    nonzero = np.array([j * width + c for j, own in enumerate(columns) for c in own], dtype=np.intp)
+    torques = slice(len(nonzero), len(nonzero) + joints)
+    count = torques.stop + (joints if plan.speed_thresholds else 0)
+    low_pass = Decimator(count, plan.decimation)
+    # One buffer, so that the full-rate regressor never leaves the caches.
+    room = np.zeros((joints * width, PIECE_SAMPLES))
+    for part in motion.pieces(_PIECES_READ * PIECE_SAMPLES):
+        for rows in blocks(part.samples, PIECE_SAMPLES):
+            W = room[:, : rows.stop - rows.start]
+            kernels.regressor_blocks(part.q[rows], part.qd[rows], part.qdd[rows], out=W)
+            full = np.empty((count, W.shape[1]))
+            full[: len(nonzero)] = W[nonzero]
+            full[torques] = part.tau[rows].T
+            if plan.speed_thresholds:
+                full[torques.stop :] = part.qd[rows].T
+            yield low_pass.push(full)
+    yield low_pass.finish()

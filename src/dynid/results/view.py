@@ -176,7 +176,7 @@ def predicted_torques(model: Model, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike)
     position, speed, acceleration = (np.atleast_2d(part) for part in given)
     time, torque = np.arange(len(position), dtype=float), np.zeros_like(position)
     motion = Motion("predicted", time, position, speed, acceleration, torque, rate_hz=1.0)
-    return predictions(model, motion)[0].reshape(given[0].shape)
+    return np.asarray(predictions(model, motion)[0]).reshape(given[0].shape)
 
 
 def torque_figure(document: Mapping[str, Any]) -> Any:

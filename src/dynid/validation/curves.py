@@ -41,12 +41,12 @@ def motion_curves(
 
 def _curves(model: Model, motion: Motion, seen: bool, budget: int) -> dict[str, Any]:
     predicted, _ = predictions(replace(model, covariance=None), motion)  # a curve shows no doubt
-    left = motion.tau - predicted
-    count = motion.tau.size
+    count = motion.samples * motion.tau.shape[1]
     size = 1 if 2 * count <= budget else -(-6 * count // max(budget, 1))  # samples per point
     joints = []
     for j in range(motion.tau.shape[1]):
-        curves = {"measured": packed(motion.tau[:, j], size), "residual": packed(left[:, j], size)}
+        measured = motion.tau[:, j]
+        curves = {"measured": packed(measured, size), "residual": packed(measured - predicted[:, j], size)}
         if size > 1:  # else predicted = measured − residual
             curves["predicted"] = packed(predicted[:, j], size)
         joints.append(curves)

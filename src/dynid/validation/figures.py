@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.core.errors import ShapeError
+from dynid.logs.spool import Samples
 from dynid.validation.numbers import plain
 
 FloatArray = NDArray[np.float64]
@@ -51,8 +52,8 @@ class ErrorFigures:
 
 
 def error_figures(
-    measured: Sequence[FloatArray],
-    predicted: Sequence[FloatArray],
+    measured: Sequence[Samples],
+    predicted: Sequence[Samples],
     counts: Sequence[NDArray[np.bool_]] | None = None,
 ) -> ErrorFigures:
     """Figures over one or several stretches of torque.
@@ -62,19 +63,20 @@ def error_figures(
         predicted: τ̂ of each stretch.
         counts: which entries count (samples, coordinates); all when None.
     """
-    tau, model = np.concatenate(measured), np.concatenate(predicted)
-    if tau.shape != model.shape:
-        raise ShapeError(
-            f"The predicted torques have shape {model.shape}; expected that of the measured, {tau.shape}."
-        )
-    mask = np.ones(tau.shape, dtype=bool) if counts is None else np.concatenate(counts)
-    columns = [_column(tau[mask[:, j], j], model[mask[:, j], j]) for j in range(tau.shape[1])]
+    for tau, model in zip(measured, predicted, strict=True):
+        if tau.shape != model.shape:
+            raise ShapeError(
+                f"The predicted torques have shape {model.shape}; expected that of the measured, {tau.shape}."
+            )
+    masks = [None] * len(measured) if counts is None else list(counts)
+    n = measured[0].shape[1]
+    columns = [_column(_joined(measured, masks, j), _joined(predicted, masks, j)) for j in range(n)]
     table = np.array(columns)
     wrong, size = np.sum(table[:, 5]), np.sum(table[:, 6])
     with np.errstate(divide="ignore", invalid="ignore"):
         overall = float(100 * np.sqrt(wrong / size))
     return ErrorFigures(
-        np.count_nonzero(mask, axis=0),
+        table[:, 7].astype(int),
         table[:, 0],
         table[:, 1],
         table[:, 2],
@@ -84,14 +86,20 @@ def error_figures(
     )
 
 
+def _joined(parts: Sequence[Samples], masks: Sequence[NDArray[np.bool_] | None], j: int) -> FloatArray:
+    """One coordinate of all stretches, where it counts."""
+    pairs = zip((part[:, j] for part in parts), masks, strict=True)
+    return np.concatenate([x if mask is None else x[mask[:, j]] for x, mask in pairs])
+
+
 def _column(tau: FloatArray, model: FloatArray) -> tuple[float, ...]:
     if len(tau) == 0:
         nothing = float("nan")
-        return (nothing, nothing, nothing, nothing, nothing, 0.0, 0.0)
+        return (nothing, nothing, nothing, nothing, nothing, 0.0, 0.0, 0)
     error = tau - model
     wrong, size = float(error @ error), float(tau @ tau)
     rms = np.sqrt(wrong / len(tau))
     with np.errstate(divide="ignore", invalid="ignore"):
         relative = float(100 * np.sqrt(np.float64(wrong) / size))
         ranged = float(100 * rms / np.float64(np.ptp(tau)))
-    return (relative, rms, ranged, float(error.mean()), float(np.abs(error).max()), wrong, size)
+    return (relative, rms, ranged, float(error.mean()), float(np.abs(error).max()), wrong, size, len(tau))

@@ -113,10 +113,11 @@ def shares(model: Model, motions: tuple[Motion, ...]) -> Shares:
     whole = np.zeros(model.robot.n_coordinates)
     samples = 0
     for motion in motions:
-        parts = split(model, motion)
-        for name in squares:
-            squares[name] += np.sum(getattr(parts, name) ** 2, axis=0)
-        whole += np.sum(motion.tau**2, axis=0)
+        for piece in motion.pieces():
+            parts = split(model, piece)
+            for name in squares:
+                squares[name] += np.sum(getattr(parts, name) ** 2, axis=0)
+            whole += np.sum(np.asarray(piece.tau) ** 2, axis=0)
         samples += motion.samples
     with np.errstate(divide="ignore", invalid="ignore"):
         percent = {name: 100 * np.sqrt(square / whole) for name, square in squares.items()}

@@ -14,6 +14,7 @@ from dynid.compile.kernels import kernels
 from dynid.core.errors import ShapeError
 from dynid.estimators.linear.augmented import load_torques, needs_load
 from dynid.estimators.linear.terms import nonlinear_torques
+from dynid.logs.spool import Samples, SpoolWriter
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
 from dynid.problem.stream import structure
@@ -24,7 +25,7 @@ BLOCK = 1008
 """Samples per block, a multiple of TILE: W of a block stays in the caches."""
 
 
-def predict(robot: Robot, base: BaseMap, values: ArrayLike, motion: Motion) -> FloatArray:
+def predict(robot: Robot, base: BaseMap, values: ArrayLike, motion: Motion) -> Samples:
     """Torques τ̂ = W(q, q̇, q̈) χ_base along a motion (P0 eq 12).
 
     Args:
@@ -40,7 +41,7 @@ def predict(robot: Robot, base: BaseMap, values: ArrayLike, motion: Motion) -> F
     return predictions(model, motion)[0]
 
 
-def predictions(model: Model, motion: Motion) -> tuple[FloatArray, FloatArray | None]:
+def predictions(model: Model, motion: Motion) -> tuple[Samples, Samples | None]:
     """Torques and, where the covariance C is known, their standard deviations √diag(W C Wᵀ).
 
     Terms of friction that is not linear count in the torques, not in their doubt.
@@ -50,9 +51,21 @@ def predictions(model: Model, motion: Motion) -> tuple[FloatArray, FloatArray | 
         motion: prepared motion.
 
     Returns:
-        Torques (samples, coordinates) and their doubt of the same shape, or None.
+        Torques (samples, coordinates) and their doubt of the same shape, or None; on disk when the motion is.
     """
     check_width(model.robot, motion)
+    if not motion.on_disk:
+        return _predictions(model, motion)
+    torques, doubts = SpoolWriter(motion.q.shape[1]), SpoolWriter(motion.q.shape[1])
+    for piece in motion.pieces():
+        made, doubt = _predictions(model, piece)
+        torques.append(made)
+        if doubt is not None:
+            doubts.append(doubt)
+    return torques.finish(), None if model.covariance is None else doubts.finish()
+
+
+def _predictions(model: Model, motion: Motion) -> tuple[FloatArray, FloatArray | None]:
     torques = np.empty(motion.q.shape)
     doubt = None if model.covariance is None else np.empty(motion.q.shape)
     roots: dict[int, FloatArray] = {}

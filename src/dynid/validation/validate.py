@@ -12,6 +12,7 @@ from dynid.base.base_map import BaseMap
 from dynid.core.errors import DynidError
 from dynid.core.finding import Finding
 from dynid.estimators.estimate import Estimate
+from dynid.logs.spool import Samples, Spool, by_columns
 from dynid.model.joint import JointKind
 from dynid.model.robot import Robot
 from dynid.preparation.decimate import decimate_rows
@@ -28,22 +29,34 @@ from dynid.validation.verdict import Thresholds, judge
 FloatArray = NDArray[np.float64]
 
 
+_TESTED_ROWS = 200_000
+"""Rows of a motion on disk that the residual tests look at, from its beginning; more would change nothing."""
+
+
 @dataclass(frozen=True, eq=False)
 class _Run:
-    """Torques of one motion, as they are and as the regression sees them."""
+    """Torques of one motion, as they are and as the regression sees them, in memory or on disk.
+
+    Args:
+        motion: the motion.
+        predicted: torques at full rate.
+        doubt: their standard deviations, where known.
+        seen: measured and predicted torques after decimation and which entries count; None when the plan
+            changes nothing.
+    """
 
     motion: Motion
-    predicted: FloatArray
-    doubt: FloatArray | None
-    seen: tuple[FloatArray, FloatArray, NDArray[np.bool_]] | None
+    predicted: Samples
+    doubt: Samples | None
+    seen: tuple[Samples, Samples, NDArray[np.bool_]] | None
 
-    @property
-    def residual(self) -> FloatArray:
-        """What is left, NaN where a row does not count."""
+    def residual(self, j: int) -> FloatArray:
+        """What is left of the torque of a coordinate, NaN where a row does not count."""
+        rows = slice(_TESTED_ROWS if self.motion.on_disk else None)
         if self.seen is None:
-            return np.asarray(self.motion.tau - self.predicted)
+            return np.asarray(self.motion.tau[rows, j] - self.predicted[rows, j])
         tau, model, counts = self.seen
-        return np.where(counts, tau - model, np.nan)
+        return np.where(counts[rows, j], tau[rows, j] - model[rows, j], np.nan)
 
 
 def validate(
@@ -133,37 +146,38 @@ def torque_units(robot: Robot) -> tuple[str, ...]:
     return tuple("N" if robot.joints[c].kind is prismatic else "N m" for c in robot.coordinates)
 
 
-def regression_rows(
-    motion: Motion, predicted: FloatArray, plan: Preparation
-) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]] | None:
+def _regression_rows(
+    motion: Motion, predicted: Samples, plan: Preparation
+) -> tuple[Samples, Samples, NDArray[np.bool_]] | None:
     """Measured and predicted torques as a regression sees them, or None when the plan changes nothing.
 
     The low-pass and decimation of the columns is linear, so that of the predicted torque is the same.
-
-    Args:
-        motion: prepared motion.
-        predicted: torques at full rate (samples, coordinates).
-        plan: decimation and speed thresholds.
 
     Returns:
         τ, τ̂ and which entries count, each (rows, coordinates).
     """
     if plan.decimation == 1 and not plan.speed_thresholds:
         return None
-    n = motion.q.shape[1]
-    rows = np.vstack([motion.tau.T, predicted.T, motion.qd.T])
-    if plan.decimation > 1:
-        rows = decimate_rows(rows, plan.decimation, plan.convention)
-    tau, model, speed = (np.ascontiguousarray(rows[k * n : (k + 1) * n].T) for k in range(3))
+    tau, model = _decimated(motion.tau, plan), _decimated(predicted, plan)
     counts = np.ones(tau.shape, dtype=bool)
     if plan.speed_thresholds:
-        counts = np.abs(speed) >= np.array(plan.speed_thresholds)
+        speed = _decimated(motion.qd, plan)
+        for j, threshold in enumerate(plan.speed_thresholds):
+            counts[:, j] = np.abs(speed[:, j]) >= threshold
     return tau, model, counts
+
+
+def _decimated(values: Samples, plan: Preparation) -> Samples:
+    if plan.decimation == 1:
+        return values
+    if isinstance(values, Spool):
+        return by_columns(lambda x: decimate_rows(x[None], plan.decimation, plan.convention)[0], values)
+    return np.ascontiguousarray(decimate_rows(values.T, plan.decimation, plan.convention).T)
 
 
 def _run(model: Model, motion: Motion, plan: Preparation) -> _Run:
     predicted, doubt = predictions(model, motion)
-    return _Run(motion, predicted, doubt, regression_rows(motion, predicted, plan))
+    return _Run(motion, predicted, doubt, _regression_rows(motion, predicted, plan))
 
 
 def _figures(runs: Sequence[_Run]) -> tuple[ErrorFigures, ErrorFigures | None]:
@@ -182,8 +196,8 @@ def _motion_figures(run: _Run) -> MotionFigures:
 
 
 def _tests(runs: Sequence[_Run]) -> tuple[ResidualTests, ...]:
-    left = [run.residual for run in runs]
-    return tuple(residual_tests([e[:, j] for e in left]) for j in range(left[0].shape[1]))
+    n = runs[0].motion.q.shape[1]
+    return tuple(residual_tests([run.residual(j) for run in runs]) for j in range(n))
 
 
 def _left_out(runs: Sequence[_Run]) -> float:
@@ -196,4 +210,5 @@ def _doubt(runs: Sequence[_Run]) -> FloatArray | None:
     known = [run.doubt for run in runs if run.doubt is not None]
     if not known:
         return None
-    return np.asarray(np.sqrt(np.mean(np.concatenate(known) ** 2, axis=0)))
+    columns = (np.concatenate([doubt[:, j] for doubt in known]) for j in range(known[0].shape[1]))
+    return np.array([np.sqrt(np.mean(column**2)) for column in columns])

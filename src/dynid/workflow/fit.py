@@ -90,7 +90,7 @@ def fit_logs(
     repair: bool = False,
     progress: Progress = lambda text: None,
 ) -> FitResult:
-    """The main job on logs that fit into memory.
+    """The main job.
 
     Args:
         robot: the robot.
@@ -109,6 +109,7 @@ def fit_logs(
     """
     if not logs:
         raise DynidError("There is no log to fit; give at least one.")
+    _refuse_long(logs, strategy)
     joint_side = [to_joint_side(log, robot) for log in logs]
     identities = tuple(identity_of(log) for log in joint_side)
     refuse_duplicates(identities)
@@ -130,6 +131,16 @@ def fit_logs(
     progress("validating")
     checks = tuple(entry.check for entry in entered)
     return judged_fit(joint_side, checks, suggestion, chosen, motions, strategy, estimate, held, identities)
+
+
+def _refuse_long(logs: Sequence[Log], strategy: Strategy) -> None:
+    """Stop where an estimator would hold the motions of a long log in memory."""
+    long = [log.name for log in logs if log.on_disk]
+    if long and not strategy.streams:
+        raise DynidError(
+            f"This estimator needs the motions of the whole log, and log {long[0]!r} is too long to be held "
+            "in memory; cut it, or use an estimator that is linear in its parameters, such as WLS."
+        )
 
 
 def chosen_plan(

@@ -20,9 +20,8 @@ class LogIdentity:
 
     Args:
         name: name of the experiment.
-        samples: how many it has; None when that is not known.
-        data: SHA-256 of its positions and torques, joint side and before any repair; None when the log was
-            streamed.
+        samples: how many it has; None where an earlier version of dynid did not know.
+        data: SHA-256 of its positions and torques, joint side and before any repair; None likewise.
         files: SHA-256 of the files it came from.
     """
 
@@ -48,16 +47,13 @@ class LogIdentity:
         return cls(str(content["name"]), content["samples"], content["data"], files)
 
 
-def identity_of(log: Log, *, streamed: bool = False) -> LogIdentity:
+def identity_of(log: Log) -> LogIdentity:
     """The identity of a log.
 
     Args:
         log: joint side, before any repair.
-        streamed: whether this is only the first chunk of it.
     """
     files = tuple(source.sha256 for source in log.sources)
-    if streamed:
-        return LogIdentity(log.name, None, None, files)
     digest = hashlib.sha256()
     for name in ("position", "torque"):
         if name in log.channels:

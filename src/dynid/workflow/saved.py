@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from dynid.checks.check import DataCheck
-from dynid.checks.novelty import novelty_by_shares, repeated_share
 from dynid.core.errors import DynidError, FileError
 from dynid.core.finding import Finding, Level, Name
 from dynid.logs.log import Log
@@ -22,11 +18,9 @@ from dynid.preparation.prepare import prepare
 from dynid.report.checks import findings_of, normalised
 from dynid.results.result import SavedResult
 from dynid.validation.figures import ErrorFigures
-from dynid.validation.pieces import validate_pieces
 from dynid.validation.validation import Validation
 from dynid.workflow.held import Held, hold, predicted, with_note
-from dynid.workflow.identity import LogIdentity, identity_of, own_logs
-from dynid.workflow.long_log import open_long
+from dynid.workflow.identity import LogIdentity
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +98,7 @@ def read_as_fitted(
 
 
 def validate_saved(saved: SavedResult, logs: Sequence[Log], *, repair: bool = False) -> Proof:
-    """Predict logs that fit into memory.
+    """Predict the torques of logs.
 
     Args:
         saved: the result.
@@ -165,59 +159,6 @@ def _unknown_motion(saved: SavedResult, own: Sequence[bool]) -> tuple[Finding, .
             "was not asked whether the logs repeat that motion; fit again to have it asked.",
         ),
     )
-
-
-def validate_long(
-    saved: SavedResult,
-    paths: Sequence[Path],
-    mapping: MappingLike,
-    progress: Callable[[str], None] = lambda text: None,
-) -> Proof:
-    """Predict logs chunk by chunk, with memory that does not depend on their length.
-
-    Data checks look at the beginning of each log; garbage anywhere stops it. Whether a log repeats the fit's
-    motion is asked of its first and its last piece.
-
-    Args:
-        saved: the result.
-        paths: Parquet, CSV or other files.
-        mapping: what their columns are; that of the fit when None.
-        progress: told how far it is.
-    """
-    used = stored_mapping(saved) if mapping is None else mapping
-    fitted, checks = fitted_logs(saved), list[DataCheck]()
-    names, own, shares, concerns = list[str](), list[bool](), list[float](), list[Finding]()
-
-    def watched(pieces: Iterator[Motion]) -> Iterator[Motion]:
-        ends: list[Motion] = []
-        for piece in pieces:
-            ends[1:] = [piece] if ends else []
-            ends = ends or [piece]
-            yield piece
-        shares.append(float(np.mean([repeated_share(end, saved.trails) for end in ends] or [0.0])))
-
-    def logs() -> Iterator[tuple[str, Iterator[Motion]]]:
-        for path in paths:
-            long = open_long(saved.robot, path, used, use="validation")
-            checks.append(long.check)
-            names.append(long.head.name)
-            own.extend(own_logs([identity_of(long.head, streamed=True)], fitted))
-            yield names[-1], watched(long.motions(saved.plan, progress))
-        concerns.extend(novelty_by_shares(names, own, shares).findings)
-        concerns.extend(_warnings([normalised(check, use="validation") for check in checks]))
-        concerns.extend(_unknown_motion(saved, own))
-
-    found = validate_pieces(
-        saved.model,
-        logs(),
-        saved.plan,
-        fit=fit_figures(saved),
-        concerns=concerns,
-        seen=lambda: all(own),
-        repeated=lambda: novelty_by_shares(names, own, shares).repeated,
-    )
-    data = tuple(normalised(check, use="validation") for check in checks)
-    return Proof(found, data, _unknown_motion(saved, own))
 
 
 def _warnings(data: Sequence[dict[str, Any]]) -> list[Finding]:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from dynid.core.errors import FileError
-from dynid.logs.chunks import iter_chunks
 from dynid.logs.convert import to_joint_side
 from dynid.logs.log import Log
 from dynid.logs.mapping import mapping_from_table
@@ -136,16 +135,15 @@ def test_a_column_of_dates_needs_no_name(tmp_path: Path) -> None:
     assert np.allclose(read(tmp_path, lines).time, LOG.time, rtol=0, atol=1e-9)
 
 
-def test_damaged_dates_and_dates_in_chunks(tmp_path: Path) -> None:
+def test_damaged_dates_and_dates_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stamps = dates("{}-{}-{}T{}")
     log = read(tmp_path, stamped([*stamps[:50], "2024-13-01T00:00:00", *stamps[51:]]))
     assert np.flatnonzero(np.isnan(log.time)).tolist() == [50]
     assert np.nanmax(log.time) < 2
     blank = read(tmp_path, stamped([*stamps[:50], "", *stamps[51:]]))
     assert np.flatnonzero(np.isnan(blank.time)).tolist() == [50]
-    read(tmp_path, stamped(stamps))
-    pieces = list(iter_chunks(tmp_path / "log.csv", None, 77))
-    assert np.allclose(np.concatenate([piece.time for piece in pieces]), LOG.time, rtol=0, atol=1e-9)
+    monkeypatch.setattr("dynid.logs.spool.LONG", 77)
+    assert np.allclose(read(tmp_path, stamped(stamps)).time, LOG.time, rtol=0, atol=1e-9)
 
 
 JOINT_HEADERS = {

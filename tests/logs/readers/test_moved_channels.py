@@ -10,7 +10,6 @@ import pytest
 
 from dynid.checks.check import check_log
 from dynid.core.errors import DynidError
-from dynid.logs.chunks import iter_chunks
 from dynid.logs.log import Log
 from dynid.logs.mapping import mapping_from_table
 from dynid.logs.read import read_log
@@ -109,10 +108,3 @@ def test_mappings_that_cannot_be_are_told(tmp_path: Path) -> None:
         with pytest.raises(DynidError) as caught:
             read(tmp_path, LOG, **content)
         assert sentence in str(caught.value)
-
-
-def test_logs_in_pieces_are_not_moved_piece_by_piece(tmp_path: Path) -> None:
-    (tmp_path / "log.csv").write_text(csv_text(LOG))
-    mapping = mapping_from_table({"torque": {"delay_s": 0.01}})
-    with pytest.raises(DynidError, match=r"is read in pieces, but delay_s and thin .* whole log"):
-        list(iter_chunks(tmp_path / "log.csv", mapping, 1000))

@@ -249,7 +249,7 @@ def _weighted_residual(fit: Fit) -> float:
 
 def _entry(problem: LoopProblem, run: Simulated, linear: Problem, fit: Fit) -> dict[str, Any]:
     """What one pass did, for Tables 3, 4 and 9 of P0."""
-    error = _shares(problem.plan, [m.tau for m in run.replayed.motions], run.replayed.torques)
+    error = _shares(problem.plan, [np.asarray(m.tau) for m in run.replayed.motions], run.replayed.torques)
     return {
         "values": run.model.values.tolist() if run.model.base is problem.base else None,
         "solved": fit.values.tolist(),

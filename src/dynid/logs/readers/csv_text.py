@@ -10,14 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.core.errors import FileError
+from dynid.logs import spool
 from dynid.logs.log import Step
 from dynid.logs.mapping import CsvOptions
 from dynid.logs.readers.csv_head import BLANK, SKIP, is_number
 from dynid.logs.readers.csv_layout import Layout, find_layout, split
 from dynid.logs.readers.date_text import dates_as_seconds, dates_of
-from dynid.logs.readers.files import parsing, require_memory
+from dynid.logs.readers.files import parsing
 from dynid.logs.readers.number_text import plain_numbers
 from dynid.logs.readers.table import Column, RawArray, Table
+from dynid.logs.spool import Samples, SpoolWriter
 
 FloatArray = NDArray[np.float64]
 _BLOCK = 4_000_000
@@ -46,19 +48,25 @@ def read_csv(path: Path, options: CsvOptions) -> Table:
     layout = find_layout(path, options)
     parts: list[FloatArray] = []
     steps: list[Step] = []
-    held = 0
+    held, disk = 0, None
     for block in csv_blocks(path, layout):
-        held += block.values.size
-        require_memory(held, str(path))
+        held += len(block.values)
         parts.append(block.values)
         steps += block.steps
-    values = np.concatenate(parts) if parts else np.empty((0, len(layout.names)))
+        if held > spool.LONG:
+            disk = SpoolWriter(len(layout.names)) if disk is None else disk
+            for part in parts:
+                disk.append(part)
+            parts.clear()
+    values: Samples = np.concatenate([np.empty((0, len(layout.names))), *parts])
+    if disk is not None:
+        values = disk.finish()
     if len(values) == 0:
         raise FileError(f"{path} holds no complete row of numbers.")
     return csv_table(path, layout, values, told_once(steps))
 
 
-def csv_table(path: Path, layout: Layout, values: FloatArray, steps: tuple[Step, ...]) -> Table:
+def csv_table(path: Path, layout: Layout, values: Samples, steps: tuple[Step, ...]) -> Table:
     """Rows of a CSV file as a table of columns."""
     dates = layout.dates
     dated = () if dates is None else dates.columns
