@@ -108,13 +108,14 @@ def test_two_hundred_kills_leave_the_old_result_or_the_new_one(logs: Path) -> No
     current = "wls"
     for k in range(KILLS):
         other = "ols" if current == "wls" else "wls"
+        before = set(Path("found").glob(".dynid-*-*"))
         with subprocess.Popen(commands[other], stdout=subprocess.DEVNULL) as process:
             if k % 2:
                 time.sleep(rng.uniform(0.0, 1.1 * seconds))
             else:
-                while process.poll() is None and not any(Path("found").glob(".dynid-*-*")):
-                    time.sleep(0.0005)
-                time.sleep(rng.uniform(0.0, 0.008))
+                while process.poll() is None and not set(Path("found").glob(".dynid-*-*")) - before:
+                    time.sleep(0.0002)
+                time.sleep(rng.uniform(0.0, 0.012))
             process.kill()
         seen["finished" if process.returncode == 0 else "killed"] += 1
         found = load_result(Path("found"))

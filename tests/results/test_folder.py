@@ -352,3 +352,33 @@ def test_a_file_system_without_locks_is_written_all_the_same(
 
     monkeypatch.setattr(fcntl, "flock", none)
     assert title_of(save(tmp_path / "result", estimate, "old"), estimate) == "old"
+
+
+WINDOWS = """
+import os, sys, types
+import dynid.results.load, dynid.compile.kernels
+for name in [name for name in sys.modules if name in ("fcntl", "dynid.core.disk") or "results" in name]:
+    del sys.modules[name]
+del os.geteuid, os.getuid, os.register_at_fork, os.O_NOFOLLOW, os.O_NONBLOCK
+locked = []
+sys.modules["msvcrt"] = types.SimpleNamespace(LK_NBLCK=2, locking=lambda *given: locked.append(given))
+sys.modules["fcntl"] = None
+sys.platform = "win32"
+from pathlib import Path
+from dynid.compile import store
+from dynid.results.folder import replace_result, reserved_folder
+folder = Path(sys.argv[1])
+with reserved_folder(folder / "result"):
+    replace_result(folder / "result", {"robot_file": {}, "document": {}}, {"parameters.csv": b"name"})
+assert locked and sorted(os.listdir(folder / "result")) == ["parameters.csv", "result.json"]
+os.environ["DYNID_CACHE"] = str(folder)
+store.write("name", {}, b"code")
+(folder / "name.bin").chmod(0o666)  # the mode that Windows gives to every file
+assert store.read("name") == ({}, b"code")
+"""
+
+
+def test_nothing_is_missed_that_windows_lacks(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", WINDOWS, str(tmp_path)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

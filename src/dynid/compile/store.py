@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dynid.core.disk import create_file, is_mine, read_regular
+from dynid.core.disk import create_file, is_own, read_regular
 
 _MAGIC = b"dynid-kernel-3\n"
 _LARGEST = 1 << 28
@@ -51,9 +51,9 @@ def private_folder() -> Path | None:
             if not place.exists():
                 place.mkdir(mode=0o700, exist_ok=True)
         status = os.lstat(root)
-        if not stat.S_ISDIR(status.st_mode) or not is_mine(status):
+        if not stat.S_ISDIR(status.st_mode) or not is_own(status):
             return None
-        if os.name == "posix" and status.st_mode & 0o022:
+        if not is_own(status, closed=0o022):
             if os.environ.get("DYNID_CACHE"):
                 return None  # the user's folder, shared on purpose perhaps
             os.chmod(root, 0o700)  # ours, made by an earlier version under a lax umask

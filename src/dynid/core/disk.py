@@ -92,11 +92,18 @@ def read_regular(path: Path, largest: int, *, private: bool = False) -> bytes:
             raise OSError(f"{path} is not a regular file")
         if status.st_size > largest:
             raise OSError(f"{path} has {status.st_size} bytes, more than the {largest} allowed")
-        if private and (not is_mine(status) or status.st_mode & 0o077):
+        if private and not is_own(status, closed=0o077):
             raise OSError(f"{path} is not private to this user")
         return file.read(largest + 1)
 
 
-def is_mine(status: os.stat_result) -> bool:
-    """Whether this user owns a file or folder; Windows has no such number, so there it is always so."""
-    return not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
+def is_own(status: os.stat_result, *, closed: int = 0) -> bool:
+    """Whether this user owns a file or folder and others lack some rights.
+
+    Windows has neither numbers of owners nor such rights; there the user's folders are private anyway.
+
+    Args:
+        status: of the file or folder.
+        closed: bits of the mode that must not be set, such as 0o022: writing by others.
+    """
+    return not hasattr(os, "geteuid") or (status.st_uid == os.geteuid() and not status.st_mode & closed)
