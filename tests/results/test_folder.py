@@ -226,6 +226,14 @@ def test_force_keeps_another_program_s_result_json(tmp_path: Path, estimate: Est
     assert (precious / RESULT).read_text() == content
 
 
+def test_force_replaces_a_damaged_result_of_ours(tmp_path: Path, estimate: Estimate) -> None:
+    folder = save(tmp_path / "result", estimate, "old")
+    whole = (folder / RESULT).read_bytes()
+    (folder / RESULT).write_bytes(whole[: len(whole) // 2])
+    save(folder, estimate, "newer")
+    assert title_of(folder, estimate) == "newer"
+
+
 def test_inputs_are_never_replaced(tmp_path: Path, estimate: Estimate) -> None:
     """A log beside the result is kept; one that has a name of ours is refused, however it is reached."""
     folder = save(tmp_path / "result", estimate, "old")

@@ -38,6 +38,7 @@ LARGEST = 1 << 28
 """Bytes of the largest file that is read, and of all arrays unpacked: a hundred times what fits have."""
 _LOCK = ".dynid-lock"
 _PART = re.compile(rf"\.dynid-[0-9a-f]{{16}}-({'|'.join(map(re.escape, NAMES))})")
+_OUR_START = re.compile(rb'\{\s*"schema": \d+,\s*"save": "[0-9a-f]{16}",\s*"files": \{')
 _NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
 """What file systems without locks answer; there, writers are not kept apart."""
 _ATTEMPTS = 100
@@ -211,17 +212,22 @@ def _refuse_foreign(folder: Path) -> None:
     for place in (folder / name for name in NAMES):
         if place.is_symlink() or (place.exists() and not place.is_file()):
             raise FileError(f"{place} is not a regular file, so --force does not replace it; move it away.")
-    if not (folder / RESULT).exists():
-        return
-    try:
-        content = json.loads(_read(folder, RESULT))
-    except (ValueError, RecursionError, FileError):
-        content = None
-    if not isinstance(content, dict) or not {"schema", "robot_file", "document"} <= content.keys():
+    if (folder / RESULT).exists() and not _is_ours(_read(folder, RESULT)):
         raise FileError(
             f"The {RESULT} in {folder} is damaged or not written by dynid, so --force does not replace it; "
             "remove it or choose another --out."
         )
+
+
+def _is_ours(text: bytes) -> bool:
+    """Whether a ``result.json`` is one of dynid: by its first lines, or by its keys where it was edited."""
+    if _OUR_START.match(text):
+        return True
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(content, dict) and {"schema", "robot_file", "document"} <= content.keys()
 
 
 def _is_leftover(name: str) -> bool:

@@ -28,6 +28,11 @@ _term_of = later("dynid.estimators.linear.terms", "NonlinearTerm")
 _NEEDED = ("values", "covariance", "kept", "joint_sigma")
 _TABLES = ("verdict", "estimate", "fit", "validation", "reproducibility")
 """Parts of the document that are tables, where it has them."""
+_UNREADABLE = (
+    *(OSError, ValueError, EOFError, KeyError, AttributeError, NotImplementedError, MemoryError),
+    *(zipfile.BadZipFile, zlib.error),
+)
+"""What NumPy and ``zipfile`` raise where arrays are cut or changed."""
 Arrays = Mapping[str, NDArray[Any]]
 
 
@@ -77,10 +82,7 @@ def _arrays(folder: Path, packed: bytes) -> Arrays:
             raise damaged(folder, f"{ARRAYS} unpacks to {unpacked} bytes")
         with np.load(io.BytesIO(packed), allow_pickle=False) as stored:
             arrays = {name: np.asarray(stored[name]) for name in stored.files}
-    except (OSError, ValueError, EOFError, KeyError, AttributeError, NotImplementedError, MemoryError):
-        # What NumPy says here advises to allow pickles, which nobody should.
-        raise damaged(folder, f"{ARRAYS} cannot be read") from None
-    except (zipfile.BadZipFile, zlib.error):
+    except _UNREADABLE:  # what NumPy says here advises to allow pickles, which nobody should
         raise damaged(folder, f"{ARRAYS} cannot be read") from None
     for name in _NEEDED:
         if name not in arrays:
