@@ -86,7 +86,7 @@ def read_regular(path: Path, largest: int, *, private: bool = False) -> bytes:
         OSError: when it cannot be read or is refused.
     """
     handle = os.open(path, os.O_RDONLY | _BINARY | _NO_WAIT | (_NO_LINK if private else 0))
-    with open(handle, "rb") as file:
+    try:
         status = os.fstat(handle)
         if not stat.S_ISREG(status.st_mode):
             raise OSError(f"{path} is not a regular file")
@@ -94,7 +94,10 @@ def read_regular(path: Path, largest: int, *, private: bool = False) -> bytes:
             raise OSError(f"{path} has {status.st_size} bytes, more than the {largest} allowed")
         if private and not is_own(status, closed=0o077):
             raise OSError(f"{path} is not private to this user")
-        return file.read(largest + 1)
+        with open(handle, "rb", closefd=False) as file:
+            return file.read(largest)
+    finally:
+        os.close(handle)
 
 
 def is_own(status: os.stat_result, *, closed: int = 0) -> bool:

@@ -72,9 +72,9 @@ def reserved_folder(folder: Path, *, force: bool = False, inputs: Iterable[Path]
         FileError: when it is taken, is no result folder, holds an input under one of our names, or cannot be
             written.
     """
-    _refuse_occupied(folder, force)
-    made = [place for place in (folder, *folder.parents) if not place.exists()]
     try:
+        _refuse_occupied(folder, force)  # before anything is made in a folder of somebody else
+        made = [place for place in (folder, *folder.parents) if not place.exists()]
         handle = _lock(folder)
     except OSError as error:
         raise _unwritable(folder, error) from None
@@ -194,16 +194,17 @@ def _belonging(folder: Path, content: Mapping[str, Any]) -> bytes | None:
 
 def _refuse_occupied(folder: Path, force: bool) -> None:
     """Stop unless the folder is free, or holds a result that may be replaced."""
-    if not os.path.lexists(folder):
-        return
-    if not folder.exists():
-        raise FileError(f"{folder} is a link that leads nowhere; remove it or choose another --out.")
-    names = [] if not folder.is_dir() else [n for n in os.listdir(folder) if not _is_leftover(n)]
-    if folder.is_dir() and not names:
-        return
-    if not force:
+    try:
+        names = [name for name in os.listdir(folder) if name != _LOCK and not _PART.fullmatch(name)]
+    except (FileNotFoundError, NotADirectoryError):
+        names = [folder.name] if folder.is_file() else []
+        if not names and folder.is_symlink():
+            raise FileError(
+                f"{folder} is a link that leads nowhere; remove it or choose another --out."
+            ) from None
+    if names and not force:
         raise FileError(f"{folder} exists already; choose another --out or add --force to replace it.")
-    if RESULT not in names:
+    if names and RESULT not in names:
         raise FileError(f"{folder} is not a dynid result folder, so --force does not replace it.")
 
 
@@ -228,10 +229,6 @@ def _is_ours(text: bytes) -> bool:
     except (ValueError, RecursionError):
         return False
     return isinstance(content, dict) and {"schema", "robot_file", "document"} <= content.keys()
-
-
-def _is_leftover(name: str) -> bool:
-    return name == _LOCK or _PART.fullmatch(name) is not None
 
 
 def _refuse_inputs(folder: Path, inputs: Iterable[Path]) -> None:
@@ -273,7 +270,7 @@ def _lock(folder: Path) -> int:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             handle = os.open(folder / _LOCK, flags, 0o666)
-        except FileNotFoundError:  # another process has just taken the empty folder away
+        except (FileNotFoundError, FileExistsError):  # another process has just taken the empty folder away
             continue
         try:
             _try_lock(handle)
