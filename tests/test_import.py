@@ -16,7 +16,9 @@ HEAVY = (
     "scipy.signal", "scipy.optimize", "typer", "rich",
 )  # fmt: skip
 REPEATS = 5
-FAMILIES = ("dynid", "dynid.estimators", "dynid.estimators.linear", "dynid.estimators.closed_loop")
+FAMILIES = (
+    "dynid", "dynid.problem", "dynid.estimators", "dynid.estimators.linear", "dynid.estimators.closed_loop",
+)  # fmt: skip
 
 
 def python(code: str) -> str:

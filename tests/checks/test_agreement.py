@@ -15,8 +15,7 @@ from dynid.logs.log import Log
 from dynid.model.load import load_robot
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
-from dynid.problem.build import build_problem
-from dynid.problem.problem import Problem
+from dynid.problem import Problem, build_problem
 from dynid.workflow.document import document_of
 from dynid.workflow.fit import fit_logs
 from support.motions import base_truth, fourier_motion, simulated

@@ -19,7 +19,7 @@ from dynid.preparation.preparation import Preparation
 from dynid.preparation.prepare import prepare
 from dynid.preparation.spectrum import spectrum_of_log
 from dynid.preparation.suggest import suggest
-from dynid.problem.build import build_problem
+from dynid.problem import build_problem
 from support.motions import base_truth, fourier_motion, simulated
 
 ROBOT = load_robot("scara")

@@ -13,7 +13,7 @@ from dynid.core.errors import NotTrustworthyError, ShapeError
 from dynid.estimators import Estimate, identify
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
-from dynid.problem.build import build_problem
+from dynid.problem import build_problem
 from support.estimation import (
     CASES,
     DEPENDS_ON_UNITS,

@@ -13,7 +13,7 @@ from dynid.base.find import find_base
 from dynid.estimators import IRLS, WLS, Strategy, identify
 from dynid.model.load import load_robot
 from dynid.preparation.preparation import Preparation
-from dynid.problem.build import build_problem
+from dynid.problem import build_problem
 from support.motions import base_truth, coloured, exact_torques, fourier_motion
 
 pytestmark = pytest.mark.slow

@@ -12,8 +12,7 @@ from dynid.core.errors import DynidError, UnknownNameError
 from dynid.estimators import IRLS, OLS, WLS, Essential, Separable, identify
 from dynid.model.load import load_robot
 from dynid.preparation.preparation import Preparation
-from dynid.problem.build import build_problem
-from dynid.problem.problem import Problem
+from dynid.problem import Problem, build_problem
 from support.estimation import CASES, scara_problem
 from support.motions import fourier_motion, simulated
 

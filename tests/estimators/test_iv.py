@@ -13,10 +13,7 @@ from dynid.estimators import IRLS, IV, OLS, WLS, Strategy, identify
 from dynid.estimators.closed_loop.instruments import Instrumented, instrument_rows
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
-from dynid.problem import stamps
-from dynid.problem.build import build_problem
-from dynid.problem.closed_loop import LoopProblem
-from dynid.problem.problem import Problem
+from dynid.problem import LoopProblem, Problem, build_problem, stamps
 from support.closed_loop import ACCURACY, MOTION, PERIOD, PLAN, Noise, problem, scara, simulated
 
 Array = NDArray[np.float64]

@@ -17,7 +17,7 @@ from dynid.estimators.closed_loop.law_checks import check_law
 from dynid.estimators.closed_loop.strategy import LoopStrategy
 from dynid.logs.log import Log
 from dynid.preparation.preparation import Preparation
-from dynid.problem.closed_loop import LoopProblem, build_loop_problem
+from dynid.problem import LoopProblem, build_loop_problem
 from dynid.simulation.controller import Controller
 from dynid.simulation.laws import PID
 from dynid.simulation.reference import Reference

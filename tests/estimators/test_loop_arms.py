@@ -12,8 +12,7 @@ from dynid.estimators import DIDIM, IV, WLS, Essential, Estimate, Strategy, iden
 from dynid.logs.log import Log
 from dynid.preparation.preparation import Preparation
 from dynid.preparation.prepare import prepare
-from dynid.problem.build import build_problem
-from dynid.problem.closed_loop import build_loop_problem
+from dynid.problem import build_loop_problem, build_problem
 from dynid.simulation.sensors import Disturbances, Sensors
 from dynid.simulation.simulate import simulate
 from support.loop_arms import Arm, iiwa, mujoco_log, tx40

@@ -12,8 +12,7 @@ import pytest
 
 from dynid.core.errors import DynidError, NotTrustworthyError, ShapeError
 from dynid.estimators import OLS, WLS, Essential, OutputError, identify
-from dynid.problem.build import build_problem
-from dynid.problem.closed_loop import LoopProblem, build_loop_problem
+from dynid.problem import LoopProblem, build_loop_problem, build_problem
 from dynid.simulation.controller import Controller
 from dynid.simulation.laws import PID, Bandwidth
 from dynid.simulation.velocity import Velocity

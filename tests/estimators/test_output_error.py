@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from dynid.compile.tangent import tangent_loop
 from dynid.core.errors import DynidError, ModelError, NotTrustworthyError
 from dynid.estimators import DIDIM, IRLS, IV, OLS, OutputError, identify
-from dynid.problem.closed_loop import LoopProblem
-from dynid.problem.replay import Model, Run, run_experiment
+from dynid.problem import LoopProblem
+from dynid.problem.replay import LoopModel, SimulatedRun, run_experiment
 from dynid.problem.sensitivity import position_sensitivities
 from dynid.simulation.controller import Controller
 from dynid.simulation.laws import PID, Cascade
@@ -40,8 +40,8 @@ def short(samples: int = 800) -> LoopProblem:
     return replace(given, accuracy=Accuracy(width=0.05, substeps=4))
 
 
-def run(values: Array, law: Controller, given: LoopProblem) -> Run:
-    return run_experiment(given, given.experiments[0], Model(given.robot, given.base, values), law)
+def run(values: Array, law: Controller, given: LoopProblem) -> SimulatedRun:
+    return run_experiment(given, given.experiments[0], LoopModel(given.robot, given.base, values), law)
 
 
 def positions(values: Array, law: Controller, given: LoopProblem) -> Array:

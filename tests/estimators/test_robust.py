@@ -10,8 +10,7 @@ import pytest
 from dynid.estimators import IRLS, OLS, TLS, WLS, identify
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
-from dynid.problem.build import build_problem
-from dynid.problem.problem import Problem
+from dynid.problem import Problem, build_problem
 from support.estimation import CASES, scara, scara_motions, scara_problem
 from support.motions import exact_torques, fourier_motion
 

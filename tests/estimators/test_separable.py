@@ -12,8 +12,7 @@ from dynid.estimators import LOAD, STRIBECK, WLS, NonlinearTerm, Separable, iden
 from dynid.estimators.linear.augmented import inertial_columns
 from dynid.estimators.linear.terms import nonlinear_torques
 from dynid.preparation.preparation import Preparation
-from dynid.problem.build import build_problem
-from dynid.problem.problem import Problem
+from dynid.problem import Problem, build_problem
 from dynid.validation.model import Model
 from dynid.validation.predict import predictions
 from support.estimation import CASES, STRIBECK_TRUTH, scara, scara_motions, scara_problem

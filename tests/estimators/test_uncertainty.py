@@ -11,8 +11,7 @@ from dynid.core.errors import DynidError
 from dynid.estimators import HAC, IRLS, WLS, Bootstrap, Ridge, identify
 from dynid.estimators.uncertainty import automatic_bandwidth, bartlett, fixed_share_factor, white_rows
 from dynid.preparation.preparation import Preparation
-from dynid.problem.build import build_problem
-from dynid.problem.problem import Problem
+from dynid.problem import Problem, build_problem
 from support.estimation import CASES, scara, scara_motions, scara_problem
 from support.motions import coloured, exact_torques, fourier_motion, simulated
 

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from dynid.core.errors import NotTrustworthyError
-from dynid.problem.factor import Factor, merged, triangular
-from dynid.problem.spectrum import spectrum
+from dynid.problem.factor import Factor, merged, spectrum, triangular
 
 
 @given(

@@ -7,7 +7,7 @@ import pytest
 from dynid.estimators import WLS, Estimate, identify
 from dynid.model.load import load_robot
 from dynid.preparation.preparation import Preparation
-from dynid.problem.build import build_problem
+from dynid.problem import build_problem
 from support.workflow_logs import experiment
 
 

@@ -23,7 +23,7 @@ from dynid.model.load import load_robot
 from dynid.model.robot import Robot
 from dynid.preparation.preparation import Preparation
 from dynid.preparation.trail import Trail
-from dynid.problem.build import build_problem
+from dynid.problem import build_problem
 from dynid.results.folder import ARRAYS, NAMES, PARAMETERS, RESULT
 from dynid.results.load import load_result
 from dynid.results.save import parameters_csv, save_result

@@ -27,7 +27,7 @@ from dynid.simulation.controller_file import (
 from dynid.simulation.controller_keys import KINDS
 from dynid.simulation.drive_side import DriveSide
 from dynid.simulation.inertia import joint_inertias
-from dynid.simulation.law import Signals
+from dynid.simulation.law import LawSignals
 from dynid.simulation.laws import PID, Bandwidth, Cascade
 from dynid.simulation.model_laws import ComputedTorque, Replay
 from dynid.simulation.parameter_file import named_parameters
@@ -160,7 +160,7 @@ def test_coupled_motors_pull_both_joints() -> None:
     law = made('kind = "p"\nrate_hz = 500\nkp = 1\nside = "motor"\nsaturation = 1e3', TX40).law
     assert isinstance(law, DriveSide)
     e, zero = [0.0, 0.0, 0.0, 0.0, 0.01, 0.0], [0.0] * 6
-    signals = Signals(e, zero, zero, zero, zero, zero)
+    signals = LawSignals(e, zero, zero, zero, zero, zero)
     torques, _ = law.torque(signals, [], list(law.gains), NUMERIC)
     R = TX40.drives.matrix  # type: ignore[union-attr]
     assert np.allclose(torques, R.T @ R @ np.array(e))

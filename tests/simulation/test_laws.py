@@ -15,7 +15,7 @@ from dynid.compile.kernels import kernels
 from dynid.model.load import load_robot
 from dynid.simulation.controller import Controller
 from dynid.simulation.inertia import joint_inertias, postures
-from dynid.simulation.law import Law, Signals
+from dynid.simulation.law import Law, LawSignals
 from dynid.simulation.laws import PID, Bandwidth, Cascade
 from dynid.simulation.model_laws import ComputedTorque, Replay, UserLaw
 from dynid.simulation.reference import Reference
@@ -100,7 +100,7 @@ def test_a_law_of_the_users_own_equals_the_built_in_one() -> None:
     kp, kd, ki = (150.0, 20.0), (30.0, 2.0), (40.0, 5.0)
 
     def mine(
-        s: Signals, memory: Sequence[Any], gains: Sequence[Any], ops: Any
+        s: LawSignals, memory: Sequence[Any], gains: Sequence[Any], ops: Any
     ) -> tuple[list[Any], list[Any]]:
         error = [r - q for r, q in zip(s.reference, s.position, strict=True)]
         slip = [r - v for r, v in zip(s.reference_speed, s.speed, strict=True)]

@@ -14,7 +14,7 @@ from dynid.estimators import DIDIM, IV, OLS, OutputError
 from dynid.estimators.closed_loop.strategy import LoopStrategy
 from dynid.model.load import load_robot
 from dynid.preparation.preparation import Preparation
-from dynid.problem.closed_loop import LoopProblem, build_loop_problem
+from dynid.problem import LoopProblem, build_loop_problem
 from dynid.simulation.controller import Controller
 from dynid.simulation.inertia import joint_inertias
 from dynid.simulation.laws import Bandwidth

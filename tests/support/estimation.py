@@ -28,8 +28,7 @@ from dynid.model.load import load_robot
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
-from dynid.problem.build import build_problem
-from dynid.problem.problem import Problem
+from dynid.problem import Problem, build_problem
 from support.motions import base_truth, exact_torques, fourier_motion
 
 Array = NDArray[np.float64]

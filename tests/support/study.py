@@ -27,8 +27,7 @@ from dynid.model.load import load_robot
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
-from dynid.problem.build import build_problem
-from dynid.problem.problem import Problem
+from dynid.problem import Problem, build_problem
 from dynid.report.document import build_document
 from dynid.report.page import render_report
 from dynid.validation.stability import stability

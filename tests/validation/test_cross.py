@@ -12,7 +12,7 @@ from dynid.core.errors import DynidError, ShapeError
 from dynid.estimators import LOAD, WLS, Separable, identify
 from dynid.estimators.linear.augmented import load_torques
 from dynid.preparation.motion import Motion
-from dynid.problem.build import build_problem
+from dynid.problem import build_problem
 from dynid.validation.cross import cross_validate, experiment_stability
 from dynid.validation.stability import stability
 from dynid.validation.validate import validate

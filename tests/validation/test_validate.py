@@ -12,7 +12,7 @@ from dynid.core.errors import DynidError
 from dynid.core.finding import Finding, Level, Name
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
-from dynid.problem.build import build_problem
+from dynid.problem import build_problem
 from dynid.validation.figures import ErrorFigures
 from dynid.validation.model import Model, as_model
 from dynid.validation.residual_tests import ResidualTests, residual_tests

@@ -18,7 +18,7 @@ from dynid.model.load import load_robot
 from dynid.preparation.preparation import Preparation
 from dynid.preparation.spectrum import spectrum_of_log
 from dynid.preparation.suggest import suggest
-from dynid.problem.build import build_problem
+from dynid.problem import build_problem
 from dynid.workflow.document import document_of
 from dynid.workflow.fit import FitResult, fit_logs
 from dynid.workflow.identity import LogIdentity, identity_of, own_logs, refuse_duplicates

@@ -29,7 +29,7 @@ SMALL = 1e-10
 
 
 @dataclass(frozen=True)
-class States:
+class RandomStates:
     """Random states: q, q̇, q̈, each (samples, coordinates)."""
 
     q: FloatArray
@@ -37,17 +37,17 @@ class States:
     qdd: FloatArray
 
 
-def random_states(robot: Robot, rng: np.random.Generator) -> States:
+def random_states(robot: Robot, rng: np.random.Generator) -> RandomStates:
     """Twice as many states as parameters, so that even one joint's torque alone decides every rank."""
     shape = (2 * len(robot.table) + 20, robot.n_coordinates)
     q, qd, qdd = rng.uniform(-1.6, 1.6, shape), rng.uniform(-2, 2, shape), rng.uniform(-2, 2, shape)
     # Slow states tell friction laws apart that differ near rest only.
     slow = rng.random(shape[0]) < 0.25
     qd[slow] *= 10.0 ** rng.uniform(-3, 0, (int(slow.sum()), 1))
-    return States(q, qd, qdd)
+    return RandomStates(q, qd, qdd)
 
 
-def regressor_matrix(robot: Robot, states: States, rows: Sequence[int]) -> FloatArray:
+def regressor_matrix(robot: Robot, states: RandomStates, rows: Sequence[int]) -> FloatArray:
     """W (coordinates wanted × samples, parameters), one block of samples per coordinate."""
     n = len(states.q)
     with np.errstate(all="ignore"):
@@ -116,7 +116,7 @@ def regrouped(W: FloatArray, kept: Sequence[int], others: Sequence[int]) -> tupl
     return K, float(np.abs((W[:, others] - W[:, kept] @ K) / norms[others]).max(initial=0.0))
 
 
-def _column_scales(robot: Robot, states: States) -> FloatArray:
+def _column_scales(robot: Robot, states: RandomStates) -> FloatArray:
     """What the terms of each column could add up to: a zero column is one that is tiny beside this.
 
     Per unit tensor |ω̇| + |ω|², per unit first moment |v̇| + L (|ω̇| + |ω|²), per unit mass L |v̇|, with L the

@@ -24,7 +24,7 @@ from dynid.casestudies.scara_tables import torque_errors
 from dynid.estimators.closed_loop.strategy import Gains
 from dynid.estimators.estimate import Estimate
 from dynid.preparation.motion import Motion
-from dynid.problem.replay import Model, regular_start, replay
+from dynid.problem.replay import LoopModel, regular_start, replay
 from dynid.report.charts import Chart, Figure, line
 
 FloatArray = NDArray[np.float64]
@@ -61,7 +61,7 @@ def track(experiment: Experiment, estimate: Estimate, bandwidth: float = 1.0) ->
     problem = loop_problem(experiment, bandwidth=bandwidth)
     gains = Gains(problem.controller, FOLLOW)
     solved = [np.array(h["solved"]) for h in estimate.facts["history"]]
-    models = [regular_start(problem), *(Model(problem.robot, problem.base, values) for values in solved)]
+    models = [regular_start(problem), *(LoopModel(problem.robot, problem.base, values) for values in solved)]
     trim = float(estimate.facts["transient_s"])
     runs = [replay(problem, model, gains.controller(model), trim) for model in models]
     measured, r = measured_motion(experiment), experiment.reference

@@ -6,7 +6,7 @@ copied to its place; copies that fill main memory bypass the caches.
 
 from __future__ import annotations
 
-from dynid.compile.ir_parts import Parts, emit_parts
+from dynid.compile.ir_parts import ProgramParts, emit_parts
 from dynid.compile.ir_scalar import Emitter
 from dynid.compile.program import Program
 
@@ -58,7 +58,7 @@ def _parameters(program: Program) -> str:
     return ", ".join(["i64 %sample", *ports, "ptr noalias %buffer"])
 
 
-def _tile(program: Program, parts: Parts) -> str:
+def _tile(program: Program, parts: ProgramParts) -> str:
     """Loop over the steps of a tile."""
     kind = Emitter(LANES).type
     return f"""

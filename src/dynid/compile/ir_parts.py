@@ -22,7 +22,7 @@ Store = Callable[[Emitter, int, str], None]
 
 
 @dataclass(frozen=True)
-class Parts:
+class ProgramParts:
     """LLVM text of a program in parts.
 
     Args:
@@ -38,7 +38,7 @@ class Parts:
 
 def emit_parts(
     program: Program, lanes: int, parameters: str, load: Load, store: Store, prefix: str = "part"
-) -> Parts:
+) -> ProgramParts:
     """Cut a program into parts.
 
     Args:
@@ -60,7 +60,7 @@ def emit_parts(
     declarations = "\n".join(sorted(declared))
     if len(bodies) == 1:
         # A call per step costs a tenth of a short program's time, so a single part stands in place.
-        return Parts(declarations, bodies[0], 1)
+        return ProgramParts(declarations, bodies[0], 1)
     given = f"{parameters}, ptr noalias %work"
     functions = [
         f"define internal void @{prefix}.{k}({given}) noinline {{\n{body}\n  ret void\n}}"
@@ -68,7 +68,7 @@ def emit_parts(
     ]
     arguments = given.replace("noalias ", "")
     calls = "\n".join(f"  call void @{prefix}.{k}({arguments})" for k in range(len(bodies)))
-    return Parts("\n".join([*functions, declarations]), calls, len(slots))
+    return ProgramParts("\n".join([*functions, declarations]), calls, len(slots))
 
 
 def _ranges(program: Program) -> Iterator[tuple[int, int]]:

@@ -67,7 +67,7 @@ class Program:
         return counts
 
 
-class _Builder:
+class _ProgramBuilder:
     """Collects instructions, giving equal ones the same number."""
 
     def __init__(self) -> None:
@@ -97,7 +97,7 @@ def from_casadi(function: Any, inputs: Sequence[Port], outputs: Sequence[Port]) 
     import casadi as ca
 
     names = _operation_names()
-    builder = _Builder()
+    builder = _ProgramBuilder()
     registers: dict[int, int] = {}
     starts = [sum(p.width for p in outputs[:k]) for k in range(len(outputs))]
     results = [-1] * sum(p.width for p in outputs)
@@ -117,7 +117,7 @@ def from_casadi(function: Any, inputs: Sequence[Port], outputs: Sequence[Port]) 
     return _without_dead_code(function.name(), tuple(inputs), tuple(outputs), builder.instructions, results)
 
 
-def _put(builder: _Builder, name: str | None, code: int, given: list[int]) -> int:
+def _put(builder: _ProgramBuilder, name: str | None, code: int, given: list[int]) -> int:
     match name:
         case None:
             raise ModelError(f"CasADi operation number {code} cannot be compiled.")

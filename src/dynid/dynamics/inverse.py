@@ -17,7 +17,7 @@ from dynid.dynamics.algebra import (
     rotate,
     scale,
 )
-from dynid.dynamics.kinematics import Motion, Placement, motions, placements, to_coordinates
+from dynid.dynamics.kinematics import LinkMotion, Placement, motions, placements, to_coordinates
 from dynid.dynamics.operations import Operations
 from dynid.model.joint import BASE, JointKind
 from dynid.model.robot import Robot
@@ -103,7 +103,7 @@ def _gather(robot: Robot, frames: Sequence[Placement], wrenches: list[tuple[Vect
     return to_coordinates(robot, rows)
 
 
-def _wrench(body: Body, motion: Motion) -> tuple[Vector, Vector]:
+def _wrench(body: Body, motion: LinkMotion) -> tuple[Vector, Vector]:
     """Moment at the frame's origin and force that give the link its motion."""
     w, dw, dv = motion.angular_velocity, motion.angular_acceleration, motion.acceleration
     ms = body.moment

@@ -43,7 +43,7 @@ class Placement:
 
 
 @dataclass(frozen=True)
-class Motion:
+class LinkMotion:
     """Motion of frame j, all in frame j: ω, ω̇ and the acceleration of its origin less gravity."""
 
     angular_velocity: Vector
@@ -113,7 +113,7 @@ def motions(
     qd: Sequence[Scalar],
     qdd: Sequence[Scalar],
     gravity: Vector | None = None,
-) -> list[Motion]:
+) -> list[LinkMotion]:
     """Motions of all frames, outward from the base (Luh–Walker–Paul recursion).
 
     Args:
@@ -126,15 +126,15 @@ def motions(
     speeds = tree_variables(robot, qd, offset=False)
     accelerations = tree_variables(robot, qdd, offset=False)
     g = constants(robot.gravity) if gravity is None else gravity
-    root = Motion(ZERO, ZERO, scale(-1.0, g))
-    result: list[Motion] = []
+    root = LinkMotion(ZERO, ZERO, scale(-1.0, g))
+    result: list[LinkMotion] = []
     for j, joint in enumerate(robot.joints):
         before = root if joint.antecedent == BASE else result[joint.antecedent]
         result.append(_move(joint.kind, before, frames[j], speeds[j], accelerations[j]))
     return result
 
 
-def _move(kind: JointKind, before: Motion, frame: Placement, qd: Scalar, qdd: Scalar) -> Motion:
+def _move(kind: JointKind, before: LinkMotion, frame: Placement, qd: Scalar, qdd: Scalar) -> LinkMotion:
     R, p = frame.rotation, frame.position
     w_a, dw_a = before.angular_velocity, before.angular_acceleration
     carried = plus(before.acceleration, plus(cross(dw_a, p), cross(w_a, cross(w_a, p))))
@@ -145,7 +145,7 @@ def _move(kind: JointKind, before: Motion, frame: Placement, qd: Scalar, qdd: Sc
         w = plus(w, spin)
     elif kind is JointKind.PRISMATIC:
         dv = plus(dv, plus(scale(2.0, cross(w, scale(qd, Z_AXIS))), scale(qdd, Z_AXIS)))
-    return Motion(w, dw, dv)
+    return LinkMotion(w, dw, dv)
 
 
 def base_frames(robot: Robot, frames: Sequence[Placement]) -> list[Placement]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dynid.dynamics.actuation import actuation_column
 from dynid.dynamics.algebra import Scalar, Vector, add, cross, dot, mul, neg, sub
-from dynid.dynamics.kinematics import Motion, motions, placements, to_coordinates
+from dynid.dynamics.kinematics import LinkMotion, motions, placements, to_coordinates
 from dynid.dynamics.operations import Operations
 from dynid.dynamics.screws import Screw, chains
 from dynid.model.parameters import INERTIAL, TENSOR
@@ -62,7 +62,7 @@ class _Link:
     n = J ω̇ + ω × J ω + MS × v̇,  f = M v̇ + U MS with U = [ω̇]× + [ω]×².
     """
 
-    def __init__(self, motion: Motion) -> None:
+    def __init__(self, motion: LinkMotion) -> None:
         w, dw = motion.angular_velocity, motion.angular_acceleration
         self.w, self.dw, self.dv = w, dw, motion.acceleration
         ww = {(i, k): mul(w[i], w[k]) for i, k in TENSOR}

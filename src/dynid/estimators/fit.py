@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from dynid.core.finding import Finding
 from dynid.estimators.estimate import Further
+from dynid.problem.factor import Spectrum
 from dynid.problem.problem import Problem
-from dynid.problem.spectrum import Spectrum
 
 if TYPE_CHECKING:
     from dynid.estimators.strategy import Strategy

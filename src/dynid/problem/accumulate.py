@@ -8,9 +8,8 @@ from itertools import groupby
 import numpy as np
 
 from dynid.problem.factor import Factor, merged
-from dynid.problem.regression import Cell, Regression
-from dynid.problem.rows import JointRows, joined
-from dynid.problem.stream import Block
+from dynid.problem.regression import Cell, JointRows, Regression, joined
+from dynid.problem.stream import RowBlock
 
 MAX_CELLS = 200
 CELL_SAMPLES = 512
@@ -46,7 +45,7 @@ class Accumulator:
     def _empty(self) -> tuple[Factor, ...]:
         return tuple(Factor.empty(own) for own in self.columns)
 
-    def add(self, block: Block) -> None:
+    def add(self, block: RowBlock) -> None:
         """Fold a block of the current experiment."""
         joints = zip(self._open, block.W, block.y, strict=True)
         self._open = tuple(factor.fold(W, y) for factor, W, y in joints)
@@ -56,7 +55,7 @@ class Accumulator:
         if self.keeps_rows:
             self._keep(block)
 
-    def _keep(self, block: Block) -> None:
+    def _keep(self, block: RowBlock) -> None:
         number = len(self._experiments)
         for j, parts in enumerate(self._parts):
             where = np.full(len(block.y[j]), number, dtype=np.int64)

@@ -13,6 +13,7 @@ from dynid.base.find import base_of
 from dynid.core.errors import DynidError
 from dynid.logs.log import Log, Source, Step
 from dynid.model.robot import Robot
+from dynid.preparation.derivative import DIFFERENCE_POINTS, central_difference
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 from dynid.simulation.controller import Controller
@@ -23,6 +24,10 @@ from dynid.simulation.simulate import Accuracy
 FloatArray = NDArray[np.float64]
 _WHOLE = 1e-3
 """Share by which the rate of a log may be off a whole multiple of the controller's."""
+_BESIDE = 0.3
+"""Share of a controller's sample by which a stamp may lie beside it."""
+_ROUNDING = 1e-5
+"""Share of the acceleration by which its own central differences may miss it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,13 +164,13 @@ def _experiment(robot: Robot, log: Log, reference: Reference, sample_time: float
         )
     at = reference.resampled(sample_time)
     at.check_robot(robot)
-    log = _thinned(log, at)
+    log = _at_controller_rate(log, at)
     return LoopExperiment(
         log.name,
         log.time,
         log.array("torque"),
         at,
-        _samples(log, at),
+        _log_samples(log, at),
         log.array("position") if "position" in log.channels else None,
         sources=log.sources,
         history=log.history,
@@ -184,7 +189,7 @@ def _start(robot: Robot, start: tuple[ArrayLike, ArrayLike] | None) -> tuple[Flo
     return q, qd
 
 
-def _thinned(log: Log, reference: Reference) -> Log:
+def _at_controller_rate(log: Log, reference: Reference) -> Log:
     """The samples of a log at the controller's own, where it runs a whole number of times as fast."""
     T = reference.sample_time
     ratio = T * log.rate_hz if log.samples > 1 else 1.0
@@ -202,26 +207,108 @@ def _thinned(log: Log, reference: Reference) -> Log:
     return log.changed(step, time=log.time[rows], channels=channels)
 
 
-def _samples(log: Log, reference: Reference) -> NDArray[np.int64]:
-    """The controller's sample nearest to each stamp."""
+def _log_samples(log: Log, reference: Reference) -> NDArray[np.int64]:
+    """The controller's sample nearest to each stamp of a log."""
     T = reference.sample_time
-    place = (log.time - reference.start) / T
-    number = np.rint(place).astype(np.int64)
+    number = np.rint((log.time - reference.start) / T).astype(np.int64)
     if log.samples < 2 or np.any(np.diff(number) < 1):
         raise DynidError(
             f"Log {log.name!r} runs at {log.rate_hz:.6g} Hz, faster than the controller's {1 / T:.6g} Hz, or "
             "its stamps are out of order; give the controller's true sample time, or a log at that rate or "
             "at a whole multiple of it."
         )
+    remedy = "resample the log, or give the controller's sample time and start more exactly"
+    return _nearest_samples(f"log {log.name!r}", log.time, reference, remedy)
+
+
+def _nearest_samples(what: str, time: FloatArray, reference: Reference, remedy: str) -> NDArray[np.int64]:
+    """The controller's sample nearest to each stamp.
+
+    Raises:
+        DynidError: for stamps outside the reference, or between two samples; ``remedy`` ends its sentence.
+    """
+    place = (time - reference.start) / reference.sample_time
+    number = np.rint(place).astype(np.int64)
     if number[0] < 0 or number[-1] >= reference.samples:
         raise DynidError(
-            f"Log {log.name!r} runs from {log.time[0]:.6g} to {log.time[-1]:.6g} s, but its reference "
-            f"only from {reference.start:.6g} to {reference.time[-1]:.6g} s; give one that covers the log."
+            f"{what[0].upper()}{what[1:]} runs from {time[0]:.6g} to {time[-1]:.6g} s, but its reference "
+            f"only from {reference.start:.6g} to {reference.time[-1]:.6g} s; give one that covers it."
         )
     off = float(np.abs(place - number).max())
-    if off > 0.3:
+    if off > _BESIDE:
         raise DynidError(
-            f"Stamps of log {log.name!r} lie up to {off:.2f} of a sample beside the controller's samples; "
-            "resample the log, or give the controller's sample time and start more exactly."
+            f"Stamps of {what} lie up to {off:.2f} of a sample beside the controller's samples; {remedy}."
         )
     return number
+
+
+def at_motions(problem: LoopProblem, owner: str) -> LoopProblem:
+    """The problem with experiments at the stamps of their prepared motions, as instruments need them.
+
+    Central differences at the controller's own rate get centred torques: it holds each torque until its
+    next sample.
+
+    Args:
+        problem: its experiments may have been trimmed by the preparation.
+        owner: who needs motions, for the message.
+    """
+    return replace(problem, experiments=tuple(_at_motion(e, owner) for e in problem.experiments))
+
+
+def _at_motion(experiment: LoopExperiment, owner: str) -> LoopExperiment:
+    motion = experiment.motion
+    if motion is None:
+        raise DynidError(
+            f"{owner} needs the measured motion of experiment {experiment.name!r}; DIDIM does not. Prepare "
+            "its positions and give build_loop_problem the motions, or use DIDIM."
+        )
+    reference = experiment.reference
+    remedy = f"prepare it at {1 / reference.sample_time:.6g} Hz or a whole fraction of that"
+    samples = _nearest_samples(f"motion {motion.name!r}", motion.time, reference, remedy)
+    if np.all(np.diff(samples) == 1) and _has_central_differences(motion):
+        motion = centred_torques(motion)
+    return replace(
+        experiment,
+        time=motion.time,
+        tau=np.asarray(motion.tau),
+        samples=samples,
+        position=np.asarray(motion.q),
+        motion=motion,
+    )
+
+
+def _has_central_differences(motion: Motion) -> bool:
+    """Whether accelerations are central differences of the speeds, and not those of a sample's beginning."""
+    for points in DIFFERENCE_POINTS:
+        if motion.samples <= 2 * points:
+            continue
+        inner = slice(points // 2, -(points // 2))
+        expected = central_difference(np.asarray(motion.qd), motion.rate_hz, points)[inner]
+        off = np.linalg.norm(motion.qdd[inner] - expected)
+        if off <= _ROUNDING * np.linalg.norm(expected):
+            return True
+    return False
+
+
+def reference_motions(problem: LoopProblem) -> tuple[Motion, ...]:
+    """References at the experiments' stamps as if the robot followed them exactly, with measured torques."""
+    found = []
+    for e in problem.experiments:
+        r = e.reference
+        assert r.qd is not None
+        assert r.qdd is not None
+        rate = float(1.0 / np.median(np.diff(e.time)))
+        found.append(Motion(e.name, e.time, r.q[e.samples], r.qd[e.samples], r.qdd[e.samples], e.tau, rate))
+    return tuple(found)
+
+
+def centred_torques(motion: Motion) -> Motion:
+    """The motion with torques (τ_{k−1} + τ_k)/2: a central difference at k spans both samples they are held.
+
+    Without it a sampled controller's torque comes half a sample before the motion it belongs to, which ends
+    up in Fv. Only for motions at the controller's own rate.
+    """
+    given = np.asarray(motion.tau)
+    tau = given.copy()
+    tau[1:] = (given[1:] + given[:-1]) / 2
+    return replace(motion, tau=tau)

@@ -11,7 +11,7 @@ from dynid.compile.kernels import RobotKernels
 from dynid.preparation.decimate import decimate_rows
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
-from dynid.problem.stream import BLOCK_SAMPLES, Block, masked_block, regression_samples, structure
+from dynid.problem.stream import BLOCK_SAMPLES, RowBlock, masked_block, regression_samples, structure
 
 FloatArray = NDArray[np.float64]
 SEGMENT_BYTES = 48_000_000
@@ -27,7 +27,7 @@ def matlab_offset(samples: int, plan: Preparation) -> int:
 
 def matlab_blocks(
     kernels: RobotKernels, motion: Motion, plan: Preparation, block_samples: int | None = None
-) -> Iterator[Block]:
+) -> Iterator[RowBlock]:
     """Regression rows of a whole motion, block by block.
 
     Args:
@@ -51,7 +51,7 @@ def _segment(
     plan: Preparation,
     first: int,
     last: int,
-) -> Block:
+) -> RowBlock:
     """Rows of the decimated samples first … last − 1."""
     low, high, skip = _span(motion.samples, plan, first, last)
     cut = slice(skip, skip + last - first)
@@ -62,12 +62,12 @@ def _segment(
     return masked_block(first, rows, y, speed, plan)
 
 
-def _pieces(block: Block, first: int, size: int) -> Iterator[Block]:
+def _pieces(block: RowBlock, first: int, size: int) -> Iterator[RowBlock]:
     """A block cut into blocks of at most so many samples."""
     for start in range(first, first + block.samples, size):
         count = min(size, first + block.samples - start)
         cuts = [slice(*np.searchsorted(sample, (start, start + count))) for sample in block.sample]
-        yield Block(
+        yield RowBlock(
             count,
             tuple(sample[cut] for sample, cut in zip(block.sample, cuts, strict=True)),
             tuple(W[:, cut] for W, cut in zip(block.W, cuts, strict=True)),

@@ -15,10 +15,8 @@ from dynid.logs.log import Source, Step
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
-from dynid.problem.factor import triangular
-from dynid.problem.regression import Regression
-from dynid.problem.rows import JointRows
-from dynid.problem.spectrum import Spectrum, spectrum
+from dynid.problem.factor import Spectrum, spectrum, triangular
+from dynid.problem.regression import JointRows, Regression
 
 FloatArray = NDArray[np.float64]
 
@@ -176,20 +174,6 @@ class Problem:
         """Condition numbers of W, plain, column-scaled and weighted."""
         bare, weighted = self.spectrum(None, kept), self.spectrum(weights, kept)
         return Conditions(bare.plain_condition, bare.condition, weighted.plain_condition, weighted.condition)
-
-    def correlation(
-        self, weights: ArrayLike | None = None, kept: NDArray[np.bool_] | None = None
-    ) -> FloatArray:
-        """Correlation between the estimated parameters, (base, base), from (WᵀW)⁻¹."""
-        root = self.spectrum(weights, kept).root
-        lengths = np.linalg.norm(root, axis=1)
-        unit = root / np.where(lengths > 0, lengths, 1.0)[:, None]
-        inner = np.clip(unit @ unit.T, -1.0, 1.0)
-        np.fill_diagonal(inner, 1.0)
-        chosen = np.arange(len(self.base)) if kept is None else np.flatnonzero(kept)
-        full = np.eye(len(self.base))
-        full[np.ix_(chosen, chosen)] = inner
-        return full
 
     def residual_norms(self, values: FloatArray) -> FloatArray:
         """‖y_j − W_j χ‖ of each joint [N m or N], (coordinates,)."""

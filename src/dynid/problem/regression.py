@@ -6,8 +6,73 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dynid.problem.factor import Factor, merged
-from dynid.problem.rows import JointRows, joined, renumbered
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class JointRows:
+    """Rows of one joint, in the order of time within each experiment.
+
+    Args:
+        columns: base parameters (indices into the base) of the columns of W; the others are zero.
+        W: (rows, columns).
+        y: torques (rows,) [N m or N].
+        sample: number of each row's sample within its experiment, at the regression's rate (rows,).
+        experiment: number of each row's experiment (rows,).
+    """
+
+    columns: tuple[int, ...]
+    W: FloatArray
+    y: FloatArray
+    sample: NDArray[np.int64]
+    experiment: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        """Number of rows."""
+        return len(self.y)
+
+    def residual(self, values: FloatArray) -> FloatArray:
+        """y − W χ (rows,) for base parameters χ (base,)."""
+        return np.asarray(self.y - self.W @ values[list(self.columns)], dtype=float)
+
+    def wide(self, width: int) -> FloatArray:
+        """W with its columns spread over all base parameters, (rows, width)."""
+        spread = np.zeros((len(self), width))
+        spread[:, list(self.columns)] = self.W
+        return spread
+
+    @property
+    def nbytes(self) -> int:
+        """Memory held."""
+        return self.W.nbytes + self.y.nbytes + self.sample.nbytes + self.experiment.nbytes
+
+
+def joined(parts: Sequence[JointRows]) -> JointRows:
+    """Rows of one joint from several blocks or experiments, in their order."""
+    if len(parts) == 1:
+        return parts[0]
+    columns = parts[0].columns
+    W = np.empty((sum(map(len, parts)), len(columns)), order="F")
+    np.concatenate([part.W for part in parts], out=W)
+    return JointRows(
+        columns,
+        W,
+        np.concatenate([part.y for part in parts]),
+        np.concatenate([part.sample for part in parts]),
+        np.concatenate([part.experiment for part in parts]),
+    )
+
+
+def renumbered(rows: JointRows, experiment: int) -> JointRows:
+    """The same rows as those of another experiment number."""
+    return JointRows(
+        rows.columns, rows.W, rows.y, rows.sample, np.full(len(rows), experiment, dtype=np.int64)
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -50,7 +50,7 @@ class Replayed:
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class LoopModel:
     """A set of parameters a closed loop is simulated with.
 
     Args:
@@ -70,14 +70,14 @@ class Model:
         """Standard parameters that move the same."""
         return self.base.expand(self.values)
 
-    def with_drive_inertia(self, amounts: FloatArray) -> Model:
+    def with_drive_inertia(self, amounts: FloatArray) -> LoopModel:
         """The same model with more drive inertia on every coordinate [kg m² or kg]."""
         robot, base = _with_drives(self.robot)
         named = self.robot.table.mapping(self.standard)
         for j, amount in zip(robot.coordinates, amounts, strict=True):
             name = DRIVE_INERTIA + robot.joints[j].label
             named[name] = named.get(name, 0.0) + float(amount)
-        return Model(robot, base, base.regroup(named))
+        return LoopModel(robot, base, base.regroup(named))
 
 
 @lru_cache(maxsize=16)
@@ -88,7 +88,7 @@ def _with_drives(robot: Robot) -> tuple[Robot, BaseMap]:
     return wider, base_of(wider)
 
 
-def regular_start(problem: LoopProblem, inertias: FloatArray | None = None) -> Model:
+def regular_start(problem: LoopProblem, inertias: FloatArray | None = None) -> LoopModel:
     """χ = 0 but for drive inertias of one, so that M(q) is the identity (P0 eq 61–62).
 
     A robot without drive inertias is given some: this start never depends on the order of its axes.
@@ -98,11 +98,11 @@ def regular_start(problem: LoopProblem, inertias: FloatArray | None = None) -> M
         inertias: other drive inertias than one, per coordinate.
     """
     n = problem.robot.n_coordinates
-    nothing = Model(problem.robot, problem.base, np.zeros(len(problem.base)))
+    nothing = LoopModel(problem.robot, problem.base, np.zeros(len(problem.base)))
     return replace(nothing.with_drive_inertia(np.ones(n) if inertias is None else inertias), start=True)
 
 
-def supported(problem: LoopProblem, model: Model) -> tuple[Model, float]:
+def supported(problem: LoopProblem, model: LoopModel) -> tuple[LoopModel, float]:
     """A model that can be simulated: as it is, or with drive inertia added until M(q) is well positive.
 
     While parameters are still far off, or where small ones are hardly seen, M(q) may lose its positive
@@ -142,7 +142,7 @@ def _rows(q: FloatArray) -> FloatArray:
 
 def replay(
     problem: LoopProblem,
-    model: Model,
+    model: LoopModel,
     controller: Controller,
     trim_s: float = 0.0,
     guess: int | None = None,
@@ -189,7 +189,7 @@ def replay(
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class SimulatedRun:
     """One simulated experiment, and what is needed to run it again.
 
     Args:
@@ -212,12 +212,12 @@ class Run:
 def run_experiment(
     problem: LoopProblem,
     experiment: LoopExperiment,
-    model: Model,
+    model: LoopModel,
     controller: Controller,
     torque: FloatArray | None = None,
     guess: int | None = None,
     checked: bool = True,
-) -> Run:
+) -> SimulatedRun:
     """Simulate one experiment with a model.
 
     Args:
@@ -240,14 +240,14 @@ def run_experiment(
     rows = np.linspace(0, r.samples - 1, min(_CHECKED, r.samples)).astype(int)
     value, where = smallest_eigenvalue(setup.robot, setup.standard, r.q[rows])
     if value <= 0:
-        return Run(setup, state, inputs, 0, None, indefinite(value, float(r.time[rows[where]])))
+        return SimulatedRun(setup, state, inputs, 0, None, indefinite(value, float(r.time[rows[where]])))
     done = integrate(Batch([setup], state[None], [inputs]), problem.accuracy, guess, checked=checked)[0]
     if done.paths is None:
-        return Run(setup, state, inputs, done.substeps, None, too_stiff(MAX_SUBSTEPS))
+        return SimulatedRun(setup, state, inputs, done.substeps, None, too_stiff(MAX_SUBSTEPS))
     outcome = judge_path(setup.robot, setup.standard, done.paths.q[0], r)
     if outcome == FINE and not done.reached:
         outcome = inaccurate(done.error, problem.accuracy.tolerance, done.substeps)
-    return Run(setup, state, inputs, done.substeps, done.paths, outcome)
+    return SimulatedRun(setup, state, inputs, done.substeps, done.paths, outcome)
 
 
 def _remembering(setup: Setup, state: FloatArray, memory: Memory | None) -> FloatArray:
@@ -265,6 +265,6 @@ def memory_place(setup: Setup) -> int:
     return setup.simulator.plan.sizes.plant + own
 
 
-def inertias_of(model: Model, controller: Controller) -> FloatArray:
+def inertias_of(model: LoopModel, controller: Controller) -> FloatArray:
     """J_j of a model by the controller's own rule."""
     return joint_inertias(model.robot, model.standard, controller)

@@ -16,8 +16,8 @@ from dynid.problem.accumulate import Accumulator
 from dynid.problem.build import BUDGET_BYTES
 from dynid.problem.closed_loop import LoopProblem
 from dynid.problem.problem import Experiment, Problem
-from dynid.problem.replay import Run, memory_place
-from dynid.problem.stream import BLOCK_SAMPLES, Block
+from dynid.problem.replay import SimulatedRun, memory_place
+from dynid.problem.stream import BLOCK_SAMPLES, RowBlock
 from dynid.simulation.programs import LoopPlan
 from dynid.simulation.simulator import MANY
 
@@ -30,7 +30,7 @@ def _compiled(plan: LoopPlan, lanes: int, backend: str) -> LoopKernel:
 
 
 def position_sensitivities(
-    run: Run,
+    run: SimulatedRun,
     directions: Sequence[int],
     memories: int = 0,
     *,
@@ -111,7 +111,7 @@ def position_problem(
             cut = slice(first, min(first + BLOCK_SAMPLES, len(y)))
             sample = np.arange(cut.start, cut.stop)
             folded.add(
-                Block(
+                RowBlock(
                     len(sample),
                     (sample,) * n,
                     tuple(part.J[cut, j].T for j in range(n)),

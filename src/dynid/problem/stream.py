@@ -24,7 +24,7 @@ _PIECES_READ = 32
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class RowBlock:
     """Consecutive regression rows of all joints of one motion.
 
     Args:
@@ -56,7 +56,7 @@ def regression_samples(samples: int, plan: Preparation) -> int:
 
 def masked_block(
     first: int, rows: list[FloatArray], y: FloatArray, speed: FloatArray, plan: Preparation
-) -> Block:
+) -> RowBlock:
     """A block without the rows of joints below their speed thresholds.
 
     Args:
@@ -68,9 +68,9 @@ def masked_block(
     """
     count = y.shape[1]
     if not plan.speed_thresholds:
-        return Block(count, (np.arange(first, first + count),) * len(rows), tuple(rows), tuple(y))
+        return RowBlock(count, (np.arange(first, first + count),) * len(rows), tuple(rows), tuple(y))
     kept = np.abs(speed) >= np.array(plan.speed_thresholds)[:, None]
-    return Block(
+    return RowBlock(
         count,
         tuple(first + np.flatnonzero(k) for k in kept),
         tuple(row[:, k] for row, k in zip(rows, kept, strict=True)),
@@ -80,7 +80,7 @@ def masked_block(
 
 def streamed_blocks(
     kernels: RobotKernels, motion: Motion, plan: Preparation, block_samples: int | None = None
-) -> Iterator[Block]:
+) -> Iterator[RowBlock]:
     """Regression rows of a motion in the "scipy" convention, block by block.
 
     Torques, speeds and every column go through one decimation that keeps its phase and state, so that memory
@@ -98,7 +98,7 @@ def streamed_blocks(
     cuts = np.cumsum([*map(len, columns), joints])
     first, held, waiting = 0, list[FloatArray](), 0
 
-    def cut(rows: FloatArray, least: int) -> Iterator[Block]:
+    def cut(rows: FloatArray, least: int) -> Iterator[RowBlock]:
         """Blocks of at most ``size`` samples, as long as at least so many are left."""
         at = 0
         while rows.shape[1] - at >= least:

@@ -11,7 +11,7 @@ from dynid.core.errors import DynidError
 from dynid.dynamics.algebra import Scalar, dot, mul, sub
 from dynid.dynamics.operations import Operations
 from dynid.model.drives import Matrix
-from dynid.simulation.law import Answer, FloatArray, Law, Scalars, Signals, per_axis
+from dynid.simulation.law import Answer, FloatArray, Law, LawSignals, Scalars, per_axis
 
 
 @dataclass(frozen=True)
@@ -62,14 +62,14 @@ class DriveSide(Law):
         """The inner law and the transmission."""
         return f"DriveSide {self.inner.key} {self.ratio} {self.offset} {bool(self.limit)}"
 
-    def torque(self, signals: Signals, memory: Scalars, gains: Scalars, ops: Operations) -> Answer:
+    def torque(self, signals: LawSignals, memory: Scalars, gains: Scalars, ops: Operations) -> Answer:
         """Through the drives, the law, and back."""
         n, count = self.axes, len(self.inner.gains)
         own, drive, limit = gains[:count], gains[count : count + n], gains[count + n :]
         R = np.array(self.ratio, dtype=float)
         back = np.linalg.inv(R).T
         outside = [_of(back, m, signals.torque) / drive[m] for m in range(n)]
-        seen = Signals(
+        seen = LawSignals(
             self._positions(R, signals.reference),
             [_of(R, m, signals.reference_speed) for m in range(n)],
             [_of(R, m, signals.reference_acceleration) for m in range(n)],

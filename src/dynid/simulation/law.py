@@ -23,7 +23,7 @@ Answer = tuple[list[Scalar], list[Scalar]]
 
 
 @dataclass(frozen=True)
-class Signals:
+class LawSignals:
     """What a law sees at a control instant, one scalar per coordinate.
 
     Args:
@@ -73,7 +73,7 @@ class Law(ABC):
         return f"{type(self).__name__} {self.axes}"
 
     @abstractmethod
-    def torque(self, signals: Signals, memory: Scalars, gains: Scalars, ops: Operations) -> Answer:
+    def torque(self, signals: LawSignals, memory: Scalars, gains: Scalars, ops: Operations) -> Answer:
         """Torques [N m or N] and the rates of change of the memory [1/s]."""
 
     @property

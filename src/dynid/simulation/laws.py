@@ -10,7 +10,7 @@ import numpy as np
 from dynid.core.errors import DynidError
 from dynid.dynamics.algebra import Scalar, add, mul, sub
 from dynid.dynamics.operations import Operations
-from dynid.simulation.law import Answer, FloatArray, Law, Scalars, Signals, same_axes
+from dynid.simulation.law import Answer, FloatArray, Law, LawSignals, Scalars, same_axes
 
 Values = float | Sequence[float]
 
@@ -66,7 +66,7 @@ class Bandwidth(Law):
         w, z, J = (np.array(v) for v in (self.natural_frequency, self.damping, self.inertia))
         return (*(w / (2 * z)).tolist(), *(2 * z * w * J).tolist())
 
-    def torque(self, signals: Signals, memory: Scalars, gains: Scalars, ops: Operations) -> Answer:
+    def torque(self, signals: LawSignals, memory: Scalars, gains: Scalars, ops: Operations) -> Answer:
         """Eq 53."""
         kp, kv = _parts(gains, self.axes)
         rows = zip(kp, kv, signals.reference, signals.position, signals.speed, strict=True)
@@ -133,7 +133,7 @@ class PID(_Gains):
     reference_speed: Values = 1.0
     acceleration: Values = 0.0
 
-    def torque(self, signals: Signals, memory: Scalars, gains: Scalars, ops: Operations) -> Answer:
+    def torque(self, signals: LawSignals, memory: Scalars, gains: Scalars, ops: Operations) -> Answer:
         """Torques and ∫e."""
         kp, kd, ki, beta, ka = _parts(gains, self.axes)
         error = [r - q for r, q in zip(signals.reference, signals.position, strict=True)]
@@ -178,7 +178,7 @@ class Cascade(_Gains):
     reference_speed: Values = 0.0
     acceleration: Values = 0.0
 
-    def torque(self, signals: Signals, memory: Scalars, gains: Scalars, ops: Operations) -> Answer:
+    def torque(self, signals: LawSignals, memory: Scalars, gains: Scalars, ops: Operations) -> Answer:
         """Torques and ∫s."""
         kp, kv, ki, beta, ka = _parts(gains, self.axes)
         slips = []

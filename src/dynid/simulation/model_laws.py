@@ -14,7 +14,7 @@ from dynid.core.errors import DynidError
 from dynid.dynamics.inverse import inverse_dynamics
 from dynid.dynamics.operations import Operations
 from dynid.model.robot import Robot
-from dynid.simulation.law import Answer, Law, Scalars, Signals, per_axis
+from dynid.simulation.law import Answer, Law, LawSignals, Scalars, per_axis
 from dynid.simulation.laws import Values
 
 
@@ -59,7 +59,7 @@ class ComputedTorque(Law):
         """The robot's equations."""
         return f"ComputedTorque {self.robot.digest}"
 
-    def torque(self, signals: Signals, memory: Scalars, gains: Scalars, ops: Operations) -> Answer:
+    def torque(self, signals: LawSignals, memory: Scalars, gains: Scalars, ops: Operations) -> Answer:
         """Inverse dynamics of the model at the measured state."""
         n = self.axes
         kp, kd, model = gains[:n], gains[n : 2 * n], gains[2 * n :]
@@ -97,13 +97,13 @@ class Replay(Law):
         """No."""
         return False
 
-    def torque(self, signals: Signals, memory: Scalars, gains: Scalars, ops: Operations) -> Answer:
+    def torque(self, signals: LawSignals, memory: Scalars, gains: Scalars, ops: Operations) -> Answer:
         """The controller adds the torque given from outside to the law's."""
         return [0.0] * self.n, []
 
 
 _UNSET = " (missing or zero, so that memory is empty)"
-UserFunction = Callable[[Signals, Sequence[Any], Sequence[Any], Operations], tuple[list[Any], list[Any]]]
+UserFunction = Callable[[LawSignals, Sequence[Any], Sequence[Any], Operations], tuple[list[Any], list[Any]]]
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class UserLaw(Law):
         """The function's code and the numbers it closes over."""
         return f"UserLaw {self.name} {self.n} {self.states} {fingerprint(self.function)}"
 
-    def torque(self, signals: Signals, memory: Scalars, gains: Scalars, ops: Operations) -> Answer:
+    def torque(self, signals: LawSignals, memory: Scalars, gains: Scalars, ops: Operations) -> Answer:
         """What the function answers, counted."""
         answer = self._answer(signals, memory, gains, ops)
         try:
@@ -168,7 +168,7 @@ class UserLaw(Law):
             )
         return torques, rates
 
-    def _answer(self, signals: Signals, memory: Scalars, gains: Scalars, ops: Operations) -> Any:
+    def _answer(self, signals: LawSignals, memory: Scalars, gains: Scalars, ops: Operations) -> Any:
         """The function's answer; what it may not do as a sentence."""
         try:
             with warnings.catch_warnings():

@@ -27,7 +27,7 @@ from dynid.dynamics.direct import direct_dynamics
 from dynid.dynamics.operations import Operations, symbolic
 from dynid.model.robot import Robot
 from dynid.simulation.controller import Controller
-from dynid.simulation.law import Signals
+from dynid.simulation.law import LawSignals
 from dynid.simulation.stick import check_stick, stick_jump, stick_rates
 
 FloatArray = NDArray[np.float64]
@@ -197,7 +197,7 @@ def control(
         memory[cut + controller.law.memory :],
     )
     speeds, own_next = controller.velocity.estimate(seen.position, seen.true_speed, own, T or 1.0)
-    signals = Signals(
+    signals = LawSignals(
         seen.reference,
         seen.reference_speed,
         seen.reference_acceleration,

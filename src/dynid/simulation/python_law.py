@@ -13,7 +13,7 @@ from dynid.core.files import read_text
 from dynid.core.tables import shown
 from dynid.dynamics.operations import symbolic
 from dynid.model.robot import Robot
-from dynid.simulation.law import Signals
+from dynid.simulation.law import LawSignals
 from dynid.simulation.model_laws import UserLaw
 
 _TRIES = 20
@@ -61,7 +61,7 @@ def _try(law: UserLaw, robot: Robot) -> None:
 
     n = law.axes
     names = ("reference", "reference_speed", "reference_acceleration", "position", "speed", "torque")
-    signals = Signals(*(symbols(name, n) for name in names))
+    signals = LawSignals(*(symbols(name, n) for name in names))
     memory, gains = symbols("memory", law.states), symbols("gain", len(law.gains))
     torques, rates = law.torque(signals, memory, gains, symbolic())
     answer = [ca.SX(value) for value in (*torques, *rates)]

@@ -22,7 +22,7 @@ from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 from dynid.preparation.prepare import prepare
 from dynid.problem.closed_loop import LoopProblem, build_loop_problem
-from dynid.problem.replay import Model, replay
+from dynid.problem.replay import LoopModel, replay
 from dynid.simulation.accuracy import Accuracy
 from dynid.simulation.controller import Controller
 from dynid.simulation.controller_file import controller_to_toml
@@ -135,7 +135,7 @@ def replayed(
 def _simulated(problem: LoopProblem, values: FloatArray) -> tuple[Motion, ...]:
     """Where the start is not known, the loop's transient is left out."""
     trim = transient(None, Gains(problem.controller, None), problem)
-    found = replay(problem, Model(problem.robot, problem.base, values), problem.controller, trim)
+    found = replay(problem, LoopModel(problem.robot, problem.base, values), problem.controller, trim)
     if not found.outcome.trustworthy:
         raise NotTrustworthyError(f"The unseen motion cannot be simulated: {found.outcome.text}")
     return found.motions

@@ -19,7 +19,7 @@ from dynid.preparation.preparation import Preparation
 from dynid.problem.build import build_problem
 from dynid.problem.closed_loop import LoopProblem
 from dynid.problem.problem import Problem
-from dynid.problem.replay import Model, Replayed, inertias_of, regular_start, replay, supported
+from dynid.problem.replay import LoopModel, Replayed, inertias_of, regular_start, replay, supported
 
 FloatArray = NDArray[np.float64]
 STARTS = ("regular", "prior")
@@ -90,7 +90,7 @@ class DIDIM(LoopStrategy):
         """Iterate to the fixed point."""
         loop = Gains(problem.controller, self.follow_inertia)
         trim = transient(self.transient_s, loop, problem)
-        model = self._first(problem, loop) if start is None else Model(problem.robot, problem.base, start)
+        model = self._first(problem, loop) if start is None else LoopModel(problem.robot, problem.base, start)
         history: list[dict[str, Any]] = []
         solved: Solved | None = None
         settled, checked, steps = False, False, None
@@ -107,7 +107,7 @@ class DIDIM(LoopStrategy):
             history.append(_entry(problem, run, linear, fit))
             settled = solved is not None and self._settled(solved.fit, fit, linear)
             solved = Solved(linear, fit)
-            model = Model(problem.robot, problem.base, fit.values)
+            model = LoopModel(problem.robot, problem.base, fit.values)
             steps = run.replayed.substeps if k else None  # the start is another robot, what follows is not
             if settled:
                 break
@@ -128,7 +128,7 @@ class DIDIM(LoopStrategy):
         facts = {"history": [_entry(problem, run, linear, fit)], "transient_s": trim}
         return Solved(linear, replace(fit, converged=False, facts={**fit.facts, **facts}))
 
-    def _first(self, problem: LoopProblem, loop: Gains) -> Model:
+    def _first(self, problem: LoopProblem, loop: Gains) -> LoopModel:
         if self.start == "regular":
             return regular_start(problem, loop.regular_inertias)
         base = problem.base
@@ -138,19 +138,19 @@ class DIDIM(LoopStrategy):
                     f"Robot {problem.robot.name!r} has no a-priori parameters to start from; use the "
                     "regular start."
                 )
-            return Model(problem.robot, base, base.regroup(problem.robot.parameters))
+            return LoopModel(problem.robot, base, base.regroup(problem.robot.parameters))
         assert not isinstance(self.start, str)
         unknown = [name for name in self.start if name not in base.names]
         if unknown:
             raise unknown_name("base parameter", unknown[0], base.names)
         values = np.array([float(self.start.get(name, 0.0)) for name in base.names])
-        return Model(problem.robot, base, values)
+        return LoopModel(problem.robot, base, values)
 
     def _simulated(
         self,
         problem: LoopProblem,
         loop: Gains,
-        model: Model,
+        model: LoopModel,
         trim: float,
         steps: int | None = None,
         *,
@@ -223,7 +223,7 @@ class Simulated:
         share: drive inertia that had to be added, as a share of the joints' own.
     """
 
-    model: Model
+    model: LoopModel
     replayed: Replayed
     share: float
 

@@ -14,9 +14,8 @@ from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.fit import Fit
 from dynid.estimators.linear.least_squares import OLS, WLS, all_kept, floored, spread, weights_of
 from dynid.estimators.strategy import Strategy
-from dynid.problem.factor import triangular
+from dynid.problem.factor import Spectrum, spectrum, triangular
 from dynid.problem.problem import Problem
-from dynid.problem.spectrum import Spectrum, spectrum
 
 FloatArray = NDArray[np.float64]
 STRONG = 10.0

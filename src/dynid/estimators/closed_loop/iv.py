@@ -25,10 +25,9 @@ from dynid.estimators.closed_loop.strategy import (
 from dynid.estimators.fit import Fit, Origin, Solved
 from dynid.preparation.motion import Motion
 from dynid.problem.build import build_problem
-from dynid.problem.closed_loop import LoopProblem
+from dynid.problem.closed_loop import LoopProblem, at_motions, reference_motions
 from dynid.problem.problem import Problem
-from dynid.problem.replay import Model, Replayed, regular_start, replay, supported
-from dynid.problem.stamps import at_motions, reference_motions
+from dynid.problem.replay import LoopModel, Replayed, regular_start, replay, supported
 
 FloatArray = NDArray[np.float64]
 Rows = tuple[FloatArray, ...]
@@ -145,14 +144,14 @@ class IV(LoopStrategy):
 
     def _first(
         self, problem: LoopProblem, loop: Gains, linear: Problem, kept: NDArray[np.bool_] | None
-    ) -> Model:
+    ) -> LoopModel:
         if self.start == REGULAR:
             return regular_start(problem, loop.regular_inertias)
         if self.start == LEAST_SQUARES:
             return _model(problem, self.step.fit(linear, kept).values)
         return _model(problem, given_start(problem, self.start))
 
-    def _begin(self, problem: LoopProblem, loop: Gains, model: Model) -> tuple[Replayed, str]:
+    def _begin(self, problem: LoopProblem, loop: Gains, model: LoopModel) -> tuple[Replayed, str]:
         """The first simulation; least squares is often too far off, and the regular start steps in."""
         run = replay(problem, model, loop.controller(model))
         begun = self.start if isinstance(self.start, str) else "given"
@@ -187,11 +186,11 @@ class IV(LoopStrategy):
 _REMEDY = "Allow more iterations, start from other values, or keep only essential parameters."
 
 
-def _model(problem: LoopProblem, values: FloatArray) -> Model:
-    return Model(problem.robot, problem.base, values)
+def _model(problem: LoopProblem, values: FloatArray) -> LoopModel:
+    return LoopModel(problem.robot, problem.base, values)
 
 
-def _simulated(problem: LoopProblem, loop: Gains, model: Model) -> Replayed:
+def _simulated(problem: LoopProblem, loop: Gains, model: LoopModel) -> Replayed:
     """A simulation; instruments may come from a model with a little more inertia where M(q) needs it."""
     ready, _ = supported(problem, model)
     return replay(problem, ready, loop.controller(ready))

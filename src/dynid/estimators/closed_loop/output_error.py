@@ -13,7 +13,7 @@ from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.closed_loop.didim import DIDIM
 from dynid.estimators.closed_loop.instruments import check_weighting
 from dynid.estimators.closed_loop.loop_checks import check_loop
-from dynid.estimators.closed_loop.positions import Positions, Tangent, Trial
+from dynid.estimators.closed_loop.positions import PositionErrors, Tangent, Trial
 from dynid.estimators.closed_loop.strategy import (
     PRIOR,
     Gains,
@@ -31,9 +31,9 @@ from dynid.estimators.linear.least_squares import weights_of
 from dynid.estimators.uncertainty import HAC, Classical, Doubt, Uncertainty
 from dynid.problem.build import build_problem
 from dynid.problem.closed_loop import LoopProblem
+from dynid.problem.factor import spectrum
 from dynid.problem.problem import Problem
-from dynid.problem.replay import Model, replay
-from dynid.problem.spectrum import spectrum
+from dynid.problem.replay import LoopModel, replay
 
 FloatArray = NDArray[np.float64]
 DIDIM_START, REGULAR = "didim", "regular"
@@ -104,7 +104,7 @@ class OutputError(LoopStrategy):
         if not self.open_loop:
             problem = measured_starts(problem)
         chosen = np.ones(len(problem.base), dtype=bool) if kept is None else kept
-        positions = Positions.of(problem, chosen, trim, self.open_loop)
+        positions = PositionErrors.of(problem, chosen, trim, self.open_loop)
         first = self._first(problem, chosen, trim) if start is None else start
         trial = positions.trial(np.where(chosen, first, 0.0))
         check_simulated(trial.outcome)
@@ -122,7 +122,7 @@ class OutputError(LoopStrategy):
             passes = replace(passes, max_iterations=1)
         return passes.solve(problem, kept).fit.values
 
-    def _descended(self, problem: LoopProblem, positions: Positions, trial: Trial) -> Solved:
+    def _descended(self, problem: LoopProblem, positions: PositionErrors, trial: Trial) -> Solved:
         history: list[dict[str, Any]] = []
         settled, weights = False, None
         while True:
@@ -148,7 +148,7 @@ class OutputError(LoopStrategy):
     def _finished(
         self,
         problem: LoopProblem,
-        positions: Positions,
+        positions: PositionErrors,
         trial: Trial,
         tangent: Tangent,
         fit: Fit,
@@ -159,7 +159,7 @@ class OutputError(LoopStrategy):
         outcome = None if settled else _unsettled(problem, trial, fit, history, self.max_iterations)
         if not settled:  # the step that was found not to help is not taken
             fit = replace(fit, values=trial.values)
-        model = Model(problem.robot, problem.base, fit.values)
+        model = LoopModel(problem.robot, problem.base, fit.values)
         final = replay(problem, model, problem.controller, positions.trim_s)
         check_simulated(final.outcome)
         robot = problem.accuracy.robot(problem.robot)
@@ -202,7 +202,9 @@ class OutputError(LoopStrategy):
         )
 
 
-def _search(positions: Positions, trial: Trial, tangent: Tangent, fit: Fit) -> tuple[Trial | None, float]:
+def _search(
+    positions: PositionErrors, trial: Trial, tangent: Tangent, fit: Fit
+) -> tuple[Trial | None, float]:
     """The first damping whose step lowers the criterion; None when none does."""
     before = tangent.criterion(trial, fit.weights)
     for damping in _DAMPINGS:
@@ -212,7 +214,9 @@ def _search(positions: Positions, trial: Trial, tangent: Tangent, fit: Fit) -> t
     return None, _DAMPINGS[-1]
 
 
-def _stepped(positions: Positions, trial: Trial, linear: Problem, fit: Fit, damping: float) -> FloatArray:
+def _stepped(
+    positions: PositionErrors, trial: Trial, linear: Problem, fit: Fit, damping: float
+) -> FloatArray:
     """χ + Δ with (JᵀSJ + λ D²) Δ = JᵀS (q − q_s); the shortest Δ where positions do not show everything."""
     R = linear.stacked_factor(fit.weights)[:, np.append(positions.kept, True)]
     short = R[:, -1] - R[:, :-1] @ trial.values[positions.kept]

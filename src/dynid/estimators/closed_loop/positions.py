@@ -11,7 +11,7 @@ from dynid.core.errors import DynidError
 from dynid.core.finding import FINE, Finding
 from dynid.problem.closed_loop import LoopExperiment, LoopProblem, Memory
 from dynid.problem.problem import Problem
-from dynid.problem.replay import Model, Run, run_experiment
+from dynid.problem.replay import LoopModel, SimulatedRun, run_experiment
 from dynid.problem.sensitivity import PositionRows, position_problem, position_sensitivities
 from dynid.simulation.controller import Controller
 from dynid.simulation.model_laws import Replay
@@ -35,7 +35,7 @@ class Trial:
     """
 
     values: FloatArray
-    runs: tuple[Run, ...]
+    runs: tuple[SimulatedRun, ...]
     errors: tuple[FloatArray, ...]
     outcome: Finding
 
@@ -112,7 +112,7 @@ class Tangent:
 
 
 @dataclass(frozen=True, eq=False)
-class Positions:
+class PositionErrors:
     """How positions of a problem are simulated and compared.
 
     Args:
@@ -130,7 +130,9 @@ class Positions:
     torques: tuple[FloatArray | None, ...]
 
     @classmethod
-    def of(cls, problem: LoopProblem, kept: NDArray[np.bool_], trim_s: float, open_loop: bool) -> Positions:
+    def of(
+        cls, problem: LoopProblem, kept: NDArray[np.bool_], trim_s: float, open_loop: bool
+    ) -> PositionErrors:
         """Check that positions, and for open loop torques and start, are there."""
         for experiment in problem.experiments:
             _check_positions(experiment)
@@ -148,7 +150,7 @@ class Positions:
 
     def trial(self, values: FloatArray) -> Trial:
         """Simulate all experiments."""
-        model = Model(self.problem.robot, self.problem.base, values)
+        model = LoopModel(self.problem.robot, self.problem.base, values)
         runs, errors = [], []
         for experiment, torque in zip(self.problem.experiments, self.torques, strict=True):
             run = run_experiment(self.problem, experiment, model, self.controller, torque)

@@ -19,7 +19,7 @@ from dynid.estimators.linear.least_squares import WLS
 from dynid.estimators.strategy import Strategy
 from dynid.problem.closed_loop import LoopExperiment, LoopProblem, Memory
 from dynid.problem.problem import Problem
-from dynid.problem.replay import Model, inertias_of
+from dynid.problem.replay import LoopModel, inertias_of
 from dynid.simulation.controller import Controller
 
 FloatArray = NDArray[np.float64]
@@ -53,7 +53,7 @@ class Gains:
         """Drive inertias of the regular start: one, or what fixed gains damp well."""
         return self.actual.law.damped_inertia() if self.follow == "never" else None
 
-    def controller(self, model: Model) -> Controller:
+    def controller(self, model: LoopModel) -> Controller:
         """The controller to simulate a model with."""
         if self.tuned is None or not (self.follow == "always" or (self.follow == "start" and model.start)):
             return self.actual

@@ -15,10 +15,9 @@ from dynid.estimators.linear.least_squares import floored
 from dynid.estimators.linear.terms import NonlinearTerm, Slot, slots_of
 from dynid.preparation.decimate import decimate_rows
 from dynid.preparation.motion import Motion
-from dynid.problem.factor import triangular
+from dynid.problem.factor import Spectrum, spectrum, triangular
 from dynid.problem.problem import Problem
-from dynid.problem.rows import JointRows
-from dynid.problem.spectrum import Spectrum, spectrum
+from dynid.problem.regression import JointRows
 
 FloatArray = NDArray[np.float64]
 _BLOCK = 5000

@@ -12,10 +12,9 @@ from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.fit import Fit
 from dynid.estimators.linear.least_squares import WLS, all_kept, floored, leverages, spread, weights_of
 from dynid.estimators.strategy import Strategy
-from dynid.problem.factor import triangular
+from dynid.problem.factor import Spectrum, spectrum, triangular
 from dynid.problem.problem import Problem
-from dynid.problem.rows import JointRows
-from dynid.problem.spectrum import Spectrum, spectrum
+from dynid.problem.regression import JointRows
 
 FloatArray = NDArray[np.float64]
 TUNINGS = {"huber": 1.345, "bisquare": 4.685}

@@ -13,9 +13,8 @@ from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.fit import Fit
 from dynid.estimators.linear.least_squares import all_kept, own_sigma, weighted_fit, weights_of
 from dynid.estimators.strategy import Strategy
-from dynid.problem.factor import triangular
+from dynid.problem.factor import spectrum, triangular
 from dynid.problem.problem import Problem
-from dynid.problem.spectrum import spectrum
 
 FloatArray = NDArray[np.float64]
 _FLOOR_SHARE = 0.1
