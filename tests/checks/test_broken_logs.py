@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dynid.checks.check import check_log
-from dynid.checks.finding import DataCheck
+from dynid.checks import DataCheck, check_log
 from dynid.core.errors import ModelError, ShapeError
 from dynid.core.finding import Finding
 from dynid.logs.log import Log, Step

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dynid.checks.check import check_log
-from dynid.checks.repair import repair_log
+from dynid.checks import check_log, repair_log
 from dynid.logs.convert import to_joint_side
 from dynid.logs.mapping import mapping_from_table
 from dynid.logs.read import read_log

@@ -9,10 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dynid.checks.check import check_log
-from dynid.checks.clock import read_clock
-from dynid.checks.leaps import find_leaps
-from dynid.checks.repair import repair_log
+from dynid.checks import check_log, repair_log
+from dynid.checks.check import LookedAt
 from dynid.core.errors import NotTrustworthyError
 from dynid.core.finding import Finding
 from dynid.logs.log import Log
@@ -20,6 +18,8 @@ from dynid.logs.read import read_log
 from dynid.model.joint import Limits
 from dynid.model.load import load_robot
 from dynid.model.robot import Robot
+from dynid.preparation.clock import read_clock
+from dynid.preparation.leaps import find_leaps
 from support.logs import csv_text, pendulum_log, with_rows
 
 LOG = pendulum_log()
@@ -86,10 +86,10 @@ def test_single_bad_stamps_are_no_set_back_clock() -> None:
     time[[400, 800]] -= 0.05
     time[1200] += 50.0
     time[[1600, 1601]] = time[[1601, 1600]]
-    assert read_clock(bare(time=time)).breaks == ()
-    assert read_clock(bare(time=T[::-1])).breaks == ()
+    assert read_clock(time).breaks == ()
+    assert read_clock(T[::-1]).breaks == ()
     jittered = T + np.random.default_rng(0).uniform(-0.4, 0.4, len(T)) * STEP
-    assert read_clock(bare(time=jittered)).breaks == ()
+    assert read_clock(jittered).breaks == ()
 
 
 def test_wraps_are_found_and_unwrapped() -> None:
@@ -167,15 +167,14 @@ def test_a_long_axis_is_looked_at_in_blocks(monkeypatch: pytest.MonkeyPatch) -> 
     q[[400, 999, 1000, 1750]] += [3.0, 2.0, 2.0, -3.0]
     q[2000:] += 0.5
     whole = find_leaps(q, T)
-    monkeypatch.setattr("dynid.checks.leaps._BLOCK", 500)
+    monkeypatch.setattr("dynid.preparation.leaps._BLOCK", 500)
     parts = find_leaps(q, T)
     assert whole.spikes.tolist() == parts.spikes.tolist() == [400, 999, 1000, 1750]
     assert whole.jumps.tolist() == parts.jumps.tolist() == [1999]
 
 
 def test_what_a_long_log_was_looked_at_in_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dynid.checks.check._LONG", 2000)
-    monkeypatch.setattr("dynid.checks.light.MOST_SAMPLES", 1000)
+    monkeypatch.setattr("dynid.checks.check.LOOKED_AT", LookedAt(samples=1000, told_from=2000))
     check = check_log(LOG, ROBOT)
     (finding,) = check.findings
     assert (check.verdict, finding.name, finding.level.word) == ("good", "long log", "note")

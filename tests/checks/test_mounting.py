@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dynid.base.find import find_base
-from dynid.checks.check import check_log
+from dynid.checks import check_log
 from dynid.logs.log import Log
 from dynid.model.load import load_robot
 from dynid.model.robot import Robot

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dynid.checks.check import check_log
-from dynid.checks.repair import REPAIRS, repair_log
+from dynid.checks import check_log, repair_log
 from dynid.core.errors import NotTrustworthyError, UnknownNameError
 from dynid.logs.log import Log
+from dynid.preparation.repair import REPAIRS
 from support.logs import pendulum_log, with_channel, with_rows
 
 LOG = pendulum_log()

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from dynid.checks.repair import REPAIRS
 from dynid.core.finding import Name
 from dynid.logs.log import CHANNELS
 from dynid.logs.mapping import LogMapping, mapping_from_table
 from dynid.logs.places import ENDINGS
 from dynid.logs.units import UNITS
+from dynid.preparation.repair import REPAIRS
 
 DOCS = Path(__file__).parents[2] / "docs"
 

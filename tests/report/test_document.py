@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dynid.base.find import find_base
-from dynid.checks.check import DataCheck
+from dynid.checks import DataCheck
 from dynid.core.errors import DynidError
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators import STRIBECK, Further

@@ -1,76 +1,91 @@
-"""Excitation: whether the motion shows the parameters apart (P3 §3)."""
+"""Does the motion show the parameters apart? Condition number of the scaled regressor (P3 §3)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.checks.columns import independent_columns, robot_regressor
-from dynid.checks.finding import Checked, defect
-from dynid.checks.light import Light
-from dynid.core.finding import Finding
+from dynid.base.find import base_of
+from dynid.checks.data_check import Checked
+from dynid.checks.explained import robot_regressor
+from dynid.checks.light_motion import LightMotion
+from dynid.core.finding import Finding, Level, Name
 from dynid.model.robot import Robot
 
 FloatArray = NDArray[np.float64]
-_POOR, _BAD = 300.0, 3000.0
-_APART = 0.01
-"""What is left of a unit column beside all others, below which its parameter is not told from them."""
-_FAINT, _MOST_FAINT = 0.01, 0.4
-"""A direction of the parameters is faint below this share of the clearest; so many of them leave no fit."""
-_SHOWN = 12
+
+
+@dataclass(frozen=True)
+class ExcitationLimits:
+    """What a motion must show, with unit columns.
+
+    Chosen by hand: exciting trajectories of the measured arms reach condition numbers of 30 to 100.
+
+    Args:
+        poor: condition number worth a word.
+        bad: condition number that asks for care.
+        apart: what is left of a unit column beside all others, below which its parameter is named.
+        faint: singular value over the largest, below which a direction is hardly excited.
+        most_faint: share of such directions that leaves no fit.
+        shown: names listed in a sentence.
+    """
+
+    poor: float = 300.0
+    bad: float = 3000.0
+    apart: float = 0.01
+    faint: float = 0.01
+    most_faint: float = 0.4
+    shown: int = 12
+
+
+LIMITS = ExcitationLimits()
 
 
 def check_excitation(
-    light: Light,
-    robot: Robot,
-    still: tuple[int, ...],
-    W: FloatArray,
-    columns: Sequence[int] | None = None,
+    motion: LightMotion, robot: Robot, W: FloatArray, columns: Sequence[int] | None = None
 ) -> Checked:
     """Condition number of the column-scaled regressor over independent columns, and what is not excited.
 
     Args:
-        light: the signals, joint side.
+        motion: the signals, joint side.
         robot: the robot.
-        still: axes (from 0) that do not move; noise must not count as motion.
-        W: the robot's regressor at ``light.rows``.
-        columns: base parameters (indices of standard ones), found from random states when None.
+        W: the robot's regressor at ``motion.rows``.
+        columns: base parameters (indices of standard ones); found when None.
     """
-    columns = independent_columns(robot) if columns is None else columns
-    if still:
-        q, qd, qdd = (x[light.rows].copy() for x in (light.q, light.qd, light.qdd))
-        for axis in still:
-            q[:, axis], qd[:, axis], qdd[:, axis] = q[:, axis].mean(), 0.0, 0.0
+    columns = base_of(robot).columns if columns is None else columns
+    still = motion.still_axes
+    if still:  # noise must not count as motion
+        q, qd, qdd = (x[motion.rows] for x in (motion.q, motion.qd, motion.qdd))
+        q[:, still], qd[:, still], qdd[:, still] = q[:, still].mean(axis=0), 0.0, 0.0
         W = robot_regressor(robot, q, qd, qdd)
     W = W[:, :, list(columns)].reshape(-1, len(columns))
-    names = [robot.table.names[c] for c in columns]
+    names = np.array([robot.table.names[c] for c in columns])
     sizes = np.linalg.norm(W, axis=0)
     seen = sizes > 1e-9 * max(float(sizes.max(initial=0.0)), 1e-300)
-    dark = [name for name, visible in zip(names, seen, strict=True) if not visible]
+    dark = names[~seen].tolist()
     if not np.any(seen):
-        finding = defect("excitation", "error", "No parameter of the robot is excited.", "Record a motion.")
+        sentence = "No parameter of the robot is excited."
+        finding = Finding(Name.EXCITATION, Level.FAIL, sentence, "Record a motion.")
         return Checked((finding,), {"parameters": len(columns), "not_excited": dark})
     _, s, Vt = np.linalg.svd(np.linalg.qr(W[:, seen] / sizes[seen], mode="r"), full_matrices=False)
     condition = float(s[0] / s[-1]) if s[-1] > 1e-12 * s[0] else float("inf")
     # Diagonal of the inverse of WᵀW: one over the square of what is left of each column beside the others.
-    inverse = np.sum((Vt / np.maximum(s, 1e-12 * s[0])[:, None]) ** 2, axis=0)
-    apart = 1.0 / np.sqrt(inverse)
-    visible = [name for name, is_seen in zip(names, seen, strict=True) if is_seen]
-    weak = [
-        name for name, left in sorted(zip(visible, apart, strict=True), key=lambda p: p[1]) if left < _APART
-    ]
+    apart = 1.0 / np.sqrt(np.sum((Vt / np.maximum(s, 1e-12 * s[0])[:, None]) ** 2, axis=0))
+    order = np.argsort(apart, kind="stable")
+    weak = names[seen][order][apart[order] < LIMITS.apart].tolist()
     facts = {"parameters": len(columns), "condition": condition, "not_excited": dark, "weakly_excited": weak}
-    faint = int(np.sum(s < _FAINT * s[0]))
-    if not still and faint > _MOST_FAINT * len(s):
-        seconds = len(light.q) / light.rate_hz
+    faint = int(np.sum(s < LIMITS.faint * s[0]))
+    if not still and faint > LIMITS.most_faint * len(s):
+        seconds = len(motion.q) / motion.rate_hz
         sentence = (
             f"{faint} of {len(s)} directions of the parameters are hardly excited (condition number "
             f"{condition:.3g}): in {seconds:.2g} s the axes move too little or all alike."
         )
         remedy = "Record a longer motion that moves all axes at different speeds."
-        return Checked((defect("excitation", "error", sentence, remedy),), facts)
+        return Checked((Finding(Name.EXCITATION, Level.FAIL, sentence, remedy),), facts)
     return Checked(tuple(_findings(condition, dark, weak, len(columns))), facts)
 
 
@@ -79,14 +94,15 @@ def _findings(condition: float, dark: list[str], weak: list[str], count: int) ->
     remedy = "Record a motion that moves all axes at different speeds, or leave these parameters out."
     if dark:
         sentence = f"{len(dark)} of {count} base parameters are not excited at all: {_listed(dark)}."
-        found.append(defect("not excited", "warning", sentence, remedy))
-    if condition > _POOR:
-        severity = "warning" if condition > _BAD else "note"
+        found.append(Finding(Name.NOT_EXCITED, Level.CARE, sentence, remedy))
+    if condition > LIMITS.poor:
+        level = Level.CARE if condition > LIMITS.bad else Level.NOTE
         named = f"; least told apart: {_listed(weak)}" if weak else ""
         sentence = f"The motion tells the parameters badly apart (condition number {condition:.3g}{named})."
-        found.append(defect("excitation", severity, sentence, remedy))
+        found.append(Finding(Name.EXCITATION, level, sentence, remedy))
     return found
 
 
 def _listed(names: list[str]) -> str:
-    return ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+    more = f" and {len(names) - LIMITS.shown} more" if len(names) > LIMITS.shown else ""
+    return ", ".join(names[: LIMITS.shown]) + more

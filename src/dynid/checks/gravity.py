@@ -1,146 +1,223 @@
-"""Direction of gravity: whether another one explains the torques better than the robot file's."""
+"""Does gravity point where the robot file says? Whether another direction explains the torques better."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.checks.columns import left_by, robot_regressor
-from dynid.checks.finding import Checked, defect
-from dynid.checks.light import Light
+from dynid.checks.data_check import Checked
+from dynid.checks.explained import RANK, STUCK, robot_regressor, visible_sizes
+from dynid.checks.light_motion import LightMotion
+from dynid.core.finding import Finding, Level, Name, Where
 from dynid.model.robot import Robot
 
 FloatArray = NDArray[np.float64]
-_EARTH = 9.81
-_SAMPLES = 400
-_BETTER, _FAR_BETTER = 0.9, 0.8
-"""The misfit must fall to this share before another direction is told, as a warning or as an error."""
-_MENDS, _MENDS_FREE, _MENDS_ALL = 0.8, 0.5, 0.2
-"""What a plain and a free direction may leave of the misfit above 1, and one that is told as an error. A tilt
-eases noise and jitter, but does not explain them."""
-_EXPLAINED = 0.5
-"""Share of the torques that may be left unexplained in the best case; beyond it nothing can be said."""
-_LEAST = 0.01
-"""Torques are not taken to be better than this share of their spread."""
-_ROUNDS = 8
 
 
-def check_gravity(light: Light, robot: Robot, W: FloatArray) -> Checked:
-    """Fit with the file's gravity, with gravity along each axis of the base, and with a free direction.
+@dataclass(frozen=True)
+class GravityRules:
+    """When another direction is told. Chosen by hand; ``tests/checks`` holds them.
+
+    The misfit is 1 when the axes fitted together leave no more than each axis fitted alone. A tilt eases
+    noise and jitter, but does not explain them: hence the limits on the misfit above 1.
 
     Args:
-        light: the signals, joint side.
-        robot: its gravity is put to the test.
-        W: its regressor at ``light.rows``.
+        earth: size of gravity where the robot file has none [m/s²].
+        samples: rows per axis that are fitted.
+        better: misfit over that of the robot file, below which another direction is told …
+        far_better: … and fails the log.
+        mends: what may be left of the misfit above 1, by a direction along an axis of the base, …
+        mends_free: … by any other direction, …
+        mends_all: … and by one that fails the log.
+        explained: share of the torques left in the best case, beyond which nothing can be said.
+        least: torques are not taken to be known better than this share of their spread.
+        plain: a direction along an axis is told rather than a free one whose misfit is not below this share.
+        rounds: of Gauss–Newton over the direction.
     """
-    fit = _Fit(light, robot, W)
-    own = np.array(robot.gravity)
-    size = float(np.linalg.norm(own)) or _EARTH
+
+    earth: float = 9.81
+    samples: int = 400
+    better: float = 0.9
+    far_better: float = 0.8
+    mends: float = 0.8
+    mends_free: float = 0.5
+    mends_all: float = 0.2
+    explained: float = 0.5
+    least: float = 0.01
+    plain: float = 0.95
+    rounds: int = 8
+
+
+GRAVITY = GravityRules()
+
+
+@dataclass(frozen=True, eq=False)
+class GravityProblem:
+    """Torques of all axes over the standard parameters, for any gravity: W(g) = W0 + Σ g_k W_k, weighted.
+
+    Args:
+        parts: W0 … W3, (4, rows, parameters).
+        torques: (rows,).
+        scale: norm of the torques that are left when each axis is fitted alone, as they are weighted.
+        explained: share of the torques that each axis alone leaves, as a median.
+    """
+
+    parts: FloatArray
+    torques: FloatArray
+    scale: float
+    explained: float
+
+
+@dataclass(frozen=True, eq=False)
+class GravityFit:
+    """The best parameters for one gravity.
+
+    Args:
+        g: gravity [m/s²].
+        misfit: RMS of what is left, over that of each axis fitted alone.
+        x: standard parameters of least norm.
+        left: torques that are left, (rows,).
+        basis: orthonormal basis of the columns, (rows, rank).
+    """
+
+    g: FloatArray
+    misfit: float
+    x: FloatArray
+    left: FloatArray
+    basis: FloatArray
+
+
+def check_gravity(motion: LightMotion, robot: Robot, W: FloatArray) -> Checked:
+    """Fit with the file's gravity, with gravity along each axis of the base, with none, and a free direction.
+
+    Args:
+        motion: the signals, joint side.
+        robot: its gravity is put to the test.
+        W: its regressor at ``motion.rows``.
+    """
+    problem = gravity_problem(motion, robot, W)
+    given = np.array(robot.gravity)
+    size = float(np.linalg.norm(given)) or GRAVITY.earth
     ways = [sign * size * np.eye(3)[k] for k in range(3) for sign in (1, -1)] + [np.zeros(3)]
-    misfit = fit.misfit(own)
-    best = min(ways, key=fit.misfit)
-    best_misfit = fit.misfit(best)
-    free = fit.free(best if best_misfit < misfit else own)
-    free_misfit = fit.misfit(free)
+    own, *others = fits(problem, np.array([given, *ways]))
+    best = min(others, key=lambda fit: fit.misfit)
+    free = free_direction(problem, best if best.misfit < own.misfit else own)
     facts = {
-        "gravity_misfit": misfit,
-        "gravity_best": [float(g) for g in best],
-        "gravity_best_misfit": best_misfit,
-        "gravity_free": [float(g) for g in free],
-        "gravity_free_misfit": free_misfit,
+        "gravity_misfit": own.misfit,
+        "gravity_best": best.g.tolist(),
+        "gravity_best_misfit": best.misfit,
+        "gravity_free": free.g.tolist(),
+        "gravity_free_misfit": free.misfit,
     }
-    # A plain direction is told rather than a free one that is hardly better.
-    plain = best_misfit <= free_misfit / 0.95
-    told, told_misfit = (best, best_misfit) if plain else (free, free_misfit)
-    ratio = told_misfit / misfit if misfit > 0 else 1.0
-    left = (told_misfit - 1.0) / (misfit - 1.0) if misfit > 1.0 else 1.0
-    if ratio > _BETTER or left > (_MENDS if plain else _MENDS_FREE) or fit.explained > _EXPLAINED:
+    is_plain = GRAVITY.plain * best.misfit <= free.misfit
+    told = best if is_plain else free
+    ratio = told.misfit / own.misfit if own.misfit > 0 else 1.0
+    left = (told.misfit - 1.0) / (own.misfit - 1.0) if own.misfit > 1.0 else 1.0
+    most_left = GRAVITY.mends if is_plain else GRAVITY.mends_free
+    if ratio > GRAVITY.better or left > most_left or problem.explained > GRAVITY.explained:
         return Checked((), facts)
-    shown = ", ".join(f"{g:.2f}" for g in told + 0.0)
+    shown = ", ".join(f"{g:.2f}" for g in told.g + 0.0)
     sentence = (
         f"Gravity along ({shown}) m/s² leaves {100 * (1 - ratio):.0f} % less of the torques unexplained than "
-        f"the robot file's ({', '.join(f'{g:.2f}' for g in own)})."
+        f"the robot file's ({', '.join(f'{g:.2f}' for g in given)})."
     )
     remedy = "Check how the robot is mounted, the zero of its axes, and gravity in the robot file."
-    severity = "error" if ratio < _FAR_BETTER and left < _MENDS_ALL else "warning"
-    return Checked((defect("gravity direction", severity, sentence, remedy, "torque"),), facts)
+    level = Level.FAIL if ratio < GRAVITY.far_better and left < GRAVITY.mends_all else Level.CARE
+    place = Where(channel="torque")
+    return Checked((Finding(Name.GRAVITY_DIRECTION, level, sentence, remedy, place),), facts)
 
 
-class _Fit:
-    """Torques of all axes over the standard parameters, for any gravity: W(g) = W0 + Σ g_k W_k."""
-
-    def __init__(self, light: Light, robot: Robot, W: FloatArray) -> None:
-        some = slice(None, None, max(1, len(light.rows) // _SAMPLES))
-        q, tau = light.q[light.rows[some]], light.tau[light.rows[some]]
-        heavy = [i for i, entry in enumerate(robot.table) if entry.unit in ("kg", "kg m")]
-        parts = [W[:, some].copy()]
-        for axis, own in zip(np.eye(3).tolist(), robot.gravity, strict=True):
-            pulled = np.zeros_like(parts[0])
-            pulled[:, :, heavy] = robot_regressor(robot.with_gravity(*axis), q, None, None, heavy)
-            parts[0] -= own * pulled
-            parts.append(pulled)
-        # An axis counts by what is left when it alone may choose its parameters and its gravity.
-        spread = np.std(tau, axis=0)
-        weights = np.zeros(len(spread))
-        shares = []
-        for j in np.flatnonzero(spread > 0):
-            explaining = np.concatenate([part[j] for part in parts], axis=1)
-            noise = left_by(explaining, tau[:, j]) / np.sqrt(len(tau))
-            shares.append(noise / float(spread[j]))
-            weights[j] = 1.0 / max(noise, _LEAST * float(spread[j]))
-        self.explained = float(np.median(shares)) if shares else 1.0
-        self.rows = tau.size
-        self.parts, self.torques = _turned(
-            [(p * weights[:, None, None]).reshape(-1, p.shape[2]) for p in parts],
-            (tau * weights).T.reshape(-1),
-        )
-        self._known: dict[bytes, float] = {}
-
-    def columns(self, g: FloatArray) -> FloatArray:
-        """W(g), weighted."""
-        made: FloatArray = self.parts[0] + np.tensordot(g, self.parts[1:], axes=1)
-        return made
-
-    def misfit(self, g: FloatArray) -> float:
-        """RMS of what no parameters explain, over what is left when each axis is fitted alone."""
-        if g.tobytes() not in self._known:
-            self._known[g.tobytes()] = left_by(self.columns(g), self.torques) / float(np.sqrt(self.rows))
-        return self._known[g.tobytes()]
-
-    def free(self, start: FloatArray) -> FloatArray:
-        """Gauss–Newton over the parameters and the direction of gravity; its size is kept."""
-        g, size = start, float(np.linalg.norm(start))
-        if size == 0:
-            return g
-        misfit = self.misfit(g)
-        for _ in range(_ROUNDS):
-            W = self.columns(g)
-            x = np.linalg.lstsq(W, self.torques, rcond=1e-8)[0]
-            across = np.linalg.svd(g[None, :])[2][1:].T  # the two directions in which it may turn
-            pull = np.stack([part @ x for part in self.parts[1:]], axis=1) @ across
-            step = np.linalg.lstsq(np.column_stack([W, pull]), self.torques - W @ x, rcond=1e-8)[0]
-            turned = g + across @ step[-2:]
-            turned = turned * size / float(np.linalg.norm(turned))
-            found = self.misfit(turned)
-            if found >= misfit * (1 - 1e-4):
-                break
-            g, misfit = turned, found
-        return g
-
-
-def _turned(parts: list[FloatArray], torques: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The same least-squares problems in fewer rows: R of Q R = [W0 W1 W2 W3 τ], since Q changes no length.
+def gravity_problem(motion: LightMotion, robot: Robot, W: FloatArray) -> GravityProblem:
+    """Split the regressor by what gravity pulls, and weigh each axis by what it leaves when fitted alone.
 
     Args:
-        parts: W0 … W3, (rows, parameters) each.
-        torques: (rows,).
+        motion: the signals, joint side.
+        robot: the robot.
+        W: its regressor at ``motion.rows``.
     """
-    used = [np.flatnonzero(np.any(part, axis=0)) for part in parts]
-    columns = [part[:, own] for part, own in zip(parts, used, strict=True)]
-    R = np.asarray(np.linalg.qr(np.column_stack([*columns, torques]), mode="r"))
-    short = np.zeros((len(parts), len(R), parts[0].shape[1]))
-    last = 0
-    for part, own in zip(short, used, strict=True):
-        part[:, own] = R[:, last : last + len(own)]
-        last += len(own)
-    return short, R[:, -1]
+    some = slice(None, None, max(1, len(motion.rows) // GRAVITY.samples))
+    q, tau = motion.q[motion.rows[some]], motion.tau[motion.rows[some]]
+    heavy = [i for i, entry in enumerate(robot.table) if entry.unit in ("kg", "kg m")]
+    pulls = [robot_regressor(robot.with_gravity(*axis), q, None, None, heavy) for axis in np.eye(3).tolist()]
+    still = W[:, some].copy()
+    for g, pull in zip(robot.gravity, pulls, strict=True):
+        still[:, :, heavy] -= g * pull
+    columns = np.concatenate([still, *pulls], axis=2)
+    # An axis counts by what is left when it alone may choose its parameters and its gravity.
+    spread = np.std(tau, axis=0)
+    weights, shares = np.zeros(len(spread)), []
+    for j in np.flatnonzero(spread > STUCK * np.max(np.abs(tau), initial=0.0)):
+        noise = _left_alone(columns[j], tau[:, j]) / np.sqrt(len(tau))
+        shares.append(noise / spread[j])
+        weights[j] = 1.0 / max(noise, GRAVITY.least * spread[j])
+    # The same least-squares problems in fewer rows: R of Q R = [W0 W1 W2 W3 τ], since Q changes no length.
+    rows = (columns * weights[:, None, None]).reshape(-1, columns.shape[2])
+    used = np.flatnonzero(rows.any(axis=0))
+    R = np.asarray(np.linalg.qr(np.column_stack([rows[:, used], (tau * weights).T.reshape(-1)]), mode="r"))
+    short = np.zeros((len(R), columns.shape[2]))
+    short[:, used] = R[:, :-1]
+    parts = np.zeros((4, len(R), len(robot.table)))
+    parts[0] = short[:, : len(robot.table)]
+    parts[1:, :, heavy] = np.stack(np.split(short[:, len(robot.table) :], 3, axis=1))
+    explained = float(np.median(shares)) if shares else 1.0
+    return GravityProblem(parts, R[:, -1], float(np.sqrt(len(tau) * max(len(shares), 1))), explained)
+
+
+def _left_alone(columns: FloatArray, y: FloatArray) -> float:
+    """Norm of what the columns do not explain of a signal."""
+    sizes = visible_sizes(columns)
+    unit = columns[:, sizes > 0] / sizes[sizes > 0]
+    x = np.linalg.lstsq(unit, y, rcond=RANK)[0]
+    return float(np.linalg.norm(y - unit @ x))
+
+
+def fits(problem: GravityProblem, gravities: FloatArray) -> list[GravityFit]:
+    """The best parameters for each of some gravities.
+
+    Args:
+        problem: the torques.
+        gravities: (any number, 3) [m/s²].
+    """
+    columns = problem.parts[0] + np.tensordot(gravities, problem.parts[1:], axes=1)
+    sizes = np.stack([visible_sizes(part) for part in columns])
+    inverse = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+    U, s, Vt = np.linalg.svd(columns * inverse[:, None, :], full_matrices=False)
+    found = []
+    for k, g in enumerate(gravities):
+        rank = int(np.count_nonzero(s[k] > RANK * s[k, 0]))
+        basis = U[k, :, :rank]
+        seen = basis.T @ problem.torques
+        left = problem.torques - basis @ seen
+        x = (Vt[k, :rank].T @ (seen / s[k, :rank])) * inverse[k]
+        found.append(GravityFit(g, float(np.linalg.norm(left)) / problem.scale, x, left, basis))
+    return found
+
+
+def free_direction(problem: GravityProblem, start: GravityFit) -> GravityFit:
+    """Gauss–Newton over the parameters and the direction of gravity; its size is kept.
+
+    Args:
+        problem: the torques.
+        start: the fit to begin with.
+    """
+    best, size = start, float(np.linalg.norm(start.g))
+    for _ in range(GRAVITY.rounds if size > 0 else 0):
+        across = _directions_across(best.g / size)
+        pull = np.stack([part @ best.x for part in problem.parts[1:]], axis=1) @ across
+        pull -= best.basis @ (best.basis.T @ pull)
+        step = np.linalg.lstsq(pull, best.left, rcond=RANK)[0]
+        turned = best.g + across @ step
+        (found,) = fits(problem, (turned * size / float(np.linalg.norm(turned)))[None, :])
+        if found.misfit >= best.misfit * (1 - 1e-4):
+            break
+        best = found
+    return best
+
+
+def _directions_across(unit: FloatArray) -> FloatArray:
+    """Two directions at right angles to a unit vector and to each other, (3, 2)."""
+    first = np.cross(unit, np.eye(3)[int(np.argmin(np.abs(unit)))])
+    first = first / np.linalg.norm(first)
+    return np.stack([first, np.cross(unit, first)], axis=1)

@@ -1,171 +1,222 @@
-"""Units and scales that do not fit: degrees for radians, currents for torques, speeds against positions."""
+"""Do units and scales fit? Degrees for radians, currents for torques, speeds against positions, limits."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.checks.finding import Checked, defect
-from dynid.checks.light import Light
-from dynid.checks.limits import clean
-from dynid.core.finding import Finding
+from dynid.checks.data_check import Checked
+from dynid.checks.light_motion import LightMotion
+from dynid.core.finding import Finding, Level, Name, Where
 from dynid.logs.log import Log
-from dynid.model.joint import JointKind
+from dynid.model.joint import Joint, JointKind
 from dynid.model.robot import Robot
+from dynid.preparation.column import column_statistics
 
 FloatArray = NDArray[np.float64]
-_TURNS = 4 * np.pi
-"""A joint beyond two turns [rad] is rare; more than two turns of 6.28 is common in degrees."""
+
+
+@dataclass(frozen=True)
+class ScaleLimits:
+    """What units leave plausible. Chosen by hand, wide enough for limits in robot files that are not sharp.
+
+    Args:
+        turns_rad: angle beyond which a joint is not in radians on the joint side: two turns.
+        margin: share of the range by which a joint may leave its limits.
+        overspeed: speed over the limit, worth a word …
+        far_overspeed: … and beyond which a unit is another.
+        effort: largest torque over the effort limit, of any axis, that asks for care.
+        effort_too_large: the same as a median over the axes: mN m, or the other side of the gears.
+        effort_too_small: largest of any axis: kN m, or motor torques.
+        slope: logged speed over the derivative of the position, least and most.
+        slope_of_unit: the same over a known ratio of units.
+        follows: correlation of both, below which they have nothing to do with each other …
+        clear: … and beyond which a wrong slope fails the log.
+    """
+
+    turns_rad: float = 4 * np.pi
+    margin: float = 0.05
+    overspeed: float = 1.2
+    far_overspeed: float = 3.0
+    effort: float = 2.0
+    effort_too_large: float = 20.0
+    effort_too_small: float = 1e-3
+    slope: tuple[float, float] = (0.67, 1.5)
+    slope_of_unit: tuple[float, float] = (0.8, 1.25)
+    follows: float = 0.7
+    clear: float = 0.9
+
+
+LIMITS = ScaleLimits()
 _DEGREE = np.pi / 180
-_SCALES = {
+_RATIOS = {
     "the positions are in degrees and the speeds in rad/s": _DEGREE,
     "the speeds are in degrees per second and the positions in rad": 1 / _DEGREE,
     "the stamps are in milliseconds, not seconds": 1000.0,
     "the stamps are in seconds, not milliseconds": 1e-3,
 }
-_FAR_BEYOND = 2.0
-_OVERSPEED, _FAR_OVERSPEED = 1.2, 3.0
-"""Speeds over the limit, as a share of it, that are worth a warning and an error."""
+"""Ratios of a logged speed to the derivative of its position that wrong units give."""
 
 
-def check_scales(log: Log, light: Light | None, robot: Robot | None) -> Checked:
+def check_scales(log: Log, motion: LightMotion | None, robot: Robot | None) -> Checked:
     """Units and scales of positions, speeds and torques.
 
     Args:
-        log: on the joint side where a robot is known.
-        light: the lightly filtered signals; None when there are too few.
-        robot: its limits tell what is plausible.
+        log: some rows of the log, with its extremes, on the joint side where a robot is known.
+        motion: the lightly filtered signals; None when there are too few.
+        robot: its limits say what is plausible.
     """
-    findings = [*_signal(log), *_degrees(log, robot), *_torque(log, robot)]
-    facts = {}
-    if light is not None and robot is not None:
-        findings += _overspeed(log, light, robot)
-    if light is not None and light.velocity is not None:
-        found, slopes = _speeds(light)
-        findings += found
-        facts["speed_over_derivative"] = slopes
-    return Checked(tuple(findings), facts)
+    findings = [*_drive_signal(log), *_positions(log, robot), *_torques(log, robot)]
+    if motion is None:
+        return Checked(tuple(findings))
+    if robot is not None:
+        findings += _overspeed(log, motion, robot)
+    if motion.velocity is None:
+        return Checked(tuple(findings))
+    found, slopes = _speeds(motion.qd, motion.velocity)
+    return Checked((*findings, *found), {"speed_over_derivative": slopes})
 
 
-def _signal(log: Log) -> list[Finding]:
+def _joints(log: Log, robot: Robot | None) -> Iterator[tuple[int, Joint | None]]:
+    """Axes from 0 with their joints, where these are known."""
+    for axis in range(log.axes):
+        yield axis, None if robot is None else robot.joints[robot.coordinates[axis]]
+
+
+def _drive_signal(log: Log) -> list[Finding]:
     """A drive signal that nobody turned into a torque."""
-    steps = [step for step in log.history if step.name == "drive signal"]
+    steps = [step for step in log.history if step.name == Name.DRIVE_SIGNAL]
     if not steps or log.side == "motor" or any(step.name == "to joint side" for step in log.history):
         return []
     sentence = f"The torque channel holds {steps[-1].options['unit']}, not N m."
     remedy = "Give its gain in the mapping, or say the log is on the motor side of a robot with drive gains."
-    return [defect("drive signal", "warning", sentence, remedy, "torque")]
+    return [Finding(Name.DRIVE_SIGNAL, Level.CARE, sentence, remedy, Where(channel="torque"))]
 
 
-def _degrees(log: Log, robot: Robot | None) -> list[Finding]:
+def _positions(log: Log, robot: Robot | None) -> list[Finding]:
+    """Positions outside the joints' limits, or beyond what radians on the joint side reach."""
     if log.side != "joint" or "position" not in log.channels:
         return []
-    found, beyond = [], []
-    for axis in range(log.axes):
-        x = clean(log.channels["position"][:, axis])
-        joint = None if robot is None else robot.joints[robot.coordinates[axis]]
-        if len(x) == 0 or (joint is not None and joint.kind is JointKind.PRISMATIC):
+    found, beyond = list[Finding](), dict[int, float]()
+    for axis, joint in _joints(log, robot):
+        usual = column_statistics(log.column("position", axis))
+        if usual.least > usual.most or (joint is not None and joint.kind is JointKind.PRISMATIC):
             continue
         lower, upper = (-np.inf, np.inf) if joint is None else (joint.limits.lower, joint.limits.upper)
-        margin = 0.05 * (upper - lower) if np.isfinite(upper - lower) else 0.0
-        outside = x.min() < lower - margin or x.max() > upper + margin
-        if np.max(np.abs(x)) > _TURNS and (outside or not np.isfinite(upper - lower)):
-            beyond.append(axis + 1)
+        limited = bool(np.isfinite(upper - lower))
+        margin = LIMITS.margin * (upper - lower) if limited else 0.0
+        outside = usual.least < lower - margin or usual.most > upper + margin
+        farthest = max(-usual.least, usual.most)
+        if farthest > LIMITS.turns_rad and (outside or not limited):
+            beyond[axis + 1] = farthest
         elif outside:
             sentence = (
-                f"position of axis {axis + 1} reaches {x.min():.3g} … {x.max():.3g} rad, outside its limits "
-                f"{lower:.3g} … {upper:.3g} rad."
+                f"position of axis {axis + 1} reaches {usual.least:.3g} … {usual.most:.3g} rad, outside its "
+                f"limits {lower:.3g} … {upper:.3g} rad."
             )
             remedy = "Check offset, sign and order of the axes."
-            found.append(defect("limits", "warning", sentence, remedy, "position", axis + 1))
+            place = Where(channel="position", axis=axis + 1)
+            found.append(Finding(Name.LIMITS, Level.CARE, sentence, remedy, place))
     if beyond:
+        first, axes = min(beyond), "axes" if len(beyond) > 1 else "axis"
         shown = ", ".join(str(axis) for axis in beyond)
-        most = np.max(np.abs(clean(log.channels["position"][:, beyond[0] - 1])))
-        axes = "axes" if len(beyond) > 1 else "axis"
         sentence = (
-            f"position of {axes} {shown} goes beyond two turns ({most:.4g} rad): degrees, or motor side?"
+            f"position of {axes} {shown} goes beyond two turns ({beyond[first]:.4g} rad): degrees, or motor "
+            "side?"
         )
         remedy = 'Say unit = "deg" or side = "motor" in the mapping.'
-        found.append(defect("position unit", "error", sentence, remedy, "position", beyond[0]))
+        place = Where(channel="position", axis=first)
+        found.append(Finding(Name.POSITION_UNIT, Level.FAIL, sentence, remedy, place))
     return found
 
 
-def _overspeed(log: Log, light: Light, robot: Robot) -> list[Finding]:
+def _overspeed(log: Log, motion: LightMotion, robot: Robot) -> list[Finding]:
     """Speeds beyond what the joints can do: the unit of the stamps or of the positions is another."""
-    if log.side != "joint":
+    if log.side != "joint" or not len(motion.rows):
         return []
     found = []
-    for axis in range(log.axes):
-        joint = robot.joints[robot.coordinates[axis]]
-        speed = float(np.quantile(np.abs(light.qd[light.rows, axis]), 0.99)) if len(light.rows) else 0.0
-        if joint.limits.velocity <= 0 or speed <= _OVERSPEED * joint.limits.velocity:
+    for axis, joint in _joints(log, robot):
+        limit = 0.0 if joint is None else joint.limits.velocity
+        speed = float(np.quantile(np.abs(motion.qd[motion.rows, axis]), 0.99))
+        if joint is None or limit <= 0 or speed <= LIMITS.overspeed * limit:
             continue
         unit = "m/s" if joint.kind is JointKind.PRISMATIC else "rad/s"
-        ratio = speed / joint.limits.velocity
         sentence = (
-            f"axis {axis + 1} moves at up to {speed:.3g} {unit}, {ratio:.2g} times its limit of "
-            f"{joint.limits.velocity:.3g} {unit}."
+            f"axis {axis + 1} moves at up to {speed:.3g} {unit}, {speed / limit:.2g} times its limit of "
+            f"{limit:.3g} {unit}."
         )
         remedy = "Check the unit of the stamps or the rate, and the unit of the positions."
-        severity = "error" if ratio > _FAR_OVERSPEED else "warning"
-        found.append(defect("overspeed", severity, sentence, remedy, "position", axis + 1))
+        level = Level.FAIL if speed / limit > LIMITS.far_overspeed else Level.CARE
+        place = Where(channel="position", axis=axis + 1)
+        found.append(Finding(Name.OVERSPEED, level, sentence, remedy, place))
     return found
 
 
-def _torque(log: Log, robot: Robot | None) -> list[Finding]:
+def _torques(log: Log, robot: Robot | None) -> list[Finding]:
     """Torques far beyond, or far below, what the drives can give."""
     if robot is None or log.side != "joint" or "torque" not in log.channels:
         return []
     shares = []
-    for axis in range(log.axes):
-        x, limit = clean(log.channels["torque"][:, axis]), robot.joints[robot.coordinates[axis]].limits.effort
-        if len(x) and np.isfinite(limit) and limit > 0:
+    for axis, joint in _joints(log, robot):
+        limit = np.inf if joint is None else joint.limits.effort
+        if not np.isfinite(limit) or limit <= 0:
+            continue
+        x = log.column("torque", axis)
+        good = column_statistics(x).measurements(x)
+        x = x if good is None else x[good]
+        if len(x):
             shares.append(float(np.quantile(np.abs(x), 0.999)) / limit)
     if not shares:
         return []
     middle, most = float(np.median(shares)), float(np.max(shares))
-    if middle > 20:
-        words, severity = "they may be in mN m, or on another side of the gears", "error"
-    elif most < 1e-3:
-        words, severity = "they may be in kN m, or motor torques", "error"
-    elif most > _FAR_BEYOND:
-        words, severity = "check unit, gain and gear ratio", "warning"
+    if middle > LIMITS.effort_too_large:
+        words, level = "they may be in mN m, or on another side of the gears", Level.FAIL
+    elif most < LIMITS.effort_too_small:
+        words, level = "they may be in kN m, or motor torques", Level.FAIL
+    elif most > LIMITS.effort:
+        words, level = "check unit, gain and gear ratio", Level.CARE
     else:
         return []
     sentence = f"The torques reach {100 * most:.3g} % of the robot's effort limits: {words}."
-    return [defect("torque unit", severity, sentence, "Check unit, gain and side in the mapping.", "torque")]
+    remedy, place = "Check unit, gain and side in the mapping.", Where(channel="torque")
+    return [Finding(Name.TORQUE_UNIT, level, sentence, remedy, place)]
 
 
-def _speeds(light: Light) -> tuple[list[Finding], list[float | None]]:
+def _speeds(derivatives: FloatArray, logged: FloatArray) -> tuple[list[Finding], list[float | None]]:
     """Logged speeds against differences of the positions: slope 1 when both are what they say."""
-    assert light.velocity is not None
-    found: list[Finding] = []
-    slopes: list[float | None] = []
-    for axis in range(light.q.shape[1]):
-        own, logged = light.qd[:, axis], light.velocity[:, axis]
-        power = float(own @ own)
-        if power == 0 or float(logged @ logged) == 0:
+    found = list[Finding]()
+    slopes = list[float | None]()
+    for axis in range(derivatives.shape[1]):
+        own, other = derivatives[:, axis], logged[:, axis]
+        power, product, size = float(own @ own), float(own @ other), float(other @ other)
+        if power == 0 or size == 0:
             slopes.append(None)
             continue
-        slope = float(own @ logged) / power
-        match = abs(float(own @ logged)) / np.sqrt(power * float(logged @ logged))
+        slope, match = product / power, abs(product) / np.sqrt(power * size)
         slopes.append(slope)
-        sentence = _speed_sentence(axis, slope, match)
-        if sentence:
+        words = _wrong_slope(slope, match)
+        if words:
+            sentence = f"velocity of axis {axis + 1} {words}"
             remedy = "Correct unit, sign or columns in the mapping."
-            severity = "error" if match > 0.9 else "warning"
-            found.append(defect("speed and position", severity, sentence, remedy, "velocity", axis + 1))
+            level = Level.FAIL if match > LIMITS.clear else Level.CARE
+            place = Where(channel="velocity", axis=axis + 1)
+            found.append(Finding(Name.SPEED_AND_POSITION, level, sentence, remedy, place))
     return found, slopes
 
 
-def _speed_sentence(axis: int, slope: float, match: float) -> str:
-    if match < 0.7:
-        return f"velocity of axis {axis + 1} does not follow its position (correlation {match:.2f})."
+def _wrong_slope(slope: float, match: float) -> str:
+    """What is wrong with a logged speed, in words; empty when nothing is."""
+    if match < LIMITS.follows:
+        return f"does not follow its position (correlation {match:.2f})."
     if slope < 0:
-        return f"velocity of axis {axis + 1} has the opposite sign of its position's derivative."
-    if 0.67 < slope < 1.5:
+        return "has the opposite sign of its position's derivative."
+    if LIMITS.slope[0] < slope < LIMITS.slope[1]:
         return ""
-    for words, scale in _SCALES.items():
-        if 0.8 < slope / scale < 1.25:
-            return f"velocity of axis {axis + 1} is {slope:.3g} times its position's derivative: {words}?"
-    return f"velocity of axis {axis + 1} is {slope:.3g} times its position's derivative."
+    seen = f"is {slope:.3g} times its position's derivative"
+    for words, ratio in _RATIOS.items():
+        if LIMITS.slope_of_unit[0] < slope / ratio < LIMITS.slope_of_unit[1]:
+            return f"{seen}: {words}?"
+    return f"{seen}."

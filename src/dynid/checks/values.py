@@ -1,146 +1,145 @@
-"""Values that are no measurements: NaN, infinities, garbage, rows cut off."""
+"""Are the values measurements? NaN, infinities, garbage, damaged lines, and what the reader left out."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.checks.finding import Checked, defect
-from dynid.checks.piece import DAMAGED, Piece, empty_rows, piece_of
-from dynid.checks.runs import RunTally
-from dynid.checks.survey import Survey, survey_log
-from dynid.core.finding import Finding
+from dynid.checks.data_check import Checked
+from dynid.core.finding import Finding, Level, Name, Where
 from dynid.logs.log import Log
+from dynid.preparation.clock import damaged_rows
+from dynid.preparation.column import ColumnStatistics, column_statistics, run_ends
+from dynid.preparation.repair import REPAIR
 
 BoolArray = NDArray[np.bool_]
-LONGEST_RUN = 20
-"""Samples in a row that interpolation may bridge."""
-_MOST_LOST = 0.05
-"""Share of an axis that may be interpolated."""
+Columns = Mapping[str, Sequence[ColumnStatistics]]
+"""What is usual in each column of a log, by channel and axis."""
 _STOPPED = "Nothing need be done if the recording was stopped there; else record it again."
 _CHOSEN = "Make sure that this is what is meant."
-_TOLD = {
-    "truncated row": ("warning", _STOPPED),
-    "cut to common length": ("note", _STOPPED),
-    "messages left out": ("warning", _STOPPED),
-    "topic chosen": ("note", _CHOSEN),
-    "publishers merged": ("note", _CHOSEN),
-    "columns not taken": ("note", _CHOSEN),
+_NOTED_BY_READER: Mapping[str, tuple[Level, str]] = {
+    Name.TRUNCATED_ROW: (Level.CARE, _STOPPED),
+    Name.CUT_TO_COMMON_LENGTH: (Level.NOTE, _STOPPED),
+    Name.MESSAGES_LEFT_OUT: (Level.CARE, _STOPPED),
+    Name.TOPIC_CHOSEN: (Level.NOTE, _CHOSEN),
+    Name.PUBLISHERS_MERGED: (Level.NOTE, _CHOSEN),
+    Name.COLUMNS_NOT_TAKEN: (Level.NOTE, _CHOSEN),
 }
-"""Steps of the reader that are worth a finding, with severity and remedy."""
+"""Steps of the reader that are worth a finding, with level and remedy."""
+_NEEDED = ("position", "torque")
+"""Channels that a fit needs; holes in others do no harm."""
 
 
-def check_values(log: Log) -> Checked:
-    """NaN, infinities and garbage per channel and axis, and rows that the reader had to leave out."""
-    survey = survey_log(log)
-    values = Values(survey)
-    values.take(piece_of(log, survey))
-    return values.finish()
+def log_columns(log: Log) -> Columns:
+    """What is usual in each column of a log."""
+    return {
+        name: tuple(column_statistics(log.column(name, axis)) for axis in range(log.axes))
+        for name in log.channels
+    }
 
 
-class _AxisTally:
-    """Values of an axis that are lost or garbage."""
+@dataclass(frozen=True)
+class _Holes:
+    """Bad samples: how many, the first, the longest run and where it begins."""
 
-    def __init__(self) -> None:
-        self.lost = RunTally()
-        self.wild = RunTally()
-        self.example = 0.0
+    count: int
+    first: int
+    longest: int
+    longest_at: int
 
-    def take(self, x: NDArray[np.float64], good: BoolArray | None, empty: BoolArray | None) -> None:
-        if good is None:
-            self.lost.take(None, len(x))
-            self.wild.take(None, len(x))
-            return
-        finite = np.isfinite(x)
-        wild = finite & ~good
-        if self.wild.count == 0 and np.any(wild):
-            self.example = float(x[wild][0])
-        self.wild.take(wild, len(x))
-        self.lost.take(~finite if empty is None else ~finite & ~empty, len(x))
+    def mendable(self, samples: int) -> bool:
+        """Whether they are few enough to be interpolated."""
+        return self.longest <= REPAIR.longest_run and self.count <= REPAIR.most_lost * samples
 
 
-class Values:
-    """NaN, infinities and garbage of a log that comes in pieces.
+def _holes(bad: BoolArray) -> _Holes | None:
+    starts, stops = run_ends(bad)
+    if not len(starts):
+        return None
+    lengths = stops - starts
+    longest = int(np.argmax(lengths))
+    return _Holes(int(lengths.sum()), int(starts[0]), int(lengths[longest]), int(starts[longest]))
+
+
+def check_values(log: Log, columns: Columns) -> Checked:
+    """NaN, infinities and garbage per channel and axis, damaged lines, and what the reader left out.
 
     Args:
-        survey: what is usual in it.
+        log: the log.
+        columns: what is usual in its columns.
     """
-
-    def __init__(self, survey: Survey) -> None:
-        """Begin before the first sample."""
-        self._survey = survey
-        self._axes = {name: [_AxisTally() for _ in axes] for name, axes in survey.channels.items()}
-        self._empty = RunTally()
-
-    def take(self, piece: Piece) -> None:
-        """The next piece."""
-        self._empty.take(piece.empty, piece.log.samples)
-        for name, columns in piece.columns.items():
-            for tally, column in zip(self._axes[name], columns, strict=True):
-                tally.take(column.x, column.sane, piece.empty)
-
-    def finish(self) -> Checked:
-        """What was found."""
-        log, samples = self._survey.rows, self._survey.samples
-        findings = [*_left_out(log), *_damaged(log, self._empty, samples)]
-        for channel, axes in self._axes.items():
-            for axis, tally in enumerate(axes):
-                lost = "are NaN or infinite"
-                findings += _judged(samples, channel, axis, tally.lost, "missing values", lost)
-                wild = f"are beyond reason (such as {tally.example:.3g})"
-                findings += _judged(samples, channel, axis, tally.wild, "garbage values", wild)
-        for channel in ("position", "torque"):
-            if channel not in log.channels:
-                sentence = f"The log has no {channel}."
-                findings.append(defect("missing channel", "error", sentence, "Map its columns.", channel))
-        return Checked(tuple(findings))
+    empty = damaged_rows(log)
+    findings = [*_left_out(log), *([] if empty is None else _damaged(log, empty))]
+    for channel, axes in columns.items():
+        for axis, usual in enumerate(axes):
+            if not usual.clean:
+                findings += _bad_values(log, channel, axis, usual, empty)
+    for channel in _NEEDED:
+        if channel not in log.channels:
+            sentence, place = f"The log has no {channel}.", Where(channel=channel)
+            findings.append(Finding(Name.MISSING_CHANNEL, Level.FAIL, sentence, "Map its columns.", place))
+    return Checked(tuple(findings))
 
 
-def damaged_rows(log: Log) -> BoolArray:
-    """Samples of damaged lines, where a whole channel holds nothing; none when no line was damaged."""
-    if any(step.name == DAMAGED for step in log.history):
-        return empty_rows(log)
-    return np.zeros(log.samples, dtype=bool)
+def _left_out(log: Log) -> list[Finding]:
+    """What the reader noted about rows that were not whole and choices that it made."""
+    noted = [step for step in log.history if step.name in _NOTED_BY_READER]
+    return [
+        Finding(Name(step.name), level, step.note, remedy)
+        for step, (level, remedy) in ((step, _NOTED_BY_READER[step.name]) for step in noted)
+    ]
 
 
-def _damaged(log: Log, empty: RunTally, samples: int) -> list[Finding]:
+def _damaged(log: Log, empty: BoolArray) -> list[Finding]:
     """Lines of a file that could not be read and are not repaired yet."""
-    if not empty.count:
+    holes = _holes(empty)
+    if holes is None:
         return []
-    step = next(step for step in log.history if step.name == DAMAGED)
-    mendable = empty.longest <= LONGEST_RUN and empty.count <= _MOST_LOST * samples
+    step = next(step for step in log.history if step.name == Name.DAMAGED_LINES)
+    mendable = holes.mendable(log.samples)
     remedy = (
         "Leave these samples out, or interpolate them where the stamps have room for them."
         if mendable
         else "They are too many, or too many in a row; mend the file, or cut the log there."
     )
     lines = step.options["lines"]
-    where = f"line{'s' * (len(lines) > 1)} {', '.join(str(line) for line in lines[:10])}"
-    severity = "warning" if mendable else "error"
-    return [defect(DAMAGED, severity, step.note, remedy, None, None, where, mendable)]
+    place = Where(moment=f"line{'s' * (len(lines) > 1)} {', '.join(str(line) for line in lines[:10])}")
+    level = Level.CARE if mendable else Level.FAIL
+    return [Finding(Name.DAMAGED_LINES, level, step.note, remedy, place, repairable=mendable)]
 
 
-def _judged(samples: int, channel: str, axis: int, bad: RunTally, name: str, words: str) -> list[Finding]:
-    if bad.count == 0:
-        return []
-    where = f"first at sample {bad.first + 1}, longest run {bad.longest} at sample {bad.at + 1}"
-    mendable = bad.longest <= LONGEST_RUN and bad.count <= _MOST_LOST * samples
-    sentence = f"{bad.count} of {samples} values of {channel} on axis {axis + 1} {words}."
-    remedy = (
-        "Interpolate them." if mendable else "They are too many in a row to interpolate; cut the log there."
-    )
-    if bad.count == samples:
-        remedy = "The channel was not recorded; check the columns of the mapping."
-    severity = "warning" if mendable else "error"
-    if channel in ("velocity", "reference"):  # no fit needs them
-        severity = "warning" if mendable else "note"
-    return [defect(name, severity, sentence, remedy, channel, axis + 1, where, mendable)]
-
-
-def _left_out(log: Log) -> list[Finding]:
-    """What the reader noted about rows that were not whole."""
-    return [
-        defect(step.name, _TOLD[step.name][0], step.note, _TOLD[step.name][1])
-        for step in log.history
-        if step.name in _TOLD
-    ]
+def _bad_values(
+    log: Log, channel: str, axis: int, usual: ColumnStatistics, empty: BoolArray | None
+) -> list[Finding]:
+    """Values of an axis that are missing or garbage."""
+    x = log.column(channel, axis)
+    finite = np.isfinite(x)
+    garbage = finite & ~((x >= usual.low) & (x <= usual.high))
+    lost = ~finite if empty is None else ~finite & ~empty
+    example = float(x[np.argmax(garbage)])
+    kinds = {
+        Name.MISSING_VALUES: (lost, "are NaN or infinite"),
+        Name.GARBAGE_VALUES: (garbage, f"are beyond reason (such as {example:.3g})"),
+    }
+    found = []
+    for name, (bad, words) in kinds.items():
+        holes = _holes(bad)
+        if holes is None:
+            continue
+        mendable, needed = holes.mendable(log.samples), channel in _NEEDED
+        remedy = "Interpolate them."
+        if not mendable:
+            remedy = "They are too many in a row to interpolate; cut the log there."
+        if holes.count == log.samples:
+            remedy = "The channel was not recorded; check the columns of the mapping."
+        moment = (
+            f"first at sample {holes.first + 1}, longest run {holes.longest} at sample {holes.longest_at + 1}"
+        )
+        sentence = f"{holes.count} of {log.samples} values of {channel} on axis {axis + 1} {words}."
+        level = Level.CARE if mendable else Level.FAIL if needed else Level.NOTE
+        place = Where(channel=channel, axis=axis + 1, moment=moment)
+        found.append(Finding(name, level, sentence, remedy, place, repairable=mendable))
+    return found

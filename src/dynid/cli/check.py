@@ -10,9 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from dynid.base.find import base_of
-from dynid.checks.check import check_log
-from dynid.checks.finding import VERDICTS, DataCheck
-from dynid.checks.repair import repair_log
+from dynid.checks import VERDICTS, DataCheck, check_log, repair_log
 from dynid.cli.output import print_json
 from dynid.cli.robot_options import DrivesOption, chosen_robot
 from dynid.cli.screen import Screen

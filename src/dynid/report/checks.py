@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from dynid.checks.check import DataCheck
+from dynid.checks import DataCheck
 from dynid.core.finding import Finding, Level, Name, Where, worst_level
 from dynid.validation.numbers import plain
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import dynid
 from dynid.base.base_map import BaseMap
-from dynid.checks.check import DataCheck
+from dynid.checks import DataCheck
 from dynid.core.finding import Finding
 from dynid.estimators.estimate import Estimate
 from dynid.model.joint import BASE, LENGTHS, Joint

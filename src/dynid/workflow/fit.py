@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from dynid.checks import DataCheck
 from dynid.checks.agreement import disagreements
 from dynid.checks.attenuation import attenuation_findings
-from dynid.checks.check import DataCheck
 from dynid.checks.low_rate import low_rate_findings
 from dynid.checks.physical import impossible_values
 from dynid.core.errors import DynidError

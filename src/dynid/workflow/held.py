@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from dynid.checks.check import DataCheck
+from dynid.checks import DataCheck
 from dynid.checks.novelty import novelty
 from dynid.core.finding import Finding, gravest_first
 from dynid.estimators.estimate import Estimate

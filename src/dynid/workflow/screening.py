@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from dynid.base.find import base_of
-from dynid.checks.check import DataCheck, check_log
-from dynid.checks.repair import repair_log
+from dynid.checks import DataCheck, check_log, repair_log
 from dynid.core.errors import NotTrustworthyError
 from dynid.core.finding import Finding, Level, Name
 from dynid.logs.log import Log

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dynid.checks.check import check_log
+from dynid.checks import check_log
 from dynid.core.errors import DynidError, FileError
 from dynid.logs.convert import to_joint_side
 from dynid.logs.log import Log

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.io
 
-from dynid.checks.check import check_log
+from dynid.checks import check_log
 from dynid.core.errors import DynidError
 from dynid.logs.log import Log
 from dynid.logs.read import read_log

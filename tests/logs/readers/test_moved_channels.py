@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dynid.checks.check import check_log
+from dynid.checks import check_log
 from dynid.core.errors import DynidError
 from dynid.logs.log import Log
 from dynid.logs.mapping import mapping_from_table

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dynid.checks.check import check_log
+from dynid.checks import check_log
 from dynid.core.errors import DynidError
 from dynid.core.finding import Finding
 from dynid.logs.log import Log

@@ -1,36 +1,20 @@
-"""What a check says: findings, facts and the verdict."""
+"""The judgement of a log: what its checks found and measured, and the verdict."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from dynid.core.finding import Finding, Level, Name, Where, gravest_first
+from dynid.core.finding import Finding, Level, Name, gravest_first
 
 VERDICTS = ("good", "usable with repairs", "not usable")
-_LEVELS = {"note": Level.NOTE, "warning": Level.CARE, "error": Level.FAIL}
-
-
-def defect(
-    name: str,
-    severity: str,
-    sentence: str,
-    remedy: str = "",
-    channel: str | None = None,
-    axis: int | None = None,
-    where: str = "",
-    repairable: bool = False,
-) -> Finding:
-    """A finding about a log."""
-    place = Where(channel=channel or "", axis=axis, moment=where)
-    return Finding(Name(name), _LEVELS[severity], sentence, remedy, place, repairable=repairable)
 
 
 @dataclass(frozen=True)
 class Checked:
-    """What one family of checks found, and the figures it measured."""
+    """What one check found, and the figures it measured by name."""
 
     findings: tuple[Finding, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -43,7 +27,7 @@ class DataCheck:
     Args:
         log: name of the experiment.
         verdict: "good", "usable with repairs" or "not usable".
-        findings: what was noticed, the worst first.
+        findings: what was noticed, the gravest first.
         facts: figures by name (rate, jitter, quantisation steps, delay, condition number …), ready for JSON.
     """
 
@@ -64,7 +48,7 @@ class DataCheck:
 
     @property
     def summary(self) -> str:
-        """The verdict and its main reason, in a sentence."""
+        """The main reason of the verdict, in a sentence."""
         grave = [f for f in self.findings if f.level > Level.NOTE]
         if not grave:
             return "Nothing was found that would harm a fit."
@@ -82,12 +66,17 @@ class DataCheck:
         }
 
 
-def judged(log: str, parts: tuple[Checked, ...]) -> DataCheck:
-    """The verdict on everything that was found.
+def data_check(log: str, parts: Iterable[Checked]) -> DataCheck:
+    """The verdict on what all checks of a log found.
 
-    What cannot be trusted and not be repaired makes a log not usable; anything repairable beyond a note makes
-    it usable with repairs; else it is good, what asks for care included.
+    A finding that fails the log and cannot be repaired makes it not usable; anything repairable beyond a note
+    makes it usable with repairs; else it is good, findings that ask for care included.
+
+    Args:
+        log: name of the experiment.
+        parts: what each check found.
     """
+    parts = tuple(parts)
     findings = gravest_first(finding for part in parts for finding in part.findings)
     facts = {name: value for part in parts for name, value in part.facts.items()}
     if any(f.level is Level.FAIL and not f.repairable for f in findings):

@@ -1,0 +1,301 @@
+"""What stamps say about time: which are good, where samples are missing, where the clock was set back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynid.core.finding import Name
+from dynid.logs.log import Log
+from dynid.preparation.column import SAMPLED, column_statistics, run_ends, stride
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+IndexArray = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class ClockRules:
+    """How stamps are read. Chosen by hand; the broken and measured logs of ``tests/checks`` hold them.
+
+    Args:
+        short_gap: missing samples in a row that interpolation may bridge.
+        gap_steps: a step is a gap beyond this many median steps …
+        gap_usual: … and beyond this many times the step that 5 % exceed, so that jitter is none.
+        set_back: samples by which rows and stamps must disagree before the clock was set back.
+        most_breaks: times a clock may be set back; beyond, its stamps are just bad.
+        beside: samples to each side of a break that say whether the motion goes on over it.
+        leap_ratio: change of position over a break, over the largest one beside it, up to which it goes on.
+        leap_share: the same as a share of the whole travel, for a robot nearly at rest.
+    """
+
+    short_gap: int = 10
+    gap_steps: float = 2.5
+    gap_usual: float = 1.8
+    set_back: float = 1.5
+    most_breaks: int = 20
+    beside: int = 8
+    leap_ratio: float = 3.0
+    leap_share: float = 1e-4
+
+
+CLOCK = ClockRules()
+
+
+@dataclass(frozen=True)
+class Break:
+    """A place where the clock was set back: index of the first stamp after it, and by how much [s]."""
+
+    index: int
+    back_s: float
+
+
+@dataclass(frozen=True, eq=False)
+class Clock:
+    """What the stamps of a log say about time.
+
+    Args:
+        raw: the stamps [s], (samples,).
+        time: the same with the breaks taken back.
+        good: stamps that are finite and later than all before them.
+        repeated: number of stamps equal to the one before.
+        backward: number of stamps earlier than one before.
+        lost: number of stamps that are not finite.
+        breaks: where the clock was set back for good.
+        rows: row of the log that each stamp belongs to; None when it is its own number.
+    """
+
+    raw: FloatArray
+    time: FloatArray
+    good: BoolArray
+    repeated: int
+    backward: int
+    lost: int
+    breaks: tuple[Break, ...] = ()
+    rows: IndexArray | None = None
+
+    @cached_property
+    def kept(self) -> IndexArray | None:
+        """Indices of the good stamps; None when all are."""
+        return None if self.bad == 0 else np.flatnonzero(self.good)
+
+    @property
+    def samples(self) -> int:
+        """Number of stamps."""
+        return len(self.time)
+
+    @property
+    def bad(self) -> int:
+        """Number of stamps that are not good."""
+        return self.repeated + self.backward + self.lost
+
+    @cached_property
+    def steps(self) -> FloatArray:
+        """Steps between good stamps [s]."""
+        return np.diff(self.time if self.kept is None else self.time[self.kept])
+
+    @cached_property
+    def _some_steps(self) -> FloatArray:
+        """Steps between neighbouring rows with good stamps, spread over the log [s]."""
+        rows = slice(None, None, stride(self.samples - 1, SAMPLED.steps))
+        steps = self.time[1:][rows] - self.time[:-1][rows]
+        return steps if self.bad == 0 else steps[self.good[1:][rows] & self.good[:-1][rows]]
+
+    @cached_property
+    def step(self) -> float:
+        """Median step [s]; NaN without any."""
+        return float(np.median(self._some_steps)) if len(self._some_steps) else float("nan")
+
+    @cached_property
+    def longest_step(self) -> float:
+        """Longest step that may still be jitter [s]; beyond, samples are missing."""
+        usual = float(np.quantile(self._some_steps, 0.95)) if len(self._some_steps) else 0.0
+        return max(CLOCK.gap_usual * usual, CLOCK.gap_steps * self.step)
+
+    @cached_property
+    def gaps(self) -> IndexArray:
+        """Numbers of the steps in which samples are missing."""
+        return np.flatnonzero(self.steps > self.longest_step)
+
+    @cached_property
+    def missing(self) -> NDArray[np.int64]:
+        """Samples missing in each gap."""
+        return np.round(self.steps[self.gaps] / self.step).astype(np.int64) - 1
+
+    @cached_property
+    def jitter(self) -> float:
+        """Width within which all but two percent of the steps lie, gaps left out, over the median step."""
+        usual = self._some_steps[self._some_steps <= self.longest_step]
+        low, high = np.quantile(usual, [0.01, 0.99])
+        return float(high - low) / self.step
+
+    def before(self, step: int) -> int:
+        """Index of the stamp before a step."""
+        return int(step if self.kept is None else self.kept[step])
+
+    def longest_stretch(self) -> tuple[slice, int]:
+        """The longest run of stamps without a long gap, and how many good ones it holds."""
+        if not len(self.gaps) and self.bad == 0:
+            return slice(0, self.samples), self.samples
+        cuts = self.gaps[self.missing > CLOCK.short_gap] + 1
+        run = longest_between([0, *cuts.tolist(), self.samples - self.bad])
+        return slice(self.before(run.start), self.before(run.stop - 1) + 1), run.stop - run.start
+
+
+def longest_between(edges: Sequence[int]) -> slice:
+    """The longest of the runs between such numbers."""
+    best = max(range(len(edges) - 1), key=lambda i: edges[i + 1] - edges[i])
+    return slice(edges[best], edges[best + 1])
+
+
+def read_clock(stamps: FloatArray) -> Clock:
+    """Tell good stamps from bad ones, and from good ones of a clock that was set back.
+
+    Rows between two good stamps that are left out must have room between them. Where they have not, the clock
+    was set back and went on: what follows is as good as what came before, only its zero is another.
+
+    Args:
+        stamps: time of each row [s], (samples,); may hold anything.
+    """
+    time, breaks = stamps, list[Break]()
+    good, latest = _good_stamps(time)
+    while (found := _set_back(time, good, latest)) is not None:
+        breaks.append(found)
+        if len(breaks) > CLOCK.most_breaks:
+            time, breaks = stamps, []
+            good, latest = _good_stamps(time)
+            break
+        time = time.copy()
+        time[found.index :] += found.back_s
+        good, latest = _good_stamps(time)
+    bad = len(good) - int(np.count_nonzero(good))
+    finite = np.isfinite(time) if bad else good
+    lost = len(time) - int(np.count_nonzero(finite))
+    repeated = int(np.count_nonzero(finite & (time == latest))) if bad else 0
+    return Clock(stamps, time, good, repeated, bad - repeated - lost, lost, tuple(breaks))
+
+
+def clock_of(log: Log) -> Clock:
+    """The clock of a log. Stamps of damaged lines are interpolated where there is room, else left out."""
+    empty = damaged_rows(log)
+    if empty is None:
+        return read_clock(log.time)
+    time, kept = filled_stamps(log.time, empty)
+    return replace(read_clock(time[kept]), rows=np.flatnonzero(kept))
+
+
+def damaged_rows(log: Log) -> BoolArray | None:
+    """Rows of damaged lines, where a whole channel holds nothing; None when the reader noted none."""
+    if all(step.name != Name.DAMAGED_LINES for step in log.history):
+        return None
+    empty = np.zeros(log.samples, dtype=bool)
+    for name in log.channels:
+        nothing = np.ones(log.samples, dtype=bool)
+        for axis in range(log.axes):
+            nothing &= np.isnan(log.column(name, axis))
+        empty |= nothing
+    return empty
+
+
+def filled_stamps(stamps: FloatArray, empty: BoolArray) -> tuple[FloatArray, BoolArray]:
+    """Stamps of damaged lines interpolated where their neighbours leave room, and which rows can be kept.
+
+    Args:
+        stamps: time of each row [s].
+        empty: rows of damaged lines.
+    """
+    time, kept, step = stamps.copy(), np.ones(len(stamps), dtype=bool), read_clock(stamps).step
+    for start, stop in zip(*run_ends(empty & ~np.isfinite(stamps)), strict=True):
+        count = stop - start
+        room = (time[stop] - time[start - 1]) / step if start > 0 and stop < len(time) else np.nan
+        if abs(room - (count + 1)) < 0.5:
+            time[start:stop] = np.linspace(time[start - 1], time[stop], count + 2)[1:-1]
+        else:
+            kept[start:stop] = False
+    return time, kept
+
+
+def _good_stamps(time: FloatArray) -> tuple[BoolArray, FloatArray]:
+    """Which stamps are finite and later than all before, and the latest before each."""
+    if np.all(time[1:] > time[:-1]) and np.all(np.isfinite([*time[:1], *time[-1:]])):  # NaN is not
+        return np.ones(len(time), dtype=bool), time
+    finite = np.isfinite(time)
+    stamps = np.where(finite, time, -np.inf)
+    plausible = _without_single_leaps(stamps)
+    latest = np.maximum.accumulate(np.concatenate(([-np.inf], plausible)))[:-1]
+    return finite & (stamps > latest) & (stamps == plausible), latest
+
+
+def _without_single_leaps(time: FloatArray) -> FloatArray:
+    """Stamps without single ones that leap ahead and come back, which would make all later ones late."""
+    if np.count_nonzero(np.isfinite(time)) < 3:
+        return time
+    after = np.concatenate((time[1:], [np.inf]))
+    before = np.concatenate(([-np.inf], time[:-1]))
+    leap = (time > after) & (time > before) & (after >= before)
+    return np.where(leap, before, time)
+
+
+def _set_back(time: FloatArray, good: BoolArray, latest: FloatArray) -> Break | None:
+    """The first place where the clock was set back and went on from there."""
+    if good.all() or np.count_nonzero(good) < 3:
+        return None
+    step = float(np.median(np.diff(time[good])))
+    late = ~good & (time != latest) & np.isfinite(time)
+    starts, stops = run_ends(~good)
+    # Runs of lost or repeated stamps only are none; good stamps between the runs are never late.
+    for k in np.flatnonzero(np.logical_or.reduceat(late, starts)):
+        start, stop = int(starts[k]), int(stops[k])
+        if start == 0:
+            continue
+        count, is_last = stop - start, stop == len(time)
+        elapsed = 0.0 if is_last else (time[stop] - time[start - 1]) / step
+        finite = start + np.flatnonzero(np.isfinite(time[start:stop]))
+        steps = np.diff(time[finite])
+        goes_on = len(steps) == 0 or np.mean(steps > 0) > 0.8 or count < 4
+        if goes_on and count + 1 - elapsed > CLOCK.set_back and (count > 2 or not is_last):
+            known = np.concatenate(([start - 1], finite, [] if is_last else [stop])).astype(int)
+            fall = int(np.argmax(np.diff(time[known]) <= 0))
+            last, first = int(known[fall]), int(known[fall + 1])
+            return Break(first, float(time[last] + (first - last) * step - time[first]))
+    return None
+
+
+def continuous_breaks(log: Log, clock: Clock) -> tuple[bool, ...]:
+    """Whether the positions go on over each break of the clock as they did around it.
+
+    Args:
+        log: the log.
+        clock: its clock.
+    """
+    if "position" not in log.channels or not clock.breaks:
+        return tuple(False for _ in clock.breaks)
+    travel = np.array([column_statistics(log.column("position", axis)).span for axis in range(log.axes)])
+    return tuple(_goes_on(log, clock, place.index, travel) for place in clock.breaks)
+
+
+def _goes_on(log: Log, clock: Clock, index: int, travel: FloatArray) -> bool:
+    low, high = max(index - CLOCK.beside, 0), min(index + CLOCK.beside, clock.samples)
+    rows = np.arange(low, high) if clock.rows is None else clock.rows[low:high]
+    q = log.channels["position"][rows[0] : rows[-1] + 1][rows - rows[0]]
+    seen = ~np.isnan(q).all(axis=1)  # damaged lines are not
+    change = np.abs(np.diff(q[seen], axis=0))
+    over = int(np.count_nonzero(seen[: index - low])) - 1
+    if not 0 <= over < len(change):
+        return False
+    beside = np.delete(change, over, axis=0)
+    if len(beside) < 4 or not np.all(np.isfinite(change)):
+        return False
+    allowed = CLOCK.leap_ratio * beside.max(axis=0) + CLOCK.leap_share * travel
+    return bool(np.all(change[over] <= allowed))
+
+
+def longest_piece(log: Log, clock: Clock) -> slice:
+    """The longest run of stamps between two breaks of the clock where the motion is not continuous."""
+    joined = continuous_breaks(log, clock)
+    cuts = [place.index for place, goes_on in zip(clock.breaks, joined, strict=True) if not goes_on]
+    return longest_between([0, *cuts, clock.samples])
