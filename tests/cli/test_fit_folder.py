@@ -106,11 +106,11 @@ def test_two_hundred_kills_leave_the_old_result_or_the_new_one(logs: Path) -> No
     assert not np.array_equal(values["ols"], values["wls"])
     seen = {"killed": 0, "finished": 0, "old": 0, "new": 0, "left": 0}
     current = "wls"
-    for k in range(KILLS):
+    while seen["killed"] < KILLS:
         other = "ols" if current == "wls" else "wls"
         before = set(Path("found").glob(".dynid-*-*"))
         with subprocess.Popen(commands[other], stdout=subprocess.DEVNULL) as process:
-            if k % 2:
+            if rng.random() < 0.5:
                 time.sleep(rng.uniform(0.0, 1.1 * seconds))
             else:
                 while process.poll() is None and not set(Path("found").glob(".dynid-*-*")) - before:
@@ -125,7 +125,6 @@ def test_two_hundred_kills_leave_the_old_result_or_the_new_one(logs: Path) -> No
         seen["left"] += names_in("found") != FILES
         current = method
     print(seen)
-    assert seen["killed"] > KILLS / 2
     assert min(seen["old"], seen["new"]) > KILLS / 20
     assert subprocess.run(commands["ols"], check=False, capture_output=True).returncode == 0
     assert names_in("found") == FILES

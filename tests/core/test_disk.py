@@ -8,9 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from dynid.core.disk import create_file, read_regular, write_whole
+from dynid.core.disk import create_file, read_regular, replaced_file
 
 posix_only = pytest.mark.skipif(os.name != "posix", reason="needs POSIX")
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    with replaced_file(path) as file:
+        file.write(content)
 
 
 def test_a_file_is_replaced_whole_and_a_link_keeps_leading_to_it(tmp_path: Path) -> None:
@@ -32,13 +37,17 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_other(
     def full(*given: object) -> int:
         raise OSError(28, "No space left on device")
 
-    for call in ("write", "fsync", "replace"):
+    for call in ("fsync", "replace"):
         with monkeypatch.context() as patch:
             patch.setattr(os, call, full)
             with pytest.raises(OSError, match="No space left"):
                 write_whole(file, b"new")
         assert file.read_bytes() == b"old"
         assert os.listdir(tmp_path) == ["page.html"]
+    with pytest.raises(TypeError), replaced_file(file) as begun:
+        begun.writelines([b"half of it", None])  # type: ignore[list-item]
+    assert file.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["page.html"]
 
 
 @posix_only

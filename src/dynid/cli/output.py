@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from dynid.core.disk import write_whole
+from dynid.core.disk import replaced_file
 from dynid.core.errors import FileError
 
 
@@ -38,6 +38,7 @@ def write_file(path: Path, text: str, force: bool) -> None:
     if path.exists() and not force:
         raise FileError(f"{path} exists already; add --force to overwrite it.")
     try:
-        write_whole(path, text.encode())
+        with replaced_file(path) as file:
+            file.write(text.encode())
     except OSError as error:
         raise FileError(f"{path} cannot be written: {error.strerror or error}.") from None

@@ -6,7 +6,9 @@ import contextlib
 import os
 import secrets
 import stat
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 _BINARY = getattr(os, "O_BINARY", 0)  # Windows would translate line ends
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # opening a pipe must not wait for its writer
@@ -46,17 +48,22 @@ def create_file(path: Path, content: bytes, mode: int = 0o666) -> None:
         os.close(handle)
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Write or replace a file in one step: readers see the old content or the new one, never a part.
+@contextlib.contextmanager
+def replaced_file(path: Path) -> Iterator[BinaryIO]:
+    """A new file, open for writing, that takes the place of an old one in one step once all is written.
+
+    Readers see the old content or the new one, never a part; when writing fails, the old file stays.
 
     Args:
         path: the file; a link keeps leading to the file that is replaced.
-        content: all of it.
     """
     target = Path(os.path.realpath(path))
     part = target.with_name(part_name(new_token(), target.name))
     try:
-        create_file(part, content)
+        with open(part, "xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
         os.replace(part, target)
     finally:
         with contextlib.suppress(OSError):

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from importlib import import_module
@@ -16,6 +13,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.disk import replaced_file
 from dynid.core.errors import FileError
 from dynid.logs.log import CHANNELS, SIDES, Log, Source, Step
 from dynid.logs.readers.npz import texts_of
@@ -45,22 +43,11 @@ def save_log(log: Log, path: str | Path, *, force: bool = False) -> None:
     kind = target.suffix.lower()
     if kind != ".npz" and log.side != "joint":
         raise FileError(f"{target} would not say that the log is on the {log.side} side; save it as .npz.")
-    temporary = None
     try:
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=kind)
-        with os.fdopen(handle, "wb") as file:
+        with replaced_file(target) as file:
             _WRITERS[kind](log, file)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)  # a temporary file is private, the user's file is not
-        os.replace(temporary, target)
-        temporary = None
     except OSError as error:
         raise FileError(f"{target} cannot be written: {error.strerror or error}.") from None
-    finally:
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
 
 
 def check_target(target: Path, force: bool) -> None:
