@@ -286,3 +286,37 @@ def test_assets_ship_with_the_package() -> None:
     assert '"use strict"' in asset("page.js")
     folder = Path(asset.__code__.co_filename).parent / "assets"
     assert sorted(path.name for path in folder.iterdir()) == ["page.css", "page.js"]
+
+
+DOCS = (Path(__file__).parents[2] / "docs" / "report.md").read_text(encoding="utf-8")
+
+
+def test_the_documentation_names_the_sections_as_the_page_does(page: str) -> None:
+    titles = [unescape(title) for title in re.findall(r'<h2 id="[a-z]+-h">([^<]*)</h2>', page)]
+    (listed,) = re.findall(r"Below, in this order: (.*?)\.\n", DOCS, re.DOTALL)
+    assert " ".join(listed.split()).split(", ") == titles
+    words = re.findall(r"<dt>([^<]*)</dt>", page[page.index('<dl class="words">') :])
+    (explained,) = re.findall(r"\*\*Words\*\* explains what the page says: (.*?) …", DOCS, re.DOTALL)
+    for word in " ".join(explained.split()).split(", "):
+        assert any(word in heading for heading in words), word
+
+
+def test_the_documentation_has_every_key_of_the_document() -> None:
+    content = document()
+    rows = DOCS[DOCS.index("| key | content |") : DOCS.index("## Another page")]
+    first = {
+        name for cell in re.findall(r"^\| ([^|]*) \|", rows, re.MULTILINE) for name in cell.split("`")[1::2]
+    }
+    assert first == set(content)
+    for part in ("verdict", "parameters"):
+        keys = content[part] if isinstance(content[part], dict) else content[part][0]
+        (row,) = re.findall(rf"^\| `{part}` \|.*$", rows, re.MULTILINE)
+        assert {key for key in keys if f"`{key}`" not in row} == set()
+
+
+def test_a_new_page_is_a_new_list_of_sections() -> None:
+    example = re.findall(r"```python\n(.*?)```", DOCS, re.DOTALL)[-1]
+    names: dict[str, Any] = {"document": document()}
+    exec(example, names)
+    assert re.findall(r'<section id="([a-z]+)"', names["html"]) == ["verdict", "words"]
+    parsed(names["html"])

@@ -136,10 +136,10 @@ def _sentence(findings: Sequence[Finding], fit: Validation, validation: Validati
     tested = fit if validation is None else validation
     where, _ = _where(tested)
     error, full = _percent(tested.judged.overall_percent), _percent(tested.full.overall_percent)
-    rate = "at full rate"
-    if tested.decimated is not None:
-        rate = f"after filtering ({full} at full rate, noise and standstill included)"
-    fact = f"{where}, its torques miss the measured ones by {error} over all joints {rate}"
+    fact = f"{where}, its torques miss the measured ones by {error} over all joints"
+    fact += (
+        " at full rate" if tested.decimated is None else f" after filtering ({full} at full rate, with noise)"
+    )
     worst = worst_level(findings)
     if worst < Level.CARE:
         return f"{fact}, and nothing found speaks against using it."
@@ -163,9 +163,8 @@ def _figures(estimate: Estimate, fit: Validation, validation: Validation | None)
     own = _percent(fit.judged.overall_percent)
     told = "no unseen motion was given" if validation is None else f"{own} in the fit itself"
     beside = "" if validation is None else f", {fit.judged.rms[worst]:.3g} in the fit"
-    rate = "at full rate"
-    if tested.decimated is not None:
-        rate = f"after filtering, {_percent(tested.full.overall_percent)} at full rate"
+    full = f"{_percent(tested.full.overall_percent)} at full rate"
+    rate = "at full rate" if tested.decimated is None else f"after filtering, {full}"
     return [
         {
             "key": "torque_error_percent",

@@ -36,23 +36,30 @@ def parameter_rows(estimate: Estimate, prior: Mapping[str, float] | None = None)
     rows = []
     for i, name in enumerate(base.names):
         value, sigma, percent = float(estimate.values[i]), float(deviations[i]), float(percents[i])
-        old = expected.get(name)
-        rows.append(
-            {
-                "name": name,
-                "formula": base.formulas[i],
-                "unit": base.units[i],
-                "value": plain(value),
-                "sigma": plain(sigma),
-                "percent_sigma": plain(percent) if estimate.kept[i] else None,
-                "prior": old,
-                "prior_lacks": list(lacks.get(name) or ()),
-                "prior_gap": None if old is None or not 0 < sigma < np.inf else (value - old) / sigma,
-                "essential": bool(estimate.kept[i]),
-                "status": _status(bool(estimate.kept[i]), bool(undetermined[i]), percent),
-            }
-        )
+        old, kept = expected.get(name), bool(estimate.kept[i])
+        row = _row(name, base.formulas[i], base.units[i], value, sigma, percent)
+        row |= {} if kept else {"percent_sigma": None, "essential": False, "status": "removed"}
+        row |= {"status": "undetermined"} if kept and undetermined[i] else {}
+        gap = None if old is None or not 0 < sigma < np.inf else (value - old) / sigma
+        rows.append(row | {"prior": old, "prior_lacks": list(lacks.get(name) or ()), "prior_gap": gap})
     return rows + _further_rows(estimate)
+
+
+def _row(name: str, formula: str, unit: str, value: float, sigma: float, percent: float) -> dict[str, Any]:
+    """A parameter that was estimated, without anything known before."""
+    return {
+        "name": name,
+        "formula": formula,
+        "unit": unit,
+        "value": plain(value),
+        "sigma": plain(sigma),
+        "percent_sigma": plain(percent),
+        "prior": None,
+        "prior_lacks": [],
+        "prior_gap": None,
+        "essential": True,
+        "status": "known" if percent <= KNOWN_PERCENT else "poorly known",
+    }
 
 
 def _expected(
@@ -102,40 +109,16 @@ def _further_rows(estimate: Estimate) -> list[dict[str, Any]]:
     further = estimate.further
     if further is None:
         return []
-    rows = []
     formulas = {
         name: f"{slot.coefficient} × {slot.term.expression}"
         for slot in slots_of(estimate.problem.base.robot, further.terms)
         for name in (slot.coefficient, *slot.constants)
     }
-    for name, unit, value, sigma in zip(
-        further.names, further.units, further.values, further.sigma, strict=True
-    ):
-        percent = 100 * float(sigma) / abs(float(value)) if value else float("inf")
-        rows.append(
-            {
-                "name": name,
-                "formula": formulas[name],
-                "unit": unit,
-                "value": plain(float(value)),
-                "sigma": plain(float(sigma)),
-                "percent_sigma": plain(percent),
-                "prior": None,
-                "prior_lacks": [],
-                "prior_gap": None,
-                "essential": True,
-                "status": "known" if percent <= KNOWN_PERCENT else "poorly known",
-            }
-        )
-    return rows
-
-
-def _status(kept: bool, undetermined: bool, percent: float) -> str:
-    if not kept:
-        return "removed"
-    if undetermined:
-        return "undetermined"
-    return "known" if percent <= KNOWN_PERCENT else "poorly known"
+    found = zip(further.names, further.units, further.values.tolist(), further.sigma.tolist(), strict=True)
+    return [
+        _row(name, formulas[name], unit, value, sigma, 100 * sigma / abs(value) if value else np.inf)
+        for name, unit, value, sigma in found
+    ]
 
 
 def correlation(estimate: Estimate) -> dict[str, Any]:

@@ -225,27 +225,13 @@ def essential(document: Content) -> Content:
 
 def condition(document: Content) -> Content:
     """Condition numbers, and how the parameters hang together."""
-    correlation = document["correlation"]
+    facts, correlation = document["estimate"]["facts"], document["correlation"]
     return {
-        "conditions": condition_numbers(document["estimate"]["facts"]),
+        "conditions": [(label, facts[key]) for key, label in _CONDITIONS.items() if key in facts],
         "correlation": correlation,
         "listed_from": _LISTED_CORRELATION,
         "pairs": [pair for pair in correlation["pairs"] if abs(pair["r"]) >= _LISTED_CORRELATION],
     }
-
-
-def condition_numbers(facts: Content) -> list[tuple[str, float]]:
-    """Condition numbers among the facts of an estimate, whether plain numbers or grouped."""
-    found = []
-    for key, value in facts.items():
-        if "condition" not in str(key):
-            continue
-        inner = value.items() if isinstance(value, Mapping) else [("", value)]
-        for part, size in inner:
-            if isinstance(size, int | float) and not isinstance(size, bool):
-                name = f"{key} {part}".strip()
-                found.append((_CONDITIONS.get(name, name.replace("_", " ").capitalize()), float(size)))
-    return found
 
 
 def parts(document: Content) -> Content:
