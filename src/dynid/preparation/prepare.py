@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from dynid.core.errors import DynidError, NotTrustworthyError, ShapeError, unknown_name
 from dynid.logs.log import Log, Step
 from dynid.logs.resample import SAME_RATE, grid, interpolate, is_even, steady_rate
-from dynid.logs.spool import Samples, writer_of
+from dynid.logs.spool import ArrayWriter, Samples, SpoolWriter, writer_of
 from dynid.preparation.derivative import speed_and_acceleration
 from dynid.preparation.filters import low_pass
 from dynid.preparation.motion import Motion
@@ -45,15 +44,15 @@ def prepare(log: Log, plan: Preparation) -> Motion:
     groups = [slice(axis, axis + 1) for axis in range(log.axes)] if log.on_disk else [slice(0, log.axes)]
     samples = course.kept.stop - course.kept.start
     q, qd, qdd, tau = (writer_of(samples, log.axes, on_disk=log.on_disk) for _ in range(4))
-    changes = []
+    position, torque = _Changes(), _Changes()
     for axes in groups:
-        positions = _prepared_positions(log.channels["position"][course.rows, axes], course)
-        torques = _prepared_torques(log.channels["torque"][course.rows, axes], course)
-        for k in range(axes.stop - axes.start):
-            for writer, values in zip((q, qd, qdd), positions.signals, strict=True):
-                writer.put(axes.start + k, values[course.kept, k])
-            tau.put(axes.start + k, torques.signals[0][course.kept, k])
-        changes.append((positions, torques))
+        signals, changes = _prepared_positions(log.channels["position"][course.rows, axes], course)
+        position += changes
+        for writer, values in zip((q, qd, qdd), signals, strict=True):
+            _put(writer, axes, values[course.kept])
+        values, changes = _prepared_torques(log.channels["torque"][course.rows, axes], course)
+        torque += changes
+        _put(tau, axes, values[course.kept])
     return Motion(
         name=log.name,
         time=course.start + np.arange(course.kept.start, course.kept.stop) / course.rate_hz,
@@ -62,7 +61,7 @@ def prepare(log: Log, plan: Preparation) -> Motion:
         qdd=qdd.finish(),
         tau=tau.finish(),
         rate_hz=course.rate_hz,
-        history=(*log.history, *_steps(course, log, changes)),
+        history=(*log.history, *_steps(course, log, position, torque)),
         sources=log.sources,
     )
 
@@ -98,19 +97,25 @@ class _Course:
         return len(self.time) if self.at is None else len(self.at)
 
 
-@dataclass(frozen=True, eq=False)
-class _PreparedAxes:
-    """Signals of some axes, and what was done to them.
+@dataclass(frozen=True)
+class _Changes:
+    """What was done to a channel.
 
     Args:
-        signals: (samples, axes) each.
         replaced: outliers that were replaced.
         moved: sum of the squares by which the low-pass moved values.
     """
 
-    signals: tuple[FloatArray, ...]
-    replaced: int
-    moved: float
+    replaced: int = 0
+    moved: float = 0.0
+
+    def __add__(self, other: _Changes) -> _Changes:
+        return _Changes(self.replaced + other.replaced, self.moved + other.moved)
+
+
+def _put(writer: ArrayWriter | SpoolWriter, axes: slice, values: FloatArray) -> None:
+    for k in range(values.shape[1]):
+        writer.put(axes.start + k, values[:, k])
 
 
 def _course(log: Log, plan: Preparation) -> _Course:
@@ -155,7 +160,7 @@ def target_rate(time: FloatArray, plan: Preparation) -> tuple[float, bool]:
     return rate, changed or plan.stamps == "measured" or not is_even(time)
 
 
-def _prepared_positions(raw: FloatArray, course: _Course) -> _PreparedAxes:
+def _prepared_positions(raw: FloatArray, course: _Course) -> tuple[tuple[FloatArray, ...], _Changes]:
     """Positions without outliers, at the rate, low-passed, with speeds and accelerations."""
     plan = course.plan
     x, replaced = _even(raw, course)
@@ -163,17 +168,17 @@ def _prepared_positions(raw: FloatArray, course: _Course) -> _PreparedAxes:
     qd, qdd = speed_and_acceleration(q, course.rate_hz, plan.difference_points)
     if plan.rloess_acceleration:
         qdd = rloess(qdd, plan.rloess_acceleration)
-    return _PreparedAxes((q, qd, qdd), replaced, moved)
+    return (q, qd, qdd), _Changes(replaced, moved)
 
 
-def _prepared_torques(raw: FloatArray, course: _Course) -> _PreparedAxes:
+def _prepared_torques(raw: FloatArray, course: _Course) -> tuple[FloatArray, _Changes]:
     """Torques without outliers, at the rate, low-passed or smoothed."""
     plan = course.plan
     x, replaced = _even(raw, course)
     tau, moved = _low_passed(x, plan.torque_cutoff_hz, course)
     if plan.rloess_torque:
         tau = rloess(tau, plan.rloess_torque)
-    return _PreparedAxes((tau,), replaced, moved)
+    return tau, _Changes(replaced, moved)
 
 
 def _even(raw: FloatArray, course: _Course) -> tuple[FloatArray, int]:
@@ -193,9 +198,7 @@ def _low_passed(x: FloatArray, cutoff_hz: float | None, course: _Course) -> tupl
     return y, float(np.sum((y - x) ** 2))
 
 
-def _steps(
-    course: _Course, log: Log, changes: Sequence[tuple[_PreparedAxes, _PreparedAxes]]
-) -> tuple[Step, ...]:
+def _steps(course: _Course, log: Log, position: _Changes, torque: _Changes) -> tuple[Step, ...]:
     """What was done, in the order of the plan."""
     plan, steps = course.plan, list[Step]()
     before, after = course.rows.start, log.samples - course.rows.stop
@@ -204,23 +207,19 @@ def _steps(
         note = f"dropped {before} samples at the start and {after} at the end"
         steps.append(Step("trim", options, note))
     if plan.median_window > 1:
-        outliers = [sum(positions.replaced for positions, _ in changes)]
-        outliers.append(sum(torques.replaced for _, torques in changes))
         settings = {"median_window": plan.median_window, "median_threshold": plan.median_threshold}
-        note = f"replaced {outliers[0]} positions and {outliers[1]} torques"
+        note = f"replaced {position.replaced} positions and {torque.replaced} torques"
         steps.append(Step("median filter", settings, note))
     if course.at is not None:
         note = f"interpolated {len(course.time)} samples to {len(course.at)} at {course.rate_hz:g} Hz"
         steps.append(Step("resample", {"rate_hz": course.rate_hz}, note))
     count = course.samples * log.axes
     if plan.cutoff_hz is not None:
-        moved = sum(positions.moved for positions, _ in changes) / count
-        steps.append(_low_pass_step("position", plan.cutoff_hz, plan, moved))
+        steps.append(_low_pass_step("position", plan.cutoff_hz, plan, position.moved / count))
     differences = {"rate_hz": course.rate_hz, "points": plan.difference_points}
     steps.append(Step("central differences", differences, "speed, then acceleration from the speed"))
     if plan.torque_cutoff_hz is not None:
-        moved = sum(torques.moved for _, torques in changes) / count
-        steps.append(_low_pass_step("torque", plan.torque_cutoff_hz, plan, moved))
+        steps.append(_low_pass_step("torque", plan.torque_cutoff_hz, plan, torque.moved / count))
     for what, span in (("acceleration", plan.rloess_acceleration), ("torque", plan.rloess_torque)):
         if span:
             note = f"local quadratics over {window_samples(course.samples, span)} samples"
