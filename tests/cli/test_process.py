@@ -12,7 +12,8 @@ import pytest
 
 import dynid.cli.model as model_command
 from cli.commands import assert_one_sentence, dynid
-from dynid.cli.arguments import spread
+from dynid.cli.command import spread
+from dynid.cli.main import GREEDY
 from dynid.model.load import load_robot
 from support.workflow_logs import write_csv
 
@@ -76,4 +77,4 @@ def test_ctrl_c_while_the_program_is_loaded(tmp_path: Path) -> None:
     ],
 )
 def test_words_up_to_the_next_option(typed: str, meant: str) -> None:
-    assert spread(typed.split()) == meant.split()
+    assert spread(typed.split(), GREEDY) == meant.split()

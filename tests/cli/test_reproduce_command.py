@@ -9,6 +9,7 @@ import pytest
 from cli.commands import assert_one_sentence, dynid
 from dynid.casestudies.case import SHOWN, Case, CaseResult, Row, at_most, digits
 from dynid.casestudies.cases import CASES
+from dynid.core.executor import Progress
 from support.datasets import dataset
 
 GOOD = digits("M1 [kg]", 95.1089, 95.10891, 4)
@@ -116,7 +117,7 @@ def test_options_reach_a_case(
     (tmp_path / "emps").mkdir()
     seen: list[dict[str, object]] = []
 
-    def answer(**options: object) -> CaseResult:
+    def answer(progress: Progress, **options: object) -> CaseResult:
         seen.append(options)
         return CaseResult("mine", "A made-up case", (GOOD, Row("x", 1.0, 2.0, SHOWN, True, group="table 1")))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dynid.cli.screen import Screen
+from dynid.cli.output import Screen
 from dynid.core.text import TextTable
 
 TABLE = TextTable("title", ("joint", "error"), [["[bold]j1[/bold]", "4.3 %"], ["j", ""]])

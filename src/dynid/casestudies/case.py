@@ -10,6 +10,7 @@ from statistics import median
 from typing import Any
 
 from dynid.core.errors import DynidError, FileError
+from dynid.core.executor import Progress, no_progress
 from dynid.report.charts import Figure
 
 SHOWN = "shown"
@@ -101,7 +102,8 @@ class Case:
         name: as on the command line.
         title: what it is.
         data: folder it needs, below the data folder; None for a simulated case.
-        run: to the figures, from that folder where it needs one, with its options by name.
+        run: to the figures, from that folder where it needs one, with its options by name; a simulated case
+            also takes ``progress``.
         options: names of the options it takes.
     """
 
@@ -111,12 +113,18 @@ class Case:
     run: Callable[..., CaseResult]
     options: tuple[str, ...] = ()
 
-    def reproduce(self, folder: Path | None, options: Mapping[str, Any] | None = None) -> CaseResult:
+    def reproduce(
+        self,
+        folder: Path | None,
+        options: Mapping[str, Any] | None = None,
+        progress: Progress = no_progress,
+    ) -> CaseResult:
         """Run it.
 
         Args:
             folder: its data; None where it needs none.
             options: by name.
+            progress: told what is being done.
 
         Raises:
             DynidError: for an option it does not take.
@@ -126,7 +134,8 @@ class Case:
             if name not in self.options:
                 allowed = ", ".join(f"--{option}" for option in self.options) or "none"
                 raise DynidError(f"The case {self.name!r} has no option --{name}; allowed are: {allowed}.")
-        return self.run(**given) if self.data is None else self.run(folder, **given)
+        progress(f"reproducing {self.title}")
+        return self.run(**given, progress=progress) if self.data is None else self.run(folder, **given)
 
 
 def digits(quantity: str, published: float, ours: float, decimals: int) -> Row:

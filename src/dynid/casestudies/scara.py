@@ -10,7 +10,7 @@ from dynid.casestudies.scara_runs import Runs
 from dynid.casestudies.scara_tables import SECTIONS
 from dynid.casestudies.scara_tracking import figures_of, tracking_rows
 from dynid.core.errors import DynidError, unknown_name
-from dynid.core.executor import LocalExecutor
+from dynid.core.executor import LocalExecutor, Progress, no_progress
 from dynid.report.charts import Figure
 
 TITLE = "SCARA of P0, simulated"
@@ -44,7 +44,12 @@ RAD_NOTE = (
 
 
 def run(
-    *, section: str | None = None, seeds: int = SEEDS, loop: str = LOOPS[0], duration: float = 100.0
+    *,
+    section: str | None = None,
+    seeds: int = SEEDS,
+    loop: str = LOOPS[0],
+    duration: float = 100.0,
+    progress: Progress = no_progress,
 ) -> CaseResult:
     """All tables, or those of one section.
 
@@ -53,6 +58,7 @@ def run(
         seeds: how many experiments.
         loop: "hz", or "rad" for ω_n as printed (section B only).
         duration: of an experiment [s].
+        progress: told which section and how many seeds are done.
     """
     _check(section, seeds, loop)
     if loop == "rad":
@@ -62,7 +68,9 @@ def run(
     found: list[Row] = []
     drawn: list[Figure] = []
     for name in SECTIONS if section is None else (section,):
-        LocalExecutor(workers=None).map(methodcaller("estimate", name), runs)
+        LocalExecutor(workers=None).map(
+            methodcaller("estimate", name), runs, progress=progress, what=f"seeds of section {name}"
+        )
         found += SECTIONS[name](runs)
         found += tracking_rows(runs) if name == "B" else []
         drawn += figures_of(name, runs[0])

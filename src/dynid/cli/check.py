@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,80 +10,96 @@ import typer
 
 from dynid.base.find import base_of
 from dynid.checks import VERDICTS, DataCheck, check_log, repair_log
-from dynid.cli.output import print_json
-from dynid.cli.robot_options import DrivesOption, chosen_robot
-from dynid.cli.screen import Screen
+from dynid.cli.command import JsonOption, OptionGroup, command, words
+from dynid.cli.log_options import LogsArgument, MapOption
+from dynid.cli.output import Screen, print_json, progress_line, require_free
+from dynid.cli.robot_options import RobotOptions, chosen_robot
 from dynid.core.errors import DynidError, FileError
-from dynid.core.text import TextTable
 from dynid.logs.log import Log
 from dynid.logs.read import read_logs
 from dynid.logs.save import save_log
-from dynid.model.robot import Robot
+from dynid.model.load import catalog
 
 NOT_USABLE = 2
 
 
-def check(
-    logs: Annotated[list[Path], typer.Argument(metavar="LOG…", help="Log files, bags or folders.")],
-    robot: Annotated[
-        str | None, typer.Option(metavar="ROBOT", help="A name or robot file; more can be checked with it.")
-    ] = None,
-    mapping: Annotated[
-        Path | None, typer.Option("--map", metavar="MAP", help="TOML file that says what the columns mean.")
-    ] = None,
-    drives: DrivesOption = None,
-    repair: Annotated[
-        Path | None, typer.Option(metavar="OUT.npz", help="Repair what can be and write the log there.")
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the repaired log.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
-) -> int:
-    """Check logs before a fit: stamps, values, units, signs, delay; with a robot, gravity and excitation.
+@dataclass(frozen=True)
+class RepairOptions(OptionGroup, title="Repair"):
+    """Where the repaired log goes."""
 
-    Exit code 0: good, or repairable defects only; 2: a log is not usable.
-    """
-    if robot is None and drives is not None:
-        raise DynidError("--drives belongs to a robot; add --robot.")
-    arm = None if robot is None else chosen_robot(robot, drives=drives)
-    mended: Log | None = None
-    if repair is None:
+    repair: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="OUT.npz", help="Repair what can be repaired and write the log there; one log at a time."
+        ),
+    ] = None
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the repaired log.")] = False
+
+
+@command(
+    examples=[
+        "dynid check log.csv",
+        "dynid check log.csv --map map.toml --robot tx40 --gravity 0,0,-9.81",
+        "dynid check log.csv --repair mended.npz",
+    ],
+    exit_0="Good, or with repairable defects only.",
+    exit_2="A log is not usable.",
+)
+def check(
+    logs: LogsArgument,
+    mapping: MapOption = None,
+    robot: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ROBOT",
+            help="A name or robot file; with it gravity, signs and excitation are checked too.",
+            rich_help_panel=RobotOptions.title,
+            autocompletion=words(catalog),
+        ),
+    ] = None,
+    *,
+    variant: RobotOptions,
+    mend: RepairOptions,
+    as_json: JsonOption = False,
+) -> int:
+    """Check logs before a fit: stamps, values, units, signs, delay; with a robot, gravity and excitation."""
+    if robot is None and variant.given:
+        raise DynidError(f"--{next(iter(variant.given))} belongs to a robot; add --robot.")
+    arm = None if robot is None else chosen_robot(robot, variant)
+    base = None if arm is None else base_of(arm).columns
+    with progress_line(quiet=as_json) as tell:
+        tell("reading")
         read = read_logs(logs, mapping)
-    else:
-        mended = _mended(logs, mapping, repair, force)
-        read = (mended,)
-        save_log(mended, repair, force=force)
-    found = [check_log(log, arm, _base(arm)) for log in read]
+        if mend.repair is not None:
+            read = (_mended(read, mend.repair, mend.force),)
+        found = []
+        for k, log in enumerate(read):
+            tell(f"checking log {k + 1} of {len(read)}, {log.name}")
+            found.append(check_log(log, arm, base))
     worst = max((result.verdict for result in found), key=VERDICTS.index)
     if as_json:
         rows = [_document(log, result) for log, result in zip(read, found, strict=True)]
-        print_json({"verdict": worst, "logs": rows, "repaired": None if repair is None else str(repair)})
+        written = None if mend.repair is None else str(mend.repair)
+        print_json({"verdict": worst, "logs": rows, "repaired": written})
     else:
         screen = Screen()
         for log, result in zip(read, found, strict=True):
             _show(screen, log, result)
-        if repair is not None and mended is not None:
-            _show_repairs(screen, mended, repair)
+        if mend.repair is not None:
+            _show_repairs(screen, read[0], mend.repair)
     return NOT_USABLE if worst == VERDICTS[2] else 0
 
 
-def _base(robot: Robot | None) -> tuple[int, ...] | None:
-    return None if robot is None else base_of(robot).columns
-
-
-def _mended(logs: Sequence[Path], mapping: Path | None, target: Path, force: bool) -> Log:
-    read = read_logs(logs, mapping)
-    _require_target(target, read, force)
-    return repair_log(read[0])
-
-
-def _require_target(target: Path, read: tuple[Log, ...], force: bool) -> None:
-    """Refuse before any work what could not be written after it."""
+def _mended(read: tuple[Log, ...], target: Path, force: bool) -> Log:
+    """The one log repaired and saved; refused before any work where it could not be."""
     if len(read) != 1:
         raise DynidError(f"--repair writes one log, and {len(read)} were given; repair them one by one.")
     if target.suffix.lower() != ".npz":
         raise FileError(f"--repair is {str(target)!r}; it must end in .npz.")
-    if target.exists() and not force:
-        raise FileError(f"{target} exists already; add --force to overwrite it.")
+    require_free(target, force)
+    mended = repair_log(read[0])
+    save_log(mended, target, force=force)
+    return mended
 
 
 def _document(log: Log, result: DataCheck) -> dict[str, Any]:
@@ -99,17 +114,12 @@ def _show(screen: Screen, log: Log, result: DataCheck) -> None:
     size = f"{log.samples} samples, {log.axes} axes, {log.side} side"
     clock = f", {rate:.6g} Hz, {seconds:.4g} s" if rate is not None and seconds is not None else ""
     screen.print(f"{log.name}: {result.verdict} ({size}{clock})", style="bold")
+    screen.findings([finding.to_dict() for finding in result.findings], named=True)
+    if not result.findings:
+        screen.print("  Nothing was found that would harm a fit.")
     for step in log.history:
         if step.note:
             screen.print(f"  {step.note}")
-    rows = [
-        [f.level.word, f.name.value, f.text, f.where.moment, "yes" if f.repairable else "no"]
-        for f in result.findings
-    ]
-    if rows:
-        screen.print(TextTable("", ("level", "finding", "what and what to do", "where", "repairable"), rows))
-    else:
-        screen.print("  Nothing was found that would harm a fit.")
     _show_facts(screen, result)
 
 

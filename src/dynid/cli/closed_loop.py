@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from dynid.cli.loop_options import LoopFiles
-from dynid.cli.parameter_files import parameters_from
 from dynid.cli.torque_logs import torques_alone
 from dynid.core.errors import DynidError
 from dynid.estimators.closed_loop.didim import DIDIM
@@ -19,6 +18,7 @@ from dynid.estimators.strategy import Strategy
 from dynid.logs.log import Log
 from dynid.logs.read import read_log
 from dynid.model.robot import Robot
+from dynid.results.load import parameters_from
 from dynid.simulation.accuracy import Accuracy
 from dynid.simulation.controller import Controller
 from dynid.simulation.controller_file import load_controller

@@ -8,21 +8,29 @@ from typing import Annotated
 
 import typer
 
-from dynid.cli.output import print_json, write_file
-from dynid.cli.screen import Screen
+from dynid.cli.command import JsonOption, command
+from dynid.cli.output import Screen, print_json, write_file
 from dynid.core.text import TextTable
 from dynid.results.comparison import Comparison, compare_results
 from dynid.results.load import load_result
 from dynid.results.save import csv_text
 
 
+@command(
+    examples=["dynid compare out/wls out/didim", "dynid compare out/monday out/friday --out drift.csv"],
+    exit_0="The results agree within their doubt.",
+    exit_2="They disagree.",
+)
 def compare(
     results: Annotated[list[Path], typer.Argument(metavar="RESULT…", help="Folders written by dynid fit.")],
     out: Annotated[
-        Path | None, typer.Option("--out", help="Write the parameters as CSV to this file.")
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write the parameters as CSV: value and sigma of each result, largest gap."
+        ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite that file.")] = False,
+    as_json: JsonOption = False,
 ) -> int:
     """Put results of one robot side by side, and say whether they agree within their doubt."""
     found = compare_results([load_result(folder) for folder in results])

@@ -55,7 +55,7 @@ NonlinearOption = Annotated[
     ),
 ]
 
-_parameters_from = later("dynid.cli.parameter_files", "parameters_from")
+_parameters_from = later("dynid.results.load", "parameters_from")
 
 
 def _as_given(value: Any, robot: Robot) -> Any:

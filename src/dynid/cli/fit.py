@@ -10,6 +10,7 @@ from typing import Any
 
 import typer
 
+from dynid.cli.command import JsonOption, command
 from dynid.cli.estimator_options import (
     EstimatorOptions,
     LossOption,
@@ -25,9 +26,6 @@ from dynid.cli.fit_options import (
     DecimationOption,
     EssentialOption,
     ForceOption,
-    JsonOption,
-    LogsArgument,
-    MapOption,
     MaskOption,
     MethodOption,
     OutOption,
@@ -41,6 +39,7 @@ from dynid.cli.fit_options import (
     chosen_strategy,
 )
 from dynid.cli.fit_output import print_summary, summarise
+from dynid.cli.log_options import LogsArgument, MapOption
 from dynid.cli.loop_options import (
     LOOP_METHODS,
     ControllerOption,
@@ -55,16 +54,8 @@ from dynid.cli.loop_options import (
     WidthOption,
     refuse_loop_options,
 )
-from dynid.cli.output import print_json
-from dynid.cli.progress import progress_line
-from dynid.cli.robot_options import (
-    DrivesOption,
-    GravityOption,
-    PayloadOption,
-    RobotArgument,
-    TermsOption,
-    chosen_robot,
-)
+from dynid.cli.output import print_json, progress_line
+from dynid.cli.robot_options import RobotArgument, RobotOptions, chosen_robot
 from dynid.cli.run_facts import input_paths, run_facts
 from dynid.estimators.strategy import Strategy
 from dynid.logs.read import read_logs
@@ -76,6 +67,15 @@ from dynid.workflow.document import document_of
 from dynid.workflow.fit import FitResult, fit_logs
 
 
+@command(
+    examples=[
+        "dynid fit tx40 log.csv --map map.toml --validate other.csv",
+        "dynid fit tx40 log.csv --split 0.7 --method irls --essential --out out/few",
+        "dynid fit scara log.csv --method didim --controller scara --out out/didim",
+    ],
+    exit_0="The model can be used, perhaps with care.",
+    exit_2="It cannot be trusted (the folder is written all the same), or a log is not usable.",
+)
 def fit(
     context: typer.Context,
     robot: RobotArgument,
@@ -109,14 +109,12 @@ def fit(
     repair: RepairOption = False,
     out: OutOption = Path("out/fit"),
     force: ForceOption = False,
-    terms: TermsOption = None,
-    gravity: GravityOption = None,
-    payload: PayloadOption = False,
-    drives: DrivesOption = None,
+    *,
+    variant: RobotOptions,
     as_json: JsonOption = False,
 ) -> int:
     """Identify a robot's parameters from logs, with uncertainties, a verdict and a report."""
-    found = chosen_robot(robot, terms, gravity, payload, drives)
+    found = chosen_robot(robot, variant)
     how = LoopOptions(friction, width, instruments, open_loop, start, max_iterations)
     own = EstimatorOptions(loss, tuning, prior, prior_sigma, strength, tuple(nonlinear or ()))
     strategy = chosen_strategy(found, method, essential, rule, uncertainty, own, how)

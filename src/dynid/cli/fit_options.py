@@ -19,10 +19,6 @@ from dynid.preparation.preparation import Preparation, load_preparation
 
 RULES = {"sigma": "every relative deviation below 20 %", "residual": "σ̂ up by 4 %", "f-test": "F-test"}
 
-LogsArgument = Annotated[
-    list[Path], typer.Argument(metavar="LOG…", help="Log files, or folders that a mapping describes.")
-]
-MapOption = Annotated[Path | None, typer.Option("--map", help="Mapping of the log's columns (TOML).")]
 MethodOption = Annotated[
     str, typer.Option("--method", help=f"Estimator: {', '.join((*METHODS, *LOOP_METHODS))}.")
 ]
@@ -44,7 +40,6 @@ SplitOption = Annotated[
 RepairOption = Annotated[bool, typer.Option("--repair", help="Repair repairable defects of the logs.")]
 OutOption = Annotated[Path, typer.Option("--out", help="Result folder.")]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace an existing result folder.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 UncertaintyOption = Annotated[
     str, typer.Option("--uncertainty", help="Standard deviations: classical, hac or bootstrap.")
 ]

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from dynid.cli.screen import Screen
+from dynid.cli.output import Screen
 from dynid.core.text import TextTable
 from dynid.estimators.estimate import Estimate
 from dynid.results.folder import REPORT
-from dynid.results.view import finding_line
 from dynid.workflow.fit import FitResult
 
 
@@ -61,8 +60,7 @@ def print_summary(result: FitResult, summary: Mapping[str, Any]) -> None:
     """The verdict and its findings, how the data were prepared, errors per joint, where the report lies."""
     screen = Screen()
     screen.print(summary["verdict"]["sentence"], style="bold")
-    for finding in summary["verdict"]["findings"]:
-        screen.print(finding_line(finding))
+    screen.findings(summary["verdict"]["findings"])
     for reason in summary["reasons"]:
         screen.print(f"  {reason}", style="dim")
     joints = result.own.joints

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from dynid.cli.interrupt import SENTENCE as INTERRUPTED  # first: loading may be interrupted too
+from dynid.cli.process import INTERRUPTED, patient_output, settle  # first: loading may be interrupted too
 
 # isort: split
-import functools
 import gc
+import os
 import sys
 import traceback
-from collections.abc import Callable
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from dynid import __version__
-from dynid.cli.arguments import spread
-from dynid.cli.outlet import patient_output
+from dynid.cli.command import spread
 from dynid.cli.output import print_json
-from dynid.cli.process import settle
 from dynid.core.errors import DynidError
 
 COMMANDS = {
@@ -34,7 +31,11 @@ COMMANDS = {
     "reproduce": "Compare published figures with ours.",
     "source": "Write a kernel of a robot as C99 source.",
 }
-"""Commands and what they do; each is a function of its own name in a module of its own name."""
+"""Commands and what they do; each is a ``Command`` of its own name in a module of its own name."""
+GREEDY = {"fit": ("--validate",)}
+"""Options, by command, that take several values: ``--validate a.csv b.csv``."""
+_COMPLETION = "_DYNID_COMPLETE"
+"""Environment variable by which the shell asks for completions."""
 
 
 def _show_version(wanted: bool) -> None:
@@ -49,41 +50,36 @@ def common(
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show a traceback when something fails.")] = False,
 ) -> None:
-    """Identify the dynamic model of robots from motion logs."""
+    """Identify the dynamic model of robots from motion logs.
+
+    dynid COMMAND --help shows the options of a command, examples and exit codes: 0 fine, 1 bad input, 2 the
+    answer cannot be trusted.
+    """
 
 
 def app_for(arguments: list[str]) -> typer.Typer:
-    """The application with the command that is asked for, or with all of them.
+    """The application with the command that is asked for, or with the names of all of them.
 
     Importing every command would make each one wait for the libraries of the others.
     """
     app = typer.Typer(
         name="dynid",
-        help="Identify the dynamic model of robots from motion logs.",
-        add_completion=False,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(common)
     asked = next((a for a in arguments if not a.startswith("-")), "")
-    for name in [asked] if asked in COMMANDS else COMMANDS:
-        function = getattr(import_module(f"dynid.cli.{name}"), name)
-        app.command(short_help=COMMANDS[name])(_interruptible(function))
+    if asked in COMMANDS:
+        getattr(import_module(f"dynid.cli.{asked}"), asked).add_to(app, COMMANDS[asked])
+    else:
+        for name, summary in COMMANDS.items():
+            app.command(name, short_help=summary)(_no_command)
     return app
 
 
-def _interruptible(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The command with Ctrl-C as one of the failures that have a sentence."""
-
-    @functools.wraps(function)
-    def command(*given: Any, **named: Any) -> Any:
-        try:
-            return function(*given, **named)
-        except KeyboardInterrupt:
-            raise DynidError(INTERRUPTED) from None
-
-    return command
+def _no_command() -> None:
+    """Stands for a command whose name alone is needed."""
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -110,11 +106,13 @@ def _run(arguments: list[str]) -> int:
     wants_json = "--json" in arguments
     given = [a for a in arguments if a != "--debug"]
     try:
-        app = app_for(given)
-        words = spread(given) or ["--help"]
+        app = app_for(_words_to_complete() if _COMPLETION in os.environ else given)
+        words = spread(given, GREEDY) or ["--help"]
         code = app(words, prog_name="dynid", standalone_mode=False, obj={"typed": list(arguments)})
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
+    except SystemExit as leaving:  # after the shell got its completions
+        return leaving.code if isinstance(leaving.code, int) else 0
     except DynidError as error:
         return _fail(str(error), error.exit_code, wants_json, debug)
     except (typer.Abort, KeyboardInterrupt):
@@ -122,22 +120,28 @@ def _run(arguments: list[str]) -> int:
     except OSError as error:
         return _fail(f"The output cannot be written: {error.strerror or error}.", 1, False, debug)
     except Exception as error:
-        # Usage errors come from Typer's own copy of Click, so they are known by their manners.
+        # Typer has its own copy of Click, so usage errors are recognised by ``format_message``.
         if hasattr(error, "format_message"):
             return _fail(_usage_sentence(error), 1, wants_json, debug)
-        told = " ".join(str(error).split())
+        cause = " ".join(str(error).split())
         text = (
-            f"dynid failed unexpectedly ({type(error).__name__}: {told}); run it with --debug and report it."
+            f"dynid failed unexpectedly ({type(error).__name__}: {cause}); run it with --debug and report it."
         )
         return _fail(text, 1, wants_json, debug)
 
 
+def _words_to_complete() -> list[str]:
+    """The words typed so far behind ``dynid``, as the shell hands them over."""
+    typed = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS", "")
+    return typed.split()[1:]
+
+
 def _usage_sentence(error: Exception) -> str:
     """What Typer says about the arguments, as one sentence that names the help page to read."""
-    said = " ".join(error.format_message().split()).rstrip(".")  # type: ignore[attr-defined]
-    said = said.replace("'. Did you mean", "'; did you mean")
+    message = " ".join(error.format_message().split()).rstrip(".")  # type: ignore[attr-defined]
+    message = message.replace("'. Did you mean", "'; did you mean")
     command = getattr(getattr(error, "ctx", None), "command_path", "dynid")
-    return f"{said} See {command} --help." if said.endswith("?") else f"{said}; see {command} --help."
+    return f"{message}{' See' if message.endswith('?') else '; see'} {command} --help."
 
 
 def _fail(sentence: str, code: int, wants_json: bool, debug: bool) -> int:

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from dynid.base.find import METHODS, find_base, joint_bases
-from dynid.cli.output import print_json, write_file
-from dynid.cli.robot_options import (
-    DrivesOption,
-    GravityOption,
-    PayloadOption,
-    RobotArgument,
-    TermsOption,
-    chosen_robot,
-)
-from dynid.cli.screen import Screen
+from dynid.cli.command import JsonOption, OptionGroup, command, words
+from dynid.cli.output import Screen, print_json, write_file
+from dynid.cli.robot_options import RobotArgument, RobotOptions, chosen_robot
 from dynid.core.errors import DynidError, FileError, NotTrustworthyError
 from dynid.core.text import TextTable
 from dynid.model.drives import Drives
@@ -28,49 +22,73 @@ from dynid.model.to_table import robot_to_table
 from dynid.model.to_toml import robot_to_toml
 
 
-def model(
-    robot: RobotArgument,
-    base: Annotated[bool, typer.Option("--base", help="Find the base parameters.")] = False,
-    toml: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write the robot as a TOML robot file, to keep or to edit."),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite that file.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
-    terms: TermsOption = None,
-    gravity: GravityOption = None,
-    payload: PayloadOption = False,
-    drives: DrivesOption = None,
+@dataclass(frozen=True)
+class BaseOptions(OptionGroup, title="Base parameters"):
+    """Whether and how base parameters are found."""
+
+    base: Annotated[
+        bool, typer.Option("--base", help="Find the base parameters: the combinations that torques reveal.")
+    ] = False
     method: Annotated[
         str | None,
         typer.Option(
-            help=f"With --base: how to find them, one of {', '.join(METHODS)}.", show_default="auto"
+            metavar="NAME",
+            help="With --base: auto (closed form where it applies), closed-form or numeric.",
+            show_default="auto",
+            autocompletion=words(METHODS),
+        ),
+    ] = None
+    per_joint: Annotated[
+        bool,
+        typer.Option(
+            "--per-joint", help="Also those that each joint's torque alone reveals; implies --base."
+        ),
+    ] = False
+
+
+@command(
+    examples=[
+        "dynid model scara",
+        "dynid model tx40 --base --terms Ia,Fv,Fc,off,Fvm,Fcm",
+        "dynid model arm.urdf --toml arm.toml",
+    ],
+    exit_2="Closed form and numbers do not find the same base parameters.",
+)
+def model(
+    robot: RobotArgument,
+    find: BaseOptions,
+    variant: RobotOptions,
+    toml: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write the robot, varied as told, as a TOML robot file to keep or to edit."
         ),
     ] = None,
-    per_joint: Annotated[
-        bool, typer.Option("--per-joint", help="With --base: also the base set seen from each joint alone.")
-    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite that file.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Describe a robot: joints, parameters and, with --base, the combinations its torques can reveal."""
-    if method is not None and not (base or per_joint):
-        raise DynidError(f"--method {method} has no meaning without --base; add --base.")
+    wanted = find.base or find.per_joint
+    if find.method is not None and not wanted:
+        raise DynidError(f"--method {find.method} has no meaning without --base; add --base.")
     if force and toml is None:
         raise DynidError("--force has no meaning without --toml; add --toml FILE.")
-    found = chosen_robot(robot, terms, gravity, payload, drives)
-    document = describe_robot(found)
+    arm = chosen_robot(robot, variant)
+    document = describe_robot(arm)
     if toml is not None:
-        _write(found, toml, force)
+        _write(arm, toml, force)
         document["file"] = str(toml)
-    if base or per_joint:
-        document |= describe_base(found, method or "auto")
-    if per_joint:
+    if wanted:
+        document |= describe_base(arm, find.method or "auto")
+    if find.per_joint:
         document["per_joint"] = [
-            one.to_dict() | {"joint": found.joints[j].name} for j, one in _by_joint(found)
+            one.to_dict() | {"joint": arm.joints[j].name}
+            for j, one in zip(arm.coordinates, joint_bases(arm), strict=True)
         ]
     if as_json:
         print_json(document)
     else:
-        _print(found, document)
+        _print(arm, document)
 
 
 def _write(robot: Robot, path: Path, force: bool) -> None:
@@ -141,10 +159,6 @@ def describe_base(robot: Robot, method: str) -> dict[str, Any]:
         document["rank_gap"] = check.to_dict()["rank_gap"]
         document["n_base_numeric"] = len(check)
     return document
-
-
-def _by_joint(robot: Robot) -> list[tuple[int, Any]]:
-    return list(zip(robot.coordinates, joint_bases(robot), strict=True))
 
 
 def _print(robot: Robot, document: dict[str, Any]) -> None:

@@ -1,16 +1,89 @@
-"""What commands write: one JSON document, files written whole."""
+"""What commands show and write: text, styled in a terminal; one JSON document; files written whole."""
 
 from __future__ import annotations
 
 import json
 import math
+import os
+import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from dynid.core.disk import replaced_file
 from dynid.core.errors import FileError
+from dynid.core.finding import Level, finding_line
+from dynid.core.lazy import later
+from dynid.core.text import TextTable
+
+_console, _table, _text = (
+    later("rich.console", "Console"),
+    later("rich.table", "Table"),
+    later("rich.text", "Text"),
+)
+_STYLES = {Level.FAIL.word: "red", Level.CARE.word: "yellow", Level.GOOD.word: "dim"}
+"""How a terminal shows findings, by level."""
+_CLEAR_LINE = "\r\x1b[K"
+"""Back to the beginning of a terminal's line, which is emptied."""
+
+
+class Screen:
+    """Standard output. Only a terminal needs Rich, which takes longer to load than a table to print."""
+
+    def __init__(self) -> None:
+        """Find out whether someone looks on, or FORCE_COLOR says so."""
+        reconfigure = getattr(sys.stdout, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="replace")  # an ASCII terminal shows "?" for what it lacks instead of failing
+        self._terminal: Any = None
+        if os.environ.get("FORCE_COLOR") or sys.stdout.isatty():
+            self._terminal = _console(highlight=False, markup=False, emoji=False)
+
+    def print(self, what: str | TextTable = "", style: str = "") -> None:
+        """Show a line or a table; the style ("bold", "dim") is for terminals."""
+        if self._terminal is None:
+            print("\n".join(what.lines()) if isinstance(what, TextTable) else what)
+        elif isinstance(what, TextTable):
+            self._terminal.print(_rich_table(what))
+        else:
+            self._terminal.print(what, style=style or None)
+
+    def findings(self, findings: Iterable[Mapping[str, Any]], *, named: bool = False) -> None:
+        """Show all findings, one per line; they are dictionaries of ``Finding.to_dict``."""
+        for finding in findings:
+            self.print(finding_line(finding, named=named), style=_STYLES.get(finding["level"], ""))
+
+
+def _rich_table(plain: TextTable) -> Any:
+    made = _table(
+        title=plain.title or None, title_justify="left", box=None, pad_edge=False, header_style="bold"
+    )
+    for column in plain.columns:
+        made.add_column(_text(column), overflow="fold")
+    for row in plain.rows:
+        made.add_row(*(_text(cell) for cell in row))
+    return made
+
+
+@contextmanager
+def progress_line(quiet: bool) -> Iterator[Callable[[str], None]]:
+    """A line on standard error that says what is being done; nothing when output is for a machine."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda text: None
+        return
+
+    def show(text: str) -> None:
+        room = max(shutil.get_terminal_size().columns - 3, 10)
+        sys.stderr.write(f"{_CLEAR_LINE}{text[:room]} …")
+        sys.stderr.flush()
+
+    try:
+        yield show
+    finally:
+        sys.stderr.write(_CLEAR_LINE)
+        sys.stderr.flush()
 
 
 def print_json(document: Mapping[str, Any]) -> None:
@@ -31,12 +104,17 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def write_file(path: Path, text: str, force: bool) -> None:
-    """Write a user's file whole or not at all; never over an existing one unless asked."""
+def require_free(path: Path, force: bool) -> None:
+    """Refuse before any work a file that could not be written after it."""
     if path.is_dir():
         raise FileError(f"{path} is a folder; give the file to write.")
     if path.exists() and not force:
         raise FileError(f"{path} exists already; add --force to overwrite it.")
+
+
+def write_file(path: Path, text: str, force: bool) -> None:
+    """Write a user's file whole or not at all; never over an existing one unless asked."""
+    require_free(path, force)
     try:
         with replaced_file(path) as file:
             file.write(text.encode())

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from dynid.cli.command import command
 from dynid.cli.output import print_json, write_file
 from dynid.report.page import render_report
 from dynid.results.folder import REPORT
@@ -15,12 +16,14 @@ from dynid.results.load import load_result
 ResultArgument = Annotated[Path, typer.Argument(metavar="RESULT", help="A folder written by dynid fit.")]
 
 
+@command(examples=["dynid report out/fit", "dynid report out/fit --out page.html"])
 def report(
     result: ResultArgument,
     out: Annotated[
-        Path | None, typer.Option("--out", help="HTML file; the folder's own when absent.")
+        Path | None,
+        typer.Option(metavar="FILE", help="HTML file; the folder's own report.html is renewed when absent."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite that file.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report's content as JSON.")] = False,
 ) -> None:
     """Write the report of a result again, or print its content."""

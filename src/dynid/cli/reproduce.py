@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated
@@ -10,9 +11,8 @@ import typer
 
 from dynid.casestudies.case import CaseResult, Row, data_folder
 from dynid.casestudies.cases import CASES
-from dynid.cli.output import print_json, write_file
-from dynid.cli.progress import progress_line
-from dynid.cli.screen import Screen
+from dynid.cli.command import JsonOption, OptionGroup, command, words
+from dynid.cli.output import Screen, print_json, progress_line, require_free, write_file
 from dynid.core.errors import FileError, unknown_name
 from dynid.core.text import TextTable
 from dynid.report.page import render_case
@@ -20,37 +20,60 @@ from dynid.report.page import render_case
 PAGE = "report.html"
 
 
-def reproduce(
-    case: Annotated[str, typer.Argument(metavar="CASE", help=f"One of: {', '.join(CASES)}.")],
-    data: Annotated[
-        Path | None, typer.Option("--data", help="Folder with the measured logs; else $DYNID_DATA.")
-    ] = None,
+@dataclass(frozen=True)
+class ExperimentOptions(OptionGroup, title="The experiment"):
+    """What of a case is run; each case takes some of these."""
+
     section: Annotated[
-        str | None, typer.Option("--section", help="Only this section of the paper (scara: A to E).")
-    ] = None,
+        str | None, typer.Option(metavar="S", help="Only this section of the paper (scara: A to E).")
+    ] = None
     seeds: Annotated[
-        int | None, typer.Option("--seeds", help="How many simulated experiments (scara: 5).")
-    ] = None,
+        int | None,
+        typer.Option(metavar="N", help="How many simulated experiments (scara).", show_default="5"),
+    ] = None
     loop: Annotated[
-        str | None, typer.Option("--loop", help="How the loop's ω_n is read (scara: hz or rad).")
+        str | None,
+        typer.Option(metavar="L", help="How the loop's ω_n is read (scara): hz or rad.", show_default="hz"),
+    ] = None
+
+
+@command(
+    examples=[
+        "dynid reproduce scara --section A --seeds 2",
+        "dynid reproduce emps --data FOLDER --out out/emps",
+    ],
+    exit_0="Every figure that is held to a rule is accepted.",
+    exit_2="A figure is not accepted.",
+)
+def reproduce(
+    case: Annotated[
+        str,
+        typer.Argument(metavar="CASE", help=f"One of {', '.join(CASES)}.", autocompletion=words(CASES)),
+    ],
+    experiment: ExperimentOptions,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Folder with the measured logs.",
+            show_default="$DYNID_DATA",
+            rich_help_panel=ExperimentOptions.title,
+        ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help=f"Write {PAGE} with all figures there.")
+        Path | None, typer.Option(metavar="FOLDER", help=f"Write {PAGE} with tables and figures there.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help=f"Overwrite {PAGE} in that folder.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: JsonOption = False,
 ) -> int:
-    """Run a published experiment again and compare figure by figure; exit 2 when one is not accepted."""
+    """Run a published experiment again and compare figure by figure."""
     if case not in CASES:
         raise unknown_name("case", case, CASES)
     chosen = CASES[case]
-    given = {"section": section, "seeds": seeds, "loop": loop}
-    options = {name: value for name, value in given.items() if value is not None}
     folder = None if chosen.data is None else data_folder(data, chosen.data, [Path("../shared/data")])
     page = None if out is None else _page(out, force)
     with progress_line(quiet=as_json) as tell:
-        tell(f"reproducing {chosen.title}")
-        result = chosen.reproduce(folder, options)
+        result = chosen.reproduce(folder, experiment.given, tell)
     if page is not None:
         write_file(page, render_case(result.to_dict(), result.figures), force)
     if as_json:
@@ -61,16 +84,14 @@ def reproduce(
 
 
 def _page(folder: Path, force: bool) -> Path:
-    """The page to write; told before the case runs when it cannot be."""
+    """The page to write; refused before the case runs when it cannot be."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         reason = error.strerror or error
         raise FileError(f"The folder {folder} cannot be made: {reason}.") from None
-    page = folder / PAGE
-    if page.exists() and not force:
-        raise FileError(f"{page} exists already; add --force to overwrite it.")
-    return page
+    require_free(folder / PAGE, force)
+    return folder / PAGE
 
 
 def _print(result: CaseResult, page: Path | None) -> None:

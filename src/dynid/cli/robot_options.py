@@ -2,61 +2,71 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from dynid.cli.command import OptionGroup, words
 from dynid.core.errors import DynidError
 from dynid.core.files import naming_file
 from dynid.model.drives_file import DRIVES_FILE, load_drives
-from dynid.model.load import load_robot
+from dynid.model.load import catalog, load_robot
 from dynid.model.parameters import MOTOR_TERMS
 from dynid.model.payload import attach_payload
 from dynid.model.robot import Robot
 
 RobotArgument = Annotated[
-    str, typer.Argument(metavar="ROBOT", help="A name from `dynid robots`, or a .toml, .urdf or .xml file.")
-]
-TermsOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="A,B,…",
-        help="Parameter terms beside the inertial ones, such as Ia,Fv,Fc,off,Fvm,Fcm; '' for none.",
-    ),
-]
-GravityOption = Annotated[
-    str | None, typer.Option(metavar="X,Y,Z", help="Gravity in the base frame [m/s²], such as 0,0,-9.81.")
-]
-PayloadOption = Annotated[
-    bool, typer.Option("--payload", help="Add an unknown payload to the last link (parameters XXL … ML).")
-]
-DrivesOption = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="TOML file with [drives]: gears between motors and joints, in place of the robot's.",
+    str,
+    typer.Argument(
+        metavar="ROBOT",
+        help="A name from `dynid robots`, or a .toml, .urdf or .xml file.",
+        autocompletion=words(catalog),
     ),
 ]
 
 
-def chosen_robot(
-    name: str,
-    terms: str | None = None,
-    gravity: str | None = None,
-    payload: bool = False,
-    drives: Path | None = None,
-) -> Robot:
+@dataclass(frozen=True)
+class RobotOptions(OptionGroup, title="The robot"):
+    """How a command line varies a robot."""
+
+    terms: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,…",
+            help="Parameter terms beside the inertial ones, such as Ia,Fv,Fc,off,Fvm,Fcm; '' for none.",
+        ),
+    ] = None
+    gravity: Annotated[
+        str | None,
+        typer.Option(metavar="X,Y,Z", help="Gravity in the base frame [m/s²], such as 0,0,-9.81."),
+    ] = None
+    payload: Annotated[
+        bool,
+        typer.Option("--payload", help="Add an unknown payload to the last link (parameters XXL … ML)."),
+    ] = False
+    drives: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="TOML file with [drives]: gears between motors and joints, in place of the robot's.",
+        ),
+    ] = None
+
+
+def chosen_robot(name: str, options: RobotOptions) -> Robot:
     """The robot of a command line."""
     robot = load_robot(name)
+    terms, gravity = options.terms, options.gravity
     wanted = None if terms is None else [term.strip() for term in terms.split(",") if term.strip()]
-    if drives is not None:
-        robot = _driven(robot, drives, wanted)
+    if options.drives is not None:
+        robot = _driven(robot, options.drives, wanted)
     if wanted is not None:
         robot = robot.with_terms(*wanted)
     if gravity is not None:
         robot = robot.with_gravity(*_three_numbers(gravity))
-    return attach_payload(robot) if payload else robot
+    return attach_payload(robot) if options.payload else robot
 
 
 def _driven(robot: Robot, path: Path, wanted: list[str] | None) -> Robot:

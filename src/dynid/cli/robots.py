@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from dynid.cli.output import print_json
-from dynid.cli.screen import Screen
+from dynid.cli.command import JsonOption, command
+from dynid.cli.output import Screen, print_json
 from dynid.core.text import TextTable
 from dynid.model.load import catalog, load_robot
 
 
-def robots(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False) -> None:
+@command(examples=["dynid robots", "dynid robots --json"])
+def robots(as_json: JsonOption = False) -> None:
     """List the robots shipped with dynid; any of them, or a .toml, .urdf or .xml file, is a ROBOT."""
     rows = [describe(name) for name in catalog()]
     if as_json:

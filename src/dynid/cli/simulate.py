@@ -4,184 +4,395 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
 
 from dynid.base.find import base_of
-from dynid.cli import simulate_options as options
-from dynid.cli.output import print_json
-from dynid.cli.parameter_files import parameters_from
-from dynid.cli.progress import progress_line
-from dynid.cli.robot_options import (
-    DrivesOption,
-    GravityOption,
-    PayloadOption,
-    RobotArgument,
-    TermsOption,
-    chosen_robot,
-)
-from dynid.cli.simulate_summary import Run, print_summary, summarise
+from dynid.cli.command import JsonOption, OptionGroup, command, words
+from dynid.cli.output import Screen, print_json, progress_line
+from dynid.cli.robot_options import RobotArgument, RobotOptions, chosen_robot
 from dynid.core.errors import DynidError
-from dynid.logs.log import Step
+from dynid.core.finding import FINE
+from dynid.core.text import TextTable
+from dynid.logs.log import Log, Step
 from dynid.logs.save import check_target, save_log
-from dynid.simulation.accuracy import DEFAULT, Accuracy
+from dynid.model.robot import Robot
+from dynid.results.load import parameters_from
+from dynid.simulation.accuracy import DEFAULT, FRICTIONS, Accuracy
 from dynid.simulation.controller import Controller
-from dynid.simulation.controller_file import load_controller
-from dynid.simulation.reference_file import load_reference
-from dynid.simulation.sensors import Disturbances, Sensors
+from dynid.simulation.controller_file import controller_names, load_controller
+from dynid.simulation.reference_file import load_reference, reference_names
+from dynid.simulation.sensors import SIDES, Disturbances, Sensors
 from dynid.simulation.simulate import simulate as simulate_loop
+from dynid.simulation.simulation import Simulation
 
 NOT_TRUSTWORTHY = 2
 
 
+@dataclass(frozen=True)
+class MotionOptions(OptionGroup, title="The motion"):
+    """What moves the robot, and for how long."""
+
+    controller: Annotated[
+        str,
+        typer.Option(
+            metavar="C",
+            help=f"Control law: a TOML file, or one of {', '.join(controller_names())}.",
+            autocompletion=words(controller_names),
+        ),
+    ]
+    reference: Annotated[
+        str,
+        typer.Option(
+            metavar="R",
+            help=f"What it follows: a TOML file, a log, or one of {', '.join(reference_names())}.",
+            autocompletion=words(reference_names),
+        ),
+    ]
+    mapping: Annotated[
+        Path | None,
+        typer.Option("--map", metavar="MAP", help="What the columns of a log given as reference are (TOML)."),
+    ] = None
+    parameters: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="P",
+            help="Values that move the robot: a result folder, TOML or JSON; the robot's own when absent. "
+            "The controller keeps its own.",
+        ),
+    ] = None
+    duration: Annotated[
+        float | None, typer.Option(metavar="S", help="Seconds to simulate; the whole reference when absent.")
+    ] = None
+
+
+@dataclass(frozen=True)
+class SensorOptions(OptionGroup, title="Sensors (V is one number, or one per axis: 0.1,0.2)"):
+    """What the encoders and the log make of the true motion."""
+
+    position_noise: Annotated[
+        str,
+        typer.Option(
+            metavar="V", help="Standard deviation of the encoders [rad or m]; the controller sees it too."
+        ),
+    ] = "0"
+    resolution: Annotated[str, typer.Option(metavar="V", help="Step of the encoders [rad or m].")] = "0"
+    side: Annotated[
+        str,
+        typer.Option(
+            metavar="SIDE", help="Where the encoders sit: joint or motor.", autocompletion=words(SIDES)
+        ),
+    ] = "joint"
+    torque_noise: Annotated[
+        str, typer.Option(metavar="V", help="Standard deviation of the logged torque [N m or N].")
+    ] = "0"
+    torque_noise_relative: Annotated[
+        str, typer.Option(metavar="V", help="The same as a share of the rms torque, such as 0.05.")
+    ] = "0"
+    torque_resolution: Annotated[
+        str, typer.Option(metavar="V", help="Step of the logged torque [N m or N].")
+    ] = "0"
+    torque_delay: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Samples by which the logged torque lags.")
+    ] = 0
+
+    def sensors(self, axes: int) -> Sensors:
+        """The sensors of a robot with so many axes."""
+        each = _numbers_of(self, axes, ("side", "torque_delay"))
+        return Sensors(**each, side=self.side, torque_delay=self.torque_delay)
+
+
+@dataclass(frozen=True)
+class DisturbanceOptions(OptionGroup, title="Disturbances inside the loop (V likewise)"):
+    """What pushes the robot."""
+
+    disturbance: Annotated[
+        str, typer.Option(metavar="V", help="Standard deviation of a random torque [N m or N].")
+    ] = "0"
+    disturbance_relative: Annotated[
+        str, typer.Option(metavar="V", help="The same as a share of the rms torque along the reference.")
+    ] = "0"
+    ripple: Annotated[str, typer.Option(metavar="V", help="Amplitude of torque ripple [N m or N].")] = "0"
+    ripple_order: Annotated[
+        str, typer.Option(metavar="V", help="Periods of the ripple per turn or metre.")
+    ] = "0"
+
+    def disturbances(self, axes: int) -> Disturbances:
+        """The disturbances of a robot with so many axes."""
+        return Disturbances(*_numbers_of(self, axes).values())
+
+
+@dataclass(frozen=True)
+class RepeatOptions(OptionGroup, title="Random numbers"):
+    """Seeds of the noise."""
+
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", min=0, help="Seed of all noise; needed where there is some.")
+    ] = None
+    count: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=1,
+            max=10_000,
+            help="Simulations, with seeds from --seed on; files get -1, -2 … behind their names.",
+        ),
+    ] = 1
+
+    def require_noise(self, sensors: Sensors, disturbances: Disturbances) -> None:
+        """Refuse noise without a seed, and repetitions that do not differ."""
+        sizes = {
+            "--position-noise": sensors.position_noise,
+            "--torque-noise": sensors.torque_noise,
+            "--torque-noise-relative": sensors.torque_noise_relative,
+            "--disturbance": disturbances.noise,
+            "--disturbance-relative": disturbances.noise_relative,
+        }
+        noisy = [option for option, size in sizes.items() if np.any(size)]
+        if noisy and self.seed is None:
+            raise DynidError(
+                f"{noisy[0]} draws random numbers; give a --seed, so that the simulation can be repeated."
+            )
+        if self.count > 1 and not noisy:
+            raise DynidError(
+                f"--count is {self.count}, but nothing differs between the simulations; give noise and a "
+                "--seed."
+            )
+
+
+@dataclass(frozen=True)
+class IntegrationOptions(OptionGroup, title="Integration"):
+    """How the loop is integrated: the fields of ``Accuracy``."""
+
+    friction: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help=f"Friction: {' or '.join(FRICTIONS)}.", autocompletion=words(FRICTIONS)
+        ),
+    ] = DEFAULT.friction
+    width: Annotated[
+        float, typer.Option(metavar="V", help="Speed below which the smooth sign bends [rad/s or m/s].")
+    ] = DEFAULT.width
+    tolerance: Annotated[
+        float, typer.Option(metavar="V", help="Accepted integration error of positions [rad or m].")
+    ] = DEFAULT.tolerance
+    substeps: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Integration steps per sample.", show_default="by the tolerance"),
+    ] = None
+
+
+@dataclass(frozen=True)
+class SimulatedLogOptions(OptionGroup, title="The log"):
+    """Where the log goes."""
+
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Log to write: .csv, .npz or .parquet; whole or not at all."),
+    ] = None
+    rate_hz: Annotated[
+        float | None,
+        typer.Option(
+            metavar="F",
+            help="Rate of the log: a whole part of the controller's; samples are left out as a slow logger "
+            "does, without a filter. A continuous law is sampled at it.",
+            show_default="the controller's",
+        ),
+    ] = None
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the log.")] = False
+
+    def files(self, count: int) -> list[Path | None]:
+        """The file of each simulation; refused before any work when it cannot be written."""
+        if self.out is None:
+            return [None] * count
+        stem = self.out.stem
+        names = [stem] if count == 1 else [f"{stem}-{k + 1}" for k in range(count)]
+        files = [self.out.with_stem(name) for name in names]
+        for file in files:
+            check_target(file, self.force)
+        return list(files)
+
+    def step(self, controller: Controller) -> int:
+        """One sample of so many is logged."""
+        rate_hz = self.rate_hz
+        if rate_hz is not None and not 0 < rate_hz < math.inf:
+            raise DynidError(f"--rate-hz is {rate_hz:g}; it must be positive.")
+        if rate_hz is None or controller.sample_time is None:
+            return 1
+        ratio = 1.0 / (controller.sample_time * rate_hz)
+        if abs(ratio - round(ratio)) > 1e-6 * ratio or round(ratio) < 1:
+            raise DynidError(
+                f"--rate-hz is {rate_hz:g}, and the controller runs at {1 / controller.sample_time:g} Hz; "
+                "give that rate or a whole part of it."
+            )
+        return round(ratio)
+
+
+@command(
+    examples=[
+        "dynid simulate scara --controller scara --reference scara --out scara.csv",
+        "dynid simulate scara --controller scara --reference scara --seed 1 \\",
+        "      --position-noise 4e-5 --torque-noise-relative 0.05 --count 5 --out noisy.npz",
+        "dynid simulate scara --controller pd.toml --reference log.csv --parameters out/fit",
+    ],
+    exit_2="It cannot be trusted (it diverges, say), and no log is written.",
+)
 def simulate(
     robot: RobotArgument,
-    controller: options.ControllerOption,
-    reference: options.ReferenceOption,
-    mapping: options.MapOption = None,
-    parameters: options.ParametersOption = None,
-    duration: options.DurationOption = None,
-    seed: options.SeedOption = None,
-    count: options.CountOption = 1,
-    position_noise: options.PositionNoiseOption = "0",
-    resolution: options.ResolutionOption = "0",
-    side: options.SideOption = "joint",
-    torque_noise: options.TorqueNoiseOption = "0",
-    torque_noise_relative: options.TorqueShareOption = "0",
-    torque_resolution: options.TorqueStepOption = "0",
-    torque_delay: options.TorqueDelayOption = 0,
-    disturbance: options.DisturbanceOption = "0",
-    disturbance_relative: options.DisturbanceShareOption = "0",
-    ripple: options.RippleOption = "0",
-    ripple_order: options.RippleOrderOption = "0",
-    friction: options.FrictionOption = "smooth",
-    width: options.WidthOption = 3e-3,
-    tolerance: options.ToleranceOption = DEFAULT.tolerance,
-    substeps: options.SubstepsOption = None,
-    rate_hz: options.RateOption = None,
-    out: options.OutOption = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the log.")] = False,
-    terms: TermsOption = None,
-    gravity: GravityOption = None,
-    payload: PayloadOption = False,
-    drives: DrivesOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    motion: MotionOptions,
+    sensing: SensorOptions,
+    pushes: DisturbanceOptions,
+    repeat: RepeatOptions,
+    integration: IntegrationOptions,
+    variant: RobotOptions,
+    target: SimulatedLogOptions,
+    as_json: JsonOption = False,
 ) -> int:
-    """Simulate a robot under a controller along a reference, and write the log it would record.
-
-    Exit code 0: fine; 2: the simulation cannot be trusted (it diverges, say), and nothing is written.
-    """
-    files = _targets(out, count, force)
-    found = chosen_robot(robot, terms, gravity, payload, drives)
-    n = found.n_coordinates
-    each = options.per_joint(
-        {
-            "--position-noise": position_noise,
-            "--resolution": resolution,
-            "--torque-noise": torque_noise,
-            "--torque-noise-relative": torque_noise_relative,
-            "--torque-resolution": torque_resolution,
-            "--disturbance": disturbance,
-            "--disturbance-relative": disturbance_relative,
-            "--ripple": ripple,
-            "--ripple-order": ripple_order,
-        },
-        n,
-    )
-    sensors = Sensors(
-        each["--position-noise"],
-        each["--resolution"],
-        side,
-        each["--torque-noise"],
-        each["--torque-noise-relative"],
-        each["--torque-resolution"],
-        torque_delay,
-    )
-    pushed = Disturbances(
-        each["--disturbance"], each["--disturbance-relative"], each["--ripple"], each["--ripple-order"]
-    )
-    _require_seed(each, seed, count)
-    accuracy = Accuracy(friction, width, tolerance, substeps)
+    """Simulate a robot under a controller along a reference, and write the log it would record."""
+    files = target.files(repeat.count)
+    arm = chosen_robot(robot, variant)
+    sensors, disturbances = sensing.sensors(arm.n_coordinates), pushes.disturbances(arm.n_coordinates)
+    repeat.require_noise(sensors, disturbances)
+    accuracy = Accuracy(**vars(integration))
     started = time.perf_counter()
     with progress_line(quiet=as_json) as tell:
-        law = load_controller(controller, found, parameters_of=parameters_from)
-        keep = _kept(law, rate_hz)
-        step = law.sample_time or (None if rate_hz is None else 1.0 / rate_hz)
-        path = load_reference(reference, found, step, mapping, duration=duration)
-        values = None if parameters is None else parameters_from(parameters, found)
-        if values is None and not found.parameters:
-            raise DynidError(
-                f"Robot {found.name!r} has no parameters of its own; give some with --parameters."
-            )
-        base = base_of(found)
-        runs: list[Run] = []
+        law = load_controller(motion.controller, arm, parameters_of=parameters_from)
+        kept = slice(None, None, target.step(law))
+        step = law.sample_time or (None if target.rate_hz is None else 1.0 / target.rate_hz)
+        path = load_reference(motion.reference, arm, step, motion.mapping, duration=motion.duration)
+        values = None if motion.parameters is None else parameters_from(motion.parameters, arm)
+        if values is None and not arm.parameters:
+            raise DynidError(f"Robot {arm.name!r} has no parameters of its own; give some with --parameters.")
+        base = base_of(arm)
+        runs: list[_SimulatedLog] = []
         for k, file in enumerate(files):
-            tell(f"simulation {k + 1} of {count}")
-            own = None if seed is None else seed + k
+            tell(f"simulation {k + 1} of {repeat.count}")
+            seed = None if repeat.seed is None else repeat.seed + k
             result = simulate_loop(
-                found,
+                arm,
                 values,
                 law,
                 path,
                 sensors=sensors,
-                disturbances=pushed,
+                disturbances=disturbances,
                 accuracy=accuracy,
-                rng=None if own is None else np.random.default_rng(own),
+                rng=None if seed is None else np.random.default_rng(seed),
                 base=base,
-                name=found.name if file is None else file.stem,
+                name=arm.name if file is None else file.stem,
             )
-            noted = Step(
-                "sensors", {"seed": own, "sensors": sensors.to_dict(), "disturbances": pushed.to_dict()}
-            )
-            log = replace(result.log.part(slice(None, None, keep)), history=(*result.log.history, noted))
+            seen = {"seed": seed, "sensors": sensors.to_dict(), "disturbances": disturbances.to_dict()}
+            log = replace(result.log.part(kept), history=(*result.log.history, Step("sensors", seen)))
             written = file if result.outcome.trustworthy else None
             if written is not None:
-                save_log(log, written, force=force)
-            runs.append(Run(own, result, log, written))
-    document = summarise(found, law, reference, runs, time.perf_counter() - started)
+                save_log(log, written, force=target.force)
+            runs.append(_SimulatedLog(seed, result, log, written))
+    document = {
+        "robot": arm.name,
+        "controller": law.name,
+        "reference": motion.reference,
+        "trustworthy": all(run.result.outcome.trustworthy for run in runs),
+        "simulations": [_summary(arm, run) for run in runs],
+        "seconds": time.perf_counter() - started,
+    }
     if as_json:
         print_json(document)
     else:
-        print_summary(document)
+        _print(document)
     return 0 if document["trustworthy"] else NOT_TRUSTWORTHY
 
 
-def _targets(out: Path | None, count: int, force: bool) -> list[Path | None]:
-    """The file of each simulation; refused before any work when it cannot be written."""
-    if out is None:
-        return [None] * count
-    files = [out] if count == 1 else [out.with_stem(f"{out.stem}-{k + 1}") for k in range(count)]
-    for file in files:
-        check_target(file, force)
-    return list(files)
+def _numbers_of(
+    options: OptionGroup, axes: int, others: tuple[str, ...] = ()
+) -> dict[str, tuple[float, ...]]:
+    """Options that hold one number, or one per axis separated by commas, by field."""
+    return {
+        name: _numbers(f"--{name.replace('_', '-')}", text, axes)
+        for name, text in vars(options).items()
+        if name not in others
+    }
 
 
-def _require_seed(each: dict[str, tuple[float, ...]], seed: int | None, count: int) -> None:
-    noisy = [name for name in each if ("noise" in name or "disturbance" in name) and any(each[name])]
-    if noisy and seed is None:
-        raise DynidError(
-            f"{noisy[0]} draws random numbers; give a --seed, so that the simulation can be repeated."
+def _numbers(option: str, text: str, axes: int) -> tuple[float, ...]:
+    try:
+        values = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        values = ()
+    if len(values) == 1:
+        values *= axes
+    if len(values) != axes or not all(0 <= value < math.inf for value in values):
+        many = f", or {axes} separated by commas" if axes > 1 else ""
+        raise DynidError(f"{option} is {text!r}; give one number of at least 0{many}.")
+    return values
+
+
+@dataclass(frozen=True, eq=False)
+class _SimulatedLog:
+    """One simulation of a command: its seed, what came out, and the log and file it was written to."""
+
+    seed: int | None
+    result: Simulation
+    log: Log
+    file: Path | None
+
+
+def _summary(robot: Robot, run: _SimulatedLog) -> dict[str, Any]:
+    result, log = run.result, run.log
+    error = result.q - result.log.channel("reference")
+    rows = []
+    for i, j in enumerate(robot.coordinates):
+        rows.append(
+            {
+                "name": robot.joints[j].name,
+                "tracking_rms": _rms(error[:, i]),
+                "tracking_max": float(np.abs(error[:, i]).max()),
+                "torque_rms": _rms(result.tau[:, i]),
+                "torque_max": float(np.abs(result.tau[:, i]).max()),
+            }
         )
-    if count > 1 and not noisy:
-        raise DynidError(
-            f"--count is {count}, but nothing differs between the simulations; give noise and a --seed."
-        )
+    return {
+        "seed": run.seed,
+        "file": None if run.file is None else str(run.file),
+        "samples": log.samples,
+        "duration_s": log.duration,
+        "rate_hz": log.rate_hz,
+        "substeps": result.substeps,
+        "error": result.error,
+        "outcome": result.outcome.name,
+        "trustworthy": result.outcome.trustworthy,
+        "findings": [] if result.outcome == FINE else [result.outcome.to_dict()],
+        "joints": rows,
+    }
 
 
-def _kept(controller: Controller, rate_hz: float | None) -> int:
-    """One sample of so many is logged."""
-    if rate_hz is not None and not 0 < rate_hz < math.inf:
-        raise DynidError(f"--rate-hz is {rate_hz:g}; it must be positive.")
-    if rate_hz is None or controller.sample_time is None:
-        return 1
-    ratio = 1.0 / (controller.sample_time * rate_hz)
-    if abs(ratio - round(ratio)) > 1e-6 * ratio or round(ratio) < 1:
-        raise DynidError(
-            f"--rate-hz is {rate_hz:g}, and the controller runs at {1 / controller.sample_time:g} Hz; give "
-            "that rate or a whole part of it."
+def _rms(values: Any) -> float:
+    with np.errstate(over="ignore"):  # a diverged loop has an infinite mean
+        return float(np.sqrt(np.mean(values**2)))
+
+
+def _print(document: dict[str, Any]) -> None:
+    screen = Screen()
+    for run in document["simulations"]:
+        seed = "" if run["seed"] is None else f", seed {run['seed']}"
+        screen.print(
+            f"{document['robot']} under {document['controller']}{seed}: {run['outcome']}", style="bold"
         )
-    return round(ratio)
+        screen.findings(run["findings"])
+        if not run["trustworthy"]:
+            screen.print("  No log was written.")
+            continue
+        steps = run["substeps"]
+        how = f"{steps} step{'s' * (steps > 1)} per sample" if steps else "adaptive steps"
+        error = f", position error about {run['error']:.1g}" if math.isfinite(run["error"]) else ""
+        screen.print(
+            f"  {run['samples']} samples, {run['duration_s']:.6g} s at {run['rate_hz']:.6g} Hz, {how}{error}"
+        )
+        columns = ("joint", "tracking rms", "largest", "torque rms", "largest")
+        rows = [[r["name"], *(f"{r[k]:.4g}" for k in list(r)[1:])] for r in run["joints"]]
+        screen.print(TextTable("", columns, rows))
+        if run["file"] is not None:
+            screen.print(f"log: {run['file']}")
+    screen.print(f"{document['seconds']:.2f} s")

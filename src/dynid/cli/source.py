@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,38 +11,50 @@ import typer
 
 from dynid import __version__
 from dynid.base.find import base_of
+from dynid.cli.command import JsonOption, OptionGroup, command, words
 from dynid.cli.output import print_json, write_file
-from dynid.cli.robot_options import (
-    DrivesOption,
-    GravityOption,
-    PayloadOption,
-    RobotArgument,
-    TermsOption,
-    chosen_robot,
-)
+from dynid.cli.robot_options import RobotArgument, RobotOptions, chosen_robot
 from dynid.compile.kernels import RobotKernels, kernels
 from dynid.compile.trace import KERNELS, describe
 from dynid.core.errors import DynidError, unknown_name
 from dynid.model.robot import Robot
 
 
+@dataclass(frozen=True)
+class SourceOptions(OptionGroup, title="The function"):
+    """What the C function is."""
+
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Name of the C function.", show_default="the kernel's")
+    ] = None
+    base: Annotated[bool, typer.Option("--base", help="Base columns only, for regressors.")] = False
+
+
+@command(
+    examples=[
+        "dynid source scara inverse",
+        "dynid source tx40 regressor --base --name tx40_regressor --out tx40_regressor.c",
+    ]
+)
 def source(
     robot: RobotArgument,
-    kernel: Annotated[str, typer.Argument(metavar="KERNEL", help=f"One of {', '.join(KERNELS)}.")],
-    out: Annotated[Path | None, typer.Option(help="File to write; standard output when absent.")] = None,
-    name: Annotated[str | None, typer.Option(help="Name of the C function.")] = None,
-    base: Annotated[bool, typer.Option("--base", help="Base columns only, for regressors.")] = False,
-    terms: TermsOption = None,
-    gravity: GravityOption = None,
-    payload: PayloadOption = False,
-    drives: DrivesOption = None,
+    kernel: Annotated[
+        str,
+        typer.Argument(metavar="KERNEL", help=f"One of {', '.join(KERNELS)}.", autocompletion=words(KERNELS)),
+    ],
+    function: SourceOptions,
+    variant: RobotOptions,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="File to write, whole or not at all; standard output when absent."),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Write a kernel of a robot as one C99 function that needs nothing but math.h."""
-    found = chosen_robot(robot, terms, gravity, payload, drives)
-    made = kernels(found, _columns(found, kernel, base))
-    text = _heading(made, kernel) + made.c_source(kernel, name)
+    arm = chosen_robot(robot, variant)
+    made = kernels(arm, _columns(arm, kernel, function.base))
+    text = _heading(made, kernel) + made.c_source(kernel, function.name)
     if out is not None:
         write_file(out, text, force)
     if as_json:

@@ -7,18 +7,17 @@ from typing import Annotated
 
 import typer
 
-from dynid.cli.fit_options import JsonOption, LogsArgument, MapOption, RepairOption
+from dynid.cli.command import JsonOption, command
+from dynid.cli.fit_options import RepairOption
+from dynid.cli.log_options import LogsArgument, MapOption
 from dynid.cli.loop_options import LOOP_METHODS
-from dynid.cli.output import print_json
-from dynid.cli.progress import progress_line
+from dynid.cli.output import Screen, print_json, progress_line
 from dynid.cli.report import ResultArgument
-from dynid.cli.screen import Screen
 from dynid.core.errors import DynidError
 from dynid.core.lazy import later
 from dynid.core.text import TextTable
 from dynid.results.load import load_result
 from dynid.results.result import SavedResult
-from dynid.results.view import finding_line
 from dynid.workflow.fit import Progress
 from dynid.workflow.saved import Proof, read_as_fitted, validate_saved
 
@@ -26,6 +25,14 @@ from dynid.workflow.saved import Proof, read_as_fitted, validate_saved
 _prove_loop = later("dynid.cli.validate_loop", "prove_loop")
 
 
+@command(
+    examples=[
+        "dynid validate out/fit other.csv",
+        "dynid validate out/didim other.csv --controller scara --reference scara",
+    ],
+    exit_0="The model holds on these logs, perhaps with care.",
+    exit_2="It does not hold, or a log is not usable or cannot be simulated.",
+)
 def validate(
     result: ResultArgument,
     logs: LogsArgument,
@@ -100,9 +107,8 @@ def _needless(saved: SavedResult, option: str) -> DynidError:
 def _print(proof: Proof) -> None:
     found = proof.validation
     screen = Screen()
-    screen.print(found.verdict.sentence)
-    for finding in found.verdict.findings:
-        screen.print(finding_line(finding.to_dict()))
+    screen.print(found.verdict.sentence, style="bold")
+    screen.findings([finding.to_dict() for finding in found.verdict.findings])
     figures = found.judged
     rows = [
         [name, f"{figures.relative_percent[j]:.2f} %", f"{figures.rms[j]:.4g} {found.units[j]}"]

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dynid.cli.closed_loop import references_for, refuse_repair
-from dynid.cli.parameter_files import parameters_from
 from dynid.core.errors import DynidError
 from dynid.logs.log import Log
 from dynid.logs.read import MappingLike, read_log
+from dynid.results.load import parameters_from
 from dynid.results.result import SavedResult
 from dynid.simulation.controller import Controller
 from dynid.simulation.controller_file import load_controller

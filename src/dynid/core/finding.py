@@ -239,3 +239,18 @@ def finding_from_dict(data: Mapping[str, Any]) -> Finding:
         MappingProxyType(dict(data.get("figures", {}))),
         bool(data.get("repairable", False)),
     )
+
+
+def finding_line(finding: Mapping[str, Any], *, named: bool = False) -> str:
+    """One line about a finding, as terminals show it.
+
+    Args:
+        finding: as ``Finding.to_dict`` gives it.
+        named: whether its name, the moment and whether it can be repaired are told too, as for a log.
+    """
+    text = " ".join(part for part in (finding["sentence"], finding.get("remedy", "")) if part)
+    if not named:
+        return f"  {finding['level']}: {text}"
+    place = finding.get("where", {}).get("moment", "")
+    facts = [finding["name"], *([place] if place else []), *(["repairable"] if finding["repairable"] else [])]
+    return f"  {finding['level']} ({', '.join(facts)}): {text}"

@@ -18,11 +18,13 @@ from dynid.core.errors import DynidError, FileError
 from dynid.core.lazy import later
 from dynid.estimators.estimate import Further
 from dynid.model.from_mdh import robot_from_table
+from dynid.model.robot import Robot
 from dynid.preparation.preparation import Preparation
 from dynid.preparation.trail import Trail
 from dynid.results.folder import ARRAYS, LARGEST, RESULT, damaged, read_result
 from dynid.results.result import SavedResult
 from dynid.results.save import FURTHER_ARRAYS, TRAIL_ARRAYS
+from dynid.simulation.parameter_file import read_parameters
 
 _term_of = later("dynid.estimators.linear.terms", "NonlinearTerm")
 _NEEDED = ("values", "covariance", "kept", "joint_sigma")
@@ -72,6 +74,31 @@ def load_result(folder: Path) -> SavedResult:
         further,
         trails,
     )
+
+
+def parameters_from(path: Path, robot: Robot) -> dict[str, float]:
+    """Standard parameters of a robot from a result folder or a file.
+
+    Args:
+        path: a result folder (its base parameters, expanded), or a TOML or JSON file that
+            ``read_parameters`` reads.
+        robot: the robot they are for.
+    """
+    if not path.is_dir():
+        return read_parameters(path, robot)
+    saved = load_result(path)
+    if saved.robot.digest != robot.digest:
+        raise DynidError(
+            f"The result in {path} is of robot {saved.robot.name!r} with terms "
+            f"{', '.join(saved.robot.terms)}; robot {robot.name!r} differs in geometry, gravity, "
+            "terms or drives, so its parameters mean something else."
+        )
+    if saved.further is not None:
+        raise DynidError(
+            f"The result in {path} has friction that is not linear ({', '.join(saved.further.names)}), which "
+            "standard parameters cannot hold; use a result of another method than separable."
+        )
+    return robot.table.mapping(saved.base.expand(saved.values))
 
 
 def _arrays(folder: Path, packed: bytes) -> Arrays:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dynid.core.errors import DynidError, ShapeError
+from dynid.core.finding import finding_line
 from dynid.core.text import TextTable
 from dynid.preparation.motion import Motion
 from dynid.validation.curves import drawn_motion
@@ -105,12 +106,6 @@ def summary_lines(document: Mapping[str, Any], *, verbose: bool = False) -> list
         lines += ["", "How the data were prepared:"]
         lines += [f"  {reason}" for reason in document["reproducibility"].get("preparation_reasons", ())]
     return lines
-
-
-def finding_line(finding: Mapping[str, Any]) -> str:
-    """Level, sentence and remedy of a finding, as ``Finding.to_dict`` gives it."""
-    text = " ".join(part for part in (finding["sentence"], finding.get("remedy", "")) if part)
-    return f"  {finding['level']}: {text}"
 
 
 def joint_table(document: Mapping[str, Any]) -> TextTable:
