@@ -13,17 +13,19 @@ if TYPE_CHECKING:
     from dynid.compile.kernels import RobotKernels as RobotKernels, kernels as kernels
     from dynid.core.errors import DynidError as DynidError
     from dynid.model.drives import Drives as Drives
-    from dynid.model.drives_file import load_drives as load_drives
-    from dynid.model.from_mdh import from_mdh as from_mdh
     from dynid.model.from_mjcf import from_mjcf as from_mjcf
     from dynid.model.from_urdf import from_urdf as from_urdf
     from dynid.model.inertia import LinkInertia as LinkInertia
     from dynid.model.joint import Joint as Joint, JointKind as JointKind
     from dynid.model.load import catalog as catalog, load_robot as load_robot
+    from dynid.model.loaders.mdh import (
+        from_mdh as from_mdh,
+        load_drives as load_drives,
+        robot_to_toml as robot_to_toml,
+    )
     from dynid.model.parameters import ParameterTable as ParameterTable
     from dynid.model.payload import attach_payload as attach_payload
     from dynid.model.robot import Robot as Robot
-    from dynid.model.to_toml import robot_to_toml as robot_to_toml
 else:
     from dynid.core.lazy import lazy_exports
 
@@ -35,8 +37,8 @@ else:
         "kernels": "compile.kernels",
         "DynidError": "core.errors",
         "Drives": "model.drives",
-        "load_drives": "model.drives_file",
-        "from_mdh": "model.from_mdh",
+        "load_drives": "model.loaders.mdh",
+        "from_mdh": "model.loaders.mdh",
         "from_mjcf": "model.from_mjcf",
         "from_urdf": "model.from_urdf",
         "LinkInertia": "model.inertia",
@@ -47,7 +49,7 @@ else:
         "ParameterTable": "model.parameters",
         "attach_payload": "model.payload",
         "Robot": "model.robot",
-        "robot_to_toml": "model.to_toml",
+        "robot_to_toml": "model.loaders.mdh",
     }
     __getattr__, __dir__, __all__ = lazy_exports(__name__, _HOMES)
 

@@ -109,13 +109,14 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "word": ({"rate_hz": "5"}, "rate_hz is '5'; it must be a number above 0 Hz."),
     "truth": ({"rate_hz": True}, "rate_hz is True; it must be a number above 0 Hz."),
     "zero": ({"rate_hz": 0}, "rate_hz is 0; it must be a number above 0 Hz."),
-    "nan": ({"rate_hz": math.nan}, "rate_hz is nan; it must be finite."),
-    "infinite": ({"rate_hz": math.inf}, "rate_hz is inf; it must be finite."),
+    "nan": ({"rate_hz": math.nan}, "rate_hz is nan; it must be a finite number."),
+    "infinite": ({"rate_hz": math.inf}, "rate_hz is inf; it must be a finite number."),
     "huge": ({"rate_hz": 1e305}, "rate_hz is 1e+305; it must be between -1e+300 and 1e+300."),
     "digits": (
         {"rate_hz": 10**400},
         "rate_hz is a number of more than 300 digits; it must be between -1e+300",
     ),
+    "nan limit": ({"limit": math.nan}, "limit is nan; it must be a number."),
     "fraction": ({"order": 4.5}, "order is 4.5; it must be a whole number from 1 to 12."),
     "beyond": ({"order": 13}, "order is 13; it must be a whole number from 1 to 12."),
     "truth as order": ({"order": True}, "order is True; it must be a whole number from 1 to 12."),
@@ -186,7 +187,7 @@ def test_rows_of_the_docs() -> None:
     rows = {row.split(" | ")[0]: row for row in docs_rows(Outer)}
     assert rows["| `rate_hz`"] == "| `rate_hz` | rate [Hz]; above 0 | needed |"
     assert rows["| `order`"] == "| `order` | order of the filter; from 1 to 12 | `4` |"
-    assert rows["| `angle` or `angle_deg`"] == "| `angle` or `angle_deg` | angle [rad or deg] | `0.0` |"
+    assert rows["| `angle` or `angle_deg`"] == "| `angle` or `angle_deg` | angle [rad, deg] | `0.0` |"
     assert rows["| `shape`"] == '| `shape` | shape; `round` or `flat` | `"round"` |'
     assert rows["| `gains`"] == "| `gains` | gains; from 0; one, or one per axis | `1.0` |"
     assert rows["| `[[parts]]`"] == "| `[[parts]]` | parts | none |"

@@ -94,7 +94,7 @@ CASES = {
     ),
     "negative velocity": (
         one(more='<limit velocity="-1"/>'),
-        "Joint 'j1': <limit>: The velocity limit -1 is negative",
+        "Joint 'j1': <limit>: velocity is -1.0; it must be a number from 0",
     ),
     "limit word": (one(more='<limit lower="low"/>'), "<limit>: lower='low' must be 1 finite number"),
     "negative damping": (

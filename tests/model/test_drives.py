@@ -48,8 +48,8 @@ def test_tx40_wrist_is_the_documented_one() -> None:
         (((1.0, 0.0), (0.0, 1.0)), (0.0,), (1.0, 1.0), r"sizes \[1, 2\]"),
         (((0.0,),), (0.0,), (1.0,), "cannot be inverted or has a zero on its diagonal"),
         (((1.0, 1.0), (1.0, 1.0)), (0.0, 0.0), (1.0, 1.0), "cannot be inverted"),
-        (((math.inf,),), (0.0,), (1.0,), "a value that is not finite"),
-        (((1.0,),), (math.nan,), (1.0,), "a value that is not finite"),
+        (((math.inf,),), (0.0,), (1.0,), "it must be a finite number"),
+        (((1.0,),), (math.nan,), (1.0,), "it must be a finite number"),
     ],
 )
 def test_bad_drives_are_refused(
@@ -80,7 +80,7 @@ def test_shapes_are_checked() -> None:
         ((0,), ((2.0,), (2.0,)), (0.0, 0.0), "must be the position of its own joint"),
         ((0,), ((1.0,), (2.0,)), (0.5, 0.0), "must be the position of its own joint"),
         ((5,), ((1.0,), (2.0,)), (0.0, 0.0), "must be the position of its own joint"),
-        ((0,), ((1.0,), (math.nan,)), (0.0, 0.0), "a value that is not finite"),
+        ((0,), ((1.0,), (math.nan,)), (0.0, 0.0), "it must be a finite number"),
     ],
 )
 def test_bad_couplings_are_refused(

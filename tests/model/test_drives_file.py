@@ -11,8 +11,8 @@ import pytest
 import dynid
 from dynid.core.errors import DynidError, ModelError
 from dynid.model.drives import Drives
-from dynid.model.drives_file import load_drives
 from dynid.model.load import load_robot
+from dynid.model.loaders.mdh import load_drives
 
 COUPLED = "[drives]\nratio = [[45, 0], [32, 32]]\noffset_deg = [0, 90]\ngain = [2, 0.5]\n"
 
@@ -38,23 +38,26 @@ def test_the_table_is_that_of_robot_files(file: Path) -> None:
     [
         (
             "ratio = [1, 2]",
-            r"Drives file gears.toml: Unknown key in the drives file 'ratio'.*under \[drives\]",
+            r"Drives file gears.toml: Unknown key 'ratio'. Known: drives.",
         ),
-        ("[drive]\nratio = [1]", "Unknown key in the drives file 'drive'. Did you mean 'drives'"),
-        ("[drives]\nratios = [1]", r"Unknown key in the \[drives\] 'ratios'. Did you mean 'ratio'"),
-        ("", r"Drives file gears.toml: \[drives\] needs ratio"),
-        ("drives = 3", r"drives must be a table, as \[drives\]"),
-        ("[drives]\nratio = 3", r"\[drives\] needs ratio: a list of gear ratios, or a matrix"),
-        ("[drives]\nratio = [[1, 0]]", r"a row of ratio is \[1, 0\]; it must be a list of 1 numbers"),
-        ("[drives]\nratio = [1, 'x']", "a row of ratio is 'x'; it must be a number"),
+        ("[drive]\nratio = [1]", "Unknown key 'drive'. Did you mean 'drives'"),
+        ("[drives]\nratios = [1]", r"\[drives\]: Unknown key 'ratios'. Did you mean 'ratio'"),
+        ("", r"Drives file gears.toml: drives is missing; give a table"),
+        ("drives = 3", r"drives is 3; it must be a table"),
+        ("[drives]\nratio = 3", r"\[drives\]: ratio is 3; it must be a list of gear ratios, or a matrix"),
+        (
+            "[drives]\nratio = [[1, 0]]",
+            r"name 1 motors but rows, offsets and gains of sizes \[1, 2\]; give a square",
+        ),
+        ("[drives]\nratio = [1, 'x']", "entry 2 of ratio is 'x'; it must be a list of numbers or a number"),
         (
             "[drives]\nratio = [1, 2]\ngain = [1]",
-            r"gain of \[drives\] is \[1\]; it must be a list of 2 numbers",
+            r"2 motors but rows, offsets and gains of sizes \[1, 2\]; give .* one gain per motor",
         ),
         ("[drives]\nratio = [1, 0]", "cannot be inverted or has a zero on its diagonal"),
         (
             "[drives]\nratio = [1]\noffset = [0]\noffset_deg = [0]",
-            "gives both offset and offset_deg; keep one",
+            "offset and offset_deg are both given; keep one",
         ),
         ("[drives\n", "The drives file .*gears.toml is not TOML"),
     ],

@@ -89,7 +89,7 @@ def test_with_gravity_and_parameters_leave_the_original() -> None:
     assert robot.with_gravity(0, 0, -1).gravity == (0.0, 0.0, -1.0)
     assert robot.gravity == (0.0, 0.0, 0.0)
     assert robot.with_parameters({"ZZ1": 1.0}).parameters == {"ZZ1": 1.0}
-    with pytest.raises(ModelError, match="give three finite numbers"):
+    with pytest.raises(ModelError, match="entry 3 of gravity is inf; it must be a finite number"):
         robot.with_gravity(0, 0, math.inf)
 
 

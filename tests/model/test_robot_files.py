@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from dynid.core.errors import DynidError, FileError
-from dynid.model.from_mdh import from_mdh, robot_from_table
 from dynid.model.joint import JointKind
 from dynid.model.load import catalog, load_robot
+from dynid.model.loaders.mdh import from_mdh, robot_from_table
 from support.evaluate import dynid_frames, random_states
 
 SMALL = """
@@ -96,48 +96,57 @@ def test_the_haptic_arms_loop_closes(rng: np.random.Generator) -> None:
 
 JOINT = "[[joint]]\n"
 CASES = {
-    "no joints": ('name = "x"', "The robot file has no [[joint]] tables"),
-    "joint not a list": ("joint = 5", "no [[joint]] tables"),
-    "joint of numbers": ("joint = [1, 2]", "must be a table of keys and values, not 1"),
+    "no joints": ('name = "x"', "joint is missing; give one [[joint]] table per joint"),
+    "joint not a list": ("joint = 5", "joint is 5; it must be one [[joint]] table per joint"),
+    "joint of numbers": ("joint = [1, 2]", "entry 1 of joint is 1; it must be a table of keys and values"),
     "unknown key": (
         "gravitty = [0, 0, 0]\n" + JOINT,
-        "Unknown key in the robot file 'gravitty'. Did you mean 'gravity'?",
+        "Unknown key 'gravitty'. Did you mean 'gravity'?",
     ),
     "unknown joint key": (
         JOINT + "alfa = 1",
-        "Unknown key in the [[joint]] table 'alfa'. Did you mean 'alpha'",
+        "joint 1: Unknown key 'alfa'. Did you mean 'alpha'",
     ),
-    "unknown kind": (JOINT + 'kind = "prismtic"', "Unknown joint kind 'prismtic'. Did you mean 'prismatic'?"),
+    "unknown kind": (
+        JOINT + 'kind = "prismtic"',
+        "joint 1: Unknown kind 'prismtic'. Did you mean 'prismatic'?",
+    ),
     "unknown limit": (
         JOINT + "limits = { speed = 1 }",
-        "Unknown key in the limits of joint 'joint1' 'speed'",
+        "joint 1: limits: Unknown key 'speed'",
     ),
     "limits not a table": (
         JOINT + "limits = 5",
-        "limits of joint 'joint1' must be a table of keys and values, not 5",
+        "joint 1: limits is 5; it must be a table of keys and values",
     ),
     "lower above upper": (
         JOINT + "limits = { lower = 1, upper = 0 }",
         "The lower joint limit 1 is above the upper limit 0",
     ),
-    "nan limit": (JOINT + "limits = { lower = nan }", "A joint limit is not a number"),
-    "negative effort": (JOINT + "limits = { effort = -1 }", "The effort limit -1 is negative"),
-    "angle twice": (JOINT + "alpha = 1\nalpha_deg = 90", "both alpha and alpha_deg are given; keep one"),
-    "angle word": (JOINT + 'alpha = "right"', "joint 'joint1': alpha is 'right'; it must be a number"),
-    "angle nan": (JOINT + "alpha = nan", "Joint 'joint1': alpha is nan; it must be a finite number"),
-    "length infinite": (JOINT + "d = inf", "Joint 'joint1': d is inf; it must be a finite number"),
+    "nan limit": (JOINT + "limits = { lower = nan }", "joint 1: limits: lower is nan; it must be a number"),
+    "negative effort": (
+        JOINT + "limits = { effort = -1 }",
+        "limits: effort is -1; it must be a number from 0",
+    ),
+    "angle twice": (JOINT + "alpha = 1\nalpha_deg = 90", "alpha and alpha_deg are both given; keep one"),
+    "angle word": (JOINT + 'alpha = "right"', "joint 1: alpha is 'right'; it must be a number in rad"),
+    "angle nan": (JOINT + "alpha = nan", "joint 1: alpha is nan; it must be a finite number"),
+    "length infinite": (JOINT + "d = inf", "joint 1: d is inf; it must be a finite number"),
     "length of 400 digits": (
         JOINT + "d = " + "9" * 400,
-        "joint 'joint1': d is a number of more than 300 digits",
+        "joint 1: d is a number of more than 300 digits",
     ),
-    "length true": (JOINT + "d = true", "joint 'joint1': d is True; it must be a number"),
+    "length true": (JOINT + "d = true", "joint 1: d is True; it must be a number, or a name"),
     "length unknown": (
         "[lengths]\nD3 = 1.0\n" + JOINT + 'd = "d3"',
         "Unknown length 'd3'. Did you mean 'D3'? Known: D3. Add it to [lengths].",
     ),
     "length formula": (JOINT + 'd = "L1 + 2"', "length 'L1 + 2' is neither a number nor a name"),
-    "lengths not a table": ("lengths = 5\n" + JOINT, "lengths must be a table, as [lengths]"),
-    "length not a number": ("lengths = { L = 'x' }\n" + JOINT, "length L is 'x'; it must be a number"),
+    "lengths not a table": ("lengths = 5\n" + JOINT, "lengths is 5; it must be a table"),
+    "length not a number": (
+        "lengths = { L = 'x' }\n" + JOINT,
+        "[lengths]: L is 'x'; it must be a number in m",
+    ),
     "antecedent ahead": (
         JOINT + "antecedent = 2\n" + JOINT,
         "names link 2 as its antecedent; the antecedent must come before",
@@ -150,14 +159,20 @@ CASES = {
     "antecedent unknown": (JOINT + 'antecedent = "bsae"', "Unknown antecedent 'bsae'. Did you mean 'base'?"),
     "actuated word": (
         JOINT + 'actuated = "no"',
-        "joint 'joint1': actuated is 'no'; it must be true or false",
+        "joint 1: actuated is 'no'; it must be true or false",
     ),
     "names twice": (JOINT + 'name = "a"\n' + JOINT + 'name = "a"', "has two joints of name 'a'"),
     "labels twice": (JOINT + 'label = "2"\n' + JOINT, "has two joints of label '2'"),
     "nothing moves": (JOINT + 'kind = "fixed"', "has no joint that moves"),
-    "gravity of two": ("gravity = [0, 0]\n" + JOINT, "gravity is [0, 0]; give three numbers in m/s²"),
+    "gravity of two": (
+        "gravity = [0, 0]\n" + JOINT,
+        "gravity is [0, 0]; it must be a list of 3 numbers in m/s²",
+    ),
     "gravity word": ('gravity = ["a", 0, 0]\n' + JOINT, "gravity is 'a'; it must be a number"),
-    "gravity nan": ("gravity = [nan, 0, 0]\n" + JOINT, "give three finite numbers in m/s²"),
+    "gravity nan": (
+        "gravity = [nan, 0, 0]\n" + JOINT,
+        "entry 1 of gravity is nan; it must be a finite number",
+    ),
     "terms word": ('terms = "Fv"\n' + JOINT, "terms is 'Fv'; it must be a list"),
     "unknown term": ('terms = ["Fw"]\n' + JOINT, "Unknown parameter term 'Fw'."),
     "term twice": ('terms = ["Fv", "Fv"]\n' + JOINT, "The parameter term 'Fv' is listed twice"),
@@ -168,7 +183,7 @@ CASES = {
     "friction number": ("friction = 5\n" + JOINT, "friction is 5; it must be a list"),
     "friction without formula": (
         JOINT + '[[friction]]\nname = "Fs"',
-        "A [[friction]] table has no expression",
+        "friction 'Fs': expression is missing; give text",
     ),
     "friction formula": (
         JOINT + '[[friction]]\nname = "Fs"\nexpression = "exec(q)"',
@@ -176,29 +191,35 @@ CASES = {
     ),
     "friction key": (
         JOINT + '[[friction]]\nnam = "Fs"',
-        "Unknown key in the [[friction]] 'nam'. Did you mean 'name'?",
+        "friction 1: Unknown key 'nam'. Did you mean 'name'?",
     ),
-    "drives without ratio": (JOINT + "[drives]\ngain = [1]", "[drives] needs ratio"),
+    "drives without ratio": (
+        JOINT + "[drives]\ngain = [1]",
+        "[drives]: ratio is missing; give a list of gear ratios, or a matrix",
+    ),
     "ratio mixed": (
         JOINT + JOINT + "[drives]\nratio = [[1, 0], 5]",
-        "a row of ratio is 5; it must be a list of 2 numbers",
+        "ratio is [[1, 0], 5]; it must be a list of gear ratios, or a matrix with one row",
     ),
-    "ratio words": (JOINT + '[drives]\nratio = ["a"]', "a row of ratio is 'a'; it must be a number"),
+    "ratio words": (
+        JOINT + '[drives]\nratio = ["a"]',
+        "entry 1 of ratio is 'a'; it must be a list of numbers or",
+    ),
     "offset short": (
         JOINT + JOINT + "[drives]\nratio = [1, 2]\noffset = [1]",
-        "offset of [drives] is [1]; it must be a list of 2",
+        "offsets and gains of sizes [1, 2]; give a square ratio matrix and one offset",
     ),
     "offset number": (
         JOINT + "[drives]\nratio = [1]\noffset = 3",
-        "offset of [drives] is 3; it must be a list of 1",
+        "[drives]: offset is 3; it must be a list of numbers in rad or m",
     ),
     "offset twice": (
         JOINT + "[drives]\nratio = [1]\noffset = [0]\noffset_deg = [0]",
-        "both offset and offset_deg",
+        "offset and offset_deg are both given",
     ),
     "gain number": (
         JOINT + "[drives]\nratio = [1]\ngain = 3",
-        "gain of [drives] is 3; it must be a list of 1 numbers",
+        "[drives]: gain is 3; it must be a list of numbers",
     ),
     "drives too many": (
         JOINT + "[drives]\nratio = [1, 2]",
@@ -215,11 +236,14 @@ CASES = {
     ),
     "coupling equation": (
         JOINT + JOINT + '[coupling]\ncoordinates = ["joint1"]\njoint2 = { joint3 = 1 }',
-        "Unknown key in the [coupling.joint2] 'joint3'",
+        "Unknown coordinate in [coupling.joint2] 'joint3'",
     ),
     "parameters unknown": (JOINT + "[parameters]\nXX2 = 1", "Unknown parameter 'XX2'."),
     "parameters word": (JOINT + '[parameters]\nXX1 = "a"', "XX1 is 'a'; it must be a number"),
-    "parameters nan": (JOINT + "[parameters]\nXX1 = nan", "Parameter XX1 is nan; it must be a finite number"),
+    "parameters nan": (
+        JOINT + "[parameters]\nXX1 = nan",
+        "[parameters]: XX1 is nan; it must be a finite number",
+    ),
     "negative mass": (JOINT + "[parameters]\nM1 = -1", "Parameter M1 is -1 kg; it cannot be negative"),
     "link inertia of five": (
         JOINT + "link = { inertia = [1, 2, 3, 4, 5] }",
@@ -227,13 +251,13 @@ CASES = {
     ),
     "link com word": (
         JOINT + "link = { com = 5 }",
-        "com of link of joint 'joint1' is 5; it must be a list of 3",
+        "joint 1: link: com is 5; it must be a list of 3 numbers in m",
     ),
     "link negative mass": (
         JOINT + "link = { mass = -2 }",
         "link of joint 'joint1': the mass -2 kg is negative",
     ),
-    "link far away": (JOINT + "link = { mass = 1e300, com = [1e300, 0, 0] }", "it must be a finite number"),
+    "link far away": (JOINT + "link = { mass = 1e299, com = [1e299, 0, 0] }", "it must be a finite number"),
     "link key": (JOINT + "link = { masss = 2 }", "'masss'. Did you mean 'mass'?"),
 }
 

@@ -7,11 +7,10 @@ import json
 import pytest
 
 from dynid.model.friction import FrictionTerm
-from dynid.model.from_mdh import robot_from_table
 from dynid.model.load import catalog, load_robot
+from dynid.model.loaders.mdh import robot_from_table, robot_to_table
 from dynid.model.payload import attach_payload
 from dynid.model.robot import Robot
-from dynid.model.to_table import robot_to_table
 
 
 @pytest.mark.parametrize("name", catalog())

@@ -19,9 +19,9 @@ from dynid.model.from_mjcf import from_mjcf_text
 from dynid.model.from_urdf import from_urdf_text
 from dynid.model.joint import Joint, JointKind, Limits
 from dynid.model.load import catalog, load_robot
+from dynid.model.loaders.mdh import robot_to_toml
 from dynid.model.payload import attach_payload
 from dynid.model.robot import Robot
-from dynid.model.to_toml import robot_to_toml
 from support.urdf_text import joint, link, robot as urdf
 
 MJCF = """<mujoco model="hand &quot;x&quot;"><option gravity="0 1.5 -9.7"/><worldbody>
@@ -92,7 +92,7 @@ def test_an_mjcf_comes_back_with_coupling_spring_and_gravity(tmp_path: Path) -> 
 def test_what_is_taken_for_granted_is_left_out() -> None:
     content = tomllib.loads(dynid.robot_to_toml(load_robot("tx40")))
     assert content["joint"][2]["d"] == "D3"
-    assert set(content["joint"][0]) == {"name", "kind", "limits"}
+    assert set(content["joint"][0]) == {"name", "limits"}
     assert content["lengths"] == {"D3": 0.225, "RL4": 0.225}
     assert "coupling" not in content
     assert content["drives"]["ratio"][5] == [0, 0, 0, 0, 32, 32]

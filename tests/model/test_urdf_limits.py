@@ -58,7 +58,9 @@ def test_sentences_are_whole() -> None:
 
 
 def test_far_lengths_are_refused_by_name() -> None:
-    with pytest.raises(ModelError, match=r"Joint 'j1': [br] is 2e\+06 m; at most 1e\+06 m are taken"):
+    with pytest.raises(
+        ModelError, match=r"Joint 'j1': [br] is 2000000\.0; it must be a number from -1e\+06 to 1e\+06 m"
+    ):
         from_urdf_text(one(xyz="0 0 2e6"))
 
 

@@ -206,10 +206,10 @@ REFUSED = {
     PD + "continuous = true": "one of sample_time, rate_hz and continuous = true; two are given",
     PD + "continuous = 1": "continuous is 1; it must be true or false.",
     'kind = "p"\nkp = 1\nrate_hz = 0': "rate_hz is 0; it must be a number above 0 Hz.",
-    'kind = "p"\nkp = 1\nsample_time = nan': "sample_time is nan; it must be finite.",
+    'kind = "p"\nkp = 1\nsample_time = nan': "sample_time is nan; it must be a finite number.",
     'kind = "p"\nrate_hz = 5\nkp = "1"': "kp is '1'; it must be a number, or a list with one per axis.",
     'kind = "p"\nrate_hz = 5\nkp = [1, true]': "entry 2 of kp is True; it must be a number.",
-    'kind = "p"\nrate_hz = 5\nkp = inf': "kp is inf; it must be finite.",
+    'kind = "p"\nrate_hz = 5\nkp = inf': "kp is inf; it must be a finite number.",
     'kind = "p"\nrate_hz = 5\nkp = []': "kp is an empty list; give one value per axis, or one for all.",
     'kind = "p"\nrate_hz = 5\nkp = [1, 2, 3]': "kp has 3 values for 2 axes",
     'kind = "p"\nrate_hz = 5\nkp = [[1, 2], [3, 4]]': "entry 1 of kp is [1, 2]; it must be a number.",
@@ -231,7 +231,7 @@ REFUSED = {
     PD + "[feedforward]": "There are no parameters in it; give names and values.",
     PD + "[feedforward]\nZZ9 = 1": "Unknown parameter 'ZZ9'. Did you mean",
     PD + "[feedforward]\nZZ1R = 1\nZZ1 = 2": "ZZ1R is a base parameter and ZZ1 a standard one",
-    PD + "[feedforward]\nZZ1 = nan": "ZZ1 is nan; it must be finite.",
+    PD + "[feedforward]\nZZ1 = nan": "ZZ1 is nan; it must be a finite number.",
     'kind = "bandwidth"\nrate_hz = 5':
         "natural_frequency or natural_frequency_hz is missing; give a number above 0 rad/s",
     BANDWIDTH + "natural_frequency = 1\nnatural_frequency_hz = 1":

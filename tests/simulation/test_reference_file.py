@@ -164,7 +164,7 @@ REFUSED = {
     SINES + "seed = 1": "phases and seed are both given; keep one.",
     SINES + "rate_hz = 5\nsample_time = 0.2": "sample_time and rate_hz are both given; keep one",
     SINES.replace("duration = 2.0", ""): "sines reference: duration is missing; give a number above 0 s.",
-    SINES.replace("duration = 2.0", "duration = nan"): "duration is nan; it must be finite.",
+    SINES.replace("duration = 2.0", "duration = nan"): "duration is nan; it must be a finite number.",
     SINES.replace("duration = 2.0", "duration = 1e12"): "at most 20,000,000 values are made",
     SINES.replace("[0.0, 1.0]", "[0, 1, 2]"): "offsets has 3 values for 2 axes",
     SINES.replace("[[0.5, 0.2], 0.3]", "[[0.5, 0.2], 0.3, 1]"): "amplitudes has 3 values for 2 axes",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,9 +17,8 @@ from dynid.core.errors import DynidError, FileError, NotTrustworthyError
 from dynid.core.text import TextTable
 from dynid.model.drives import Drives
 from dynid.model.joint import GEOMETRY
+from dynid.model.loaders.mdh import robot_to_toml
 from dynid.model.robot import Robot
-from dynid.model.to_table import robot_to_table
-from dynid.model.to_toml import robot_to_toml
 
 
 @dataclass(frozen=True)
@@ -131,7 +130,7 @@ def describe_robot(robot: Robot) -> dict[str, Any]:
         "terms": list(robot.terms),
         "lengths": dict(robot.lengths),
         "joints": joints,
-        "drives": robot_to_table(robot).get("drives"),
+        "drives": None if robot.drives is None else asdict(robot.drives),
         "drives_note": robot.drives_note,
         "coordinates": [robot.joints[j].name for j in robot.coordinates],
         "parameters": [

@@ -11,8 +11,8 @@ import typer
 from dynid.cli.command import OptionGroup, words
 from dynid.core.errors import DynidError
 from dynid.core.files import naming_file
-from dynid.model.drives_file import DRIVES_FILE, load_drives
 from dynid.model.load import catalog, load_robot
+from dynid.model.loaders.mdh import load_drives
 from dynid.model.parameters import MOTOR_TERMS
 from dynid.model.payload import attach_payload
 from dynid.model.robot import Robot
@@ -74,7 +74,7 @@ def _driven(robot: Robot, path: Path, wanted: list[str] | None) -> Robot:
     drives = load_drives(path)
     if wanted is not None:
         robot = robot.with_terms(*(t for t in robot.terms if t in wanted or t not in MOTOR_TERMS))
-    with naming_file(path, DRIVES_FILE):
+    with naming_file(path, "Drives file"):
         return robot.with_drives(drives)
 
 

@@ -12,6 +12,7 @@ the sentence about a wrong value (``allowed_words``), the rows of the page that 
 
 from __future__ import annotations
 
+import math
 import types
 import typing
 from collections.abc import Callable, Collection, Hashable, Mapping
@@ -63,7 +64,7 @@ class Key:
             lambda in an annotation does not see.
         per_axis: one value for all axes, or a list with one per axis.
         longest: entries that a list may have.
-        infinite: whether numbers may be infinite; the class then refuses NaN where it must.
+        infinite: whether numbers may be infinite.
         other: a second key for the same value.
         name: the key, where it is not the field's name.
         default: what holds when the key is absent, in words.
@@ -238,7 +239,7 @@ def _holds_tables(hint: Any) -> bool:
 
 def _unit_words(key: Key) -> str:
     units = [unit for unit in (key.unit, key.other.unit if key.other else "") if unit]
-    return f" [{' or '.join(units)}]" if units else ""
+    return f" [{', '.join(units)}]" if units else ""
 
 
 def _choice_words(entry: Entry, mark: str = "") -> str:
@@ -268,6 +269,8 @@ def _default_words(entry: Entry) -> str:
     value = entry.default
     if is_dataclass(value):
         return "see its keys"
+    if isinstance(value, float) and math.isinf(value):
+        return "unknown"
     if value is None or (isinstance(value, tuple | Mapping | str) and not value):
         return "none"
     if entry.key.per_axis and len(value) == 1:

@@ -87,16 +87,21 @@ def table_by_kind(
     return table_from(content, kinds[kind], f"{kind} {what}", axes)
 
 
-def check_fields(made: Any, where: str = "") -> None:
+def check_fields(made: Any, where: str = "", error: type[DynidError] = DynidError) -> None:
     """Check the declared fields of an object made in Python, and bring their values to the declared types.
 
     Args:
         made: a dataclass object, in its ``__post_init__``.
         where: the object, for sentences.
+        error: kind of the error about a wrong value.
     """
     for entry in entries_of(type(made)):
-        spot = _Spot(where, entry.field.name, entry.key, None)
-        object.__setattr__(made, entry.field.name, _bound(getattr(made, entry.field.name), entry.type, spot))
+        name = entry.field.name
+        try:
+            value = _bound(getattr(made, name), entry.type, _Spot(where, name, entry.key, None))
+        except DynidError as refusal:
+            raise (error if type(refusal) is DynidError else type(refusal))(str(refusal)) from None
+        object.__setattr__(made, name, value)
 
 
 def shown(value: object) -> str:
@@ -199,10 +204,9 @@ def _number(value: Any, kind: type, spot: _Spot) -> Any:
     number = int(value) if kind is int else float(value)
     if not (key.infinite or abs(number) < LARGEST_NUMBER):
         bounds = f"between -{LARGEST_NUMBER:g} and {LARGEST_NUMBER:g}"
-        raise spot.refusal(number, bounds if math.isfinite(number) else "finite")
+        raise spot.refusal(number, bounds if math.isfinite(number) else "a finite number")
     low = (key.above is None or number > key.above) and (key.least is None or number >= key.least)
-    # NaN compares false with every bound, so it passes only where there is none and it is allowed.
-    if not (low and (key.most is None or number <= key.most)):
+    if math.isnan(number) or not (low and (key.most is None or number <= key.most)):
         raise spot.refusal(value, allowed_words(kind, key))
     return number
 
@@ -265,28 +269,34 @@ def _inner(spot: _Spot) -> str:
 # ── from an object to a table ─────────────────────────────────────────────────────────────────────────────
 
 
-def to_table(made: Any) -> dict[str, Any]:
-    """The keys and values of an object of a declared class, ready for TOML or JSON; defaults are left out."""
+def to_table(made: Any, *, full: bool = False) -> dict[str, Any]:
+    """The keys and values of an object of a declared class, ready for TOML or JSON.
+
+    Args:
+        made: the object.
+        full: defaults are written too, unless they are None or infinite, which JSON does not know.
+    """
     table: dict[str, Any] = {}
     for entry in entries_of(type(made)):
         value = getattr(made, entry.field.name)
+        absent = value is None or (isinstance(value, float) and math.isinf(value)) if full else True
         # By their text, because 0.0 and -0.0 are equal and not the same.
-        if not entry.needed and repr(value) == repr(entry.default):
+        if absent and not entry.needed and repr(value) == repr(entry.default):
             continue
         if entry.key.spread:
-            table |= {name: _plain(part) for name, part in value.items()}
+            table |= {name: _plain(part, full) for name, part in value.items()}
             continue
         if isinstance(entry.key.choices, Mapping):
             value = next(word for word, meant in entry.key.choices.items() if meant == value)
-        table[entry.name] = _plain(value)
+        table[entry.name] = _plain(value, full)
     return table
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, full: bool) -> Any:
     if is_dataclass(value):
-        return to_table(value)
+        return to_table(value, full=full)
     if isinstance(value, Mapping):
-        return {name: _plain(part) for name, part in value.items()}
+        return {name: _plain(part, full) for name, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
+        return [_plain(part, full) for part in value]
     return value.value if isinstance(value, Enum) else value

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dynid.core.errors import ModelError
-from dynid.model.checks import listed, row, whole
+from dynid.core.keys import Key
+from dynid.core.tables import check_fields
 
 
 @dataclass(frozen=True)
@@ -23,18 +25,13 @@ class Coupling:
         offset: g0, one value per movable joint [rad or m].
     """
 
-    coordinates: tuple[int, ...]
-    matrix: tuple[tuple[float, ...], ...]
-    offset: tuple[float, ...]
+    coordinates: Annotated[tuple[int, ...], Key("indices among the movable joints")]
+    matrix: Annotated[tuple[tuple[float, ...], ...], Key("G, row by row")]
+    offset: Annotated[tuple[float, ...], Key("g0", unit="rad or m")]
 
     def __post_init__(self) -> None:
-        """Check sizes, finiteness, and that each coordinate is its own joint's position."""
-        set_field, what = object.__setattr__, "The coupling's"
-        places = listed(self.coordinates, "coordinates", f"{what} coordinates", "joint indices")
-        rows = listed(self.matrix, "matrix", f"{what} matrix", "rows")
-        set_field(self, "coordinates", tuple(whole(c, "coordinates", "A coordinate") for c in places))
-        set_field(self, "matrix", tuple(row(r, "matrix", "A row of the coupling") for r in rows))
-        set_field(self, "offset", row(self.offset, "offset", f"{what} offset"))
+        """Check sizes, and that each coordinate is its own joint's position."""
+        check_fields(self, "Coupling", ModelError)
         n, k = len(self.matrix), len(self.coordinates)
         if k == 0 or len(self.offset) != n or any(len(row) != k for row in self.matrix):
             raise ModelError(
@@ -42,8 +39,6 @@ class Coupling:
                 "other lengths; give one row of G and one offset per movable joint."
             )
         G = self.G
-        if not (np.all(np.isfinite(G)) and np.all(np.isfinite(self.offset))):
-            raise ModelError("The coupling holds a value that is not finite.")
         picked = all(0 <= c < n for c in self.coordinates) and np.array_equal(
             G[list(self.coordinates)], np.eye(k)
         )

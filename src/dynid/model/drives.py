@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dynid.core.errors import ModelError, ShapeError
-from dynid.model.checks import listed, row
+from dynid.core.keys import Key
+from dynid.core.tables import check_fields
 
 FloatArray = NDArray[np.float64]
 Matrix = tuple[tuple[float, ...], ...]
@@ -32,17 +34,13 @@ class Drives:
         gain: motor torque per unit of the logged signal (1 when the log holds motor torques) [N m/unit].
     """
 
-    ratio: Matrix
-    offset: tuple[float, ...]
-    gain: tuple[float, ...]
+    ratio: Annotated[Matrix, Key("R, row by row")]
+    offset: Annotated[tuple[float, ...], Key("joint positions where motors read zero", unit="rad or m")]
+    gain: Annotated[tuple[float, ...], Key("torque per unit of the signal")]
 
     def __post_init__(self) -> None:
         """Check sizes and that every joint position follows from the motors'."""
-        set_field = object.__setattr__
-        rows = listed(self.ratio, "ratio", "The ratio of the drives", "rows")
-        set_field(self, "ratio", tuple(row(r, "ratio", "A row of the gear ratios") for r in rows))
-        for name in ("offset", "gain"):
-            set_field(self, name, row(getattr(self, name), name, f"The {name} of the drives"))
+        check_fields(self, "Drives", ModelError)
         n = len(self.ratio)
         sizes = {len(row) for row in self.ratio} | {len(self.offset), len(self.gain)}
         if sizes != {n}:
@@ -51,8 +49,6 @@ class Drives:
                 "give a square ratio matrix and one offset and one gain per motor."
             )
         R = np.array(self.ratio, dtype=float)
-        if not np.all(np.isfinite(R)) or not np.all(np.isfinite(self.offset + self.gain)):
-            raise ModelError("The drives hold a value that is not finite.")
         if 0.0 in self.gain:
             raise ModelError(
                 "A drive gain is 0; a logged signal must say something about the motor's torque."

@@ -6,8 +6,11 @@ import ast
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Annotated
 
 from dynid.core.errors import ModelError
+from dynid.core.keys import Key
+from dynid.core.tables import check_fields
 
 FUNCTIONS = ("sign", "step", "abs", "exp", "tanh", "atan", "sqrt", "sin", "cos", "log", "min", "max")
 VARIABLES = ("q", "qd")
@@ -17,23 +20,18 @@ _TWO_ARGUMENTS = ("min", "max")
 
 @dataclass(frozen=True, slots=True)
 class FrictionTerm:
-    """One friction column per joint: torque = coefficient × expression(q, qd).
+    """One friction column per joint: torque = coefficient × expression(q, qd)."""
 
-    Args:
-        name: symbol of the coefficient, such as ``Fv``; the joint's label is appended.
-        expression: formula in ``q`` and ``qd`` (joint position and speed, SI) with + - * / ^, numbers and
-            sign, step (1 when positive, else 0), abs, exp, tanh, atan, sqrt, sin, cos, log, min, max.
-        unit_revolute: unit of the coefficient on a revolute joint.
-        unit_prismatic: unit of the coefficient on a prismatic joint.
-    """
-
-    name: str
-    expression: str
-    unit_revolute: str = "N m"
-    unit_prismatic: str = "N"
+    name: Annotated[str, Key("symbol of the coefficient, such as Fv; the joint's label is appended")]
+    expression: Annotated[
+        str, Key("formula in q and qd, position and speed in SI, with the signs and functions named below")
+    ]
+    unit_revolute: Annotated[str, Key("unit of the coefficient on a revolute joint")] = "N m"
+    unit_prismatic: Annotated[str, Key("unit of the coefficient on a prismatic joint")] = "N"
 
     def __post_init__(self) -> None:
         """Refuse names that could not stand in a table and expressions that are not plain formulas."""
+        check_fields(self, "Friction term", ModelError)
         if not re.fullmatch(r"[A-Za-z_]+[A-Za-z_0-9]*[A-Za-z_]|[A-Za-z_]", self.name):
             raise ModelError(
                 f"Friction term name {self.name!r} must be letters, digits or _ and must not end in a digit, "

@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.core.errors import ModelError, unknown_name
+from dynid.core.errors import DynidError, ModelError, unknown_name
 from dynid.core.files import naming_file
 from dynid.model.inertia import LinkInertia
 from dynid.model.joint import BASE, JointKind, Limits
@@ -159,7 +159,7 @@ def _limits(joint: Element, where: str, kind: str) -> Limits:
         values |= {"lower": -math.inf if math.isinf(lower) else lower, "upper": upper}
     try:
         return Limits(**values)
-    except ModelError as error:
+    except DynidError as error:
         raise ModelError(f"{where}: {error}") from None
 
 

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from math import inf, radians
+from typing import Annotated
 
 from dynid.core.errors import ModelError
-from dynid.model.checks import bounded, real, whole
+from dynid.core.keys import Key, OtherKey
+from dynid.core.tables import check_fields
 from dynid.model.frozen import FrozenDict
 
 GEOMETRY = ("gamma", "b", "alpha", "d", "theta", "r")
 LENGTHS = ("b", "d", "r")
 BASE = -1
 """Antecedent index of the links fixed to the immobile base."""
+_LARGEST = 1e6
+"""Largest length [m] and angle [rad]: no robot needs more, and products lose digits."""
+Angle = Annotated[float, Key("angle", "rad", least=-_LARGEST, most=_LARGEST)]
+Length = Annotated[float, Key("length", "m", least=-_LARGEST, most=_LARGEST)]
 
 
 class JointKind(StrEnum):
@@ -29,26 +35,35 @@ class JointKind(StrEnum):
 class Limits:
     """Bounds of one joint in SI units, joint side; infinite where unknown."""
 
-    lower: float = -math.inf
-    upper: float = math.inf
-    velocity: float = math.inf
-    acceleration: float = math.inf
-    effort: float = math.inf
+    lower: Annotated[
+        float,
+        Key("smallest position", "rad or m", infinite=True, other=OtherKey("lower_deg", "deg", radians)),
+    ] = -inf
+    upper: Annotated[
+        float, Key("largest position", "rad or m", infinite=True, other=OtherKey("upper_deg", "deg", radians))
+    ] = inf
+    velocity: Annotated[
+        float,
+        Key(
+            "largest speed",
+            unit="rad/s or m/s", least=0, infinite=True, other=OtherKey("velocity_deg", "deg/s", radians),
+        ),
+    ] = inf  # fmt: skip
+    acceleration: Annotated[
+        float,
+        Key(
+            "largest acceleration",
+            unit="rad/s² or m/s²", least=0, infinite=True,
+            other=OtherKey("acceleration_deg", "deg/s²", radians),
+        ),
+    ] = inf  # fmt: skip
+    effort: Annotated[float, Key("largest torque or force", "N m or N", least=0, infinite=True)] = inf
 
     def __post_init__(self) -> None:
         """Refuse bounds that no motion can satisfy."""
-        for name in ("lower", "upper", "velocity", "acceleration", "effort"):
-            object.__setattr__(self, name, real(getattr(self, name), name, f"The joint limit {name}"))
-        values = (self.lower, self.upper, self.velocity, self.acceleration, self.effort)
-        if any(math.isnan(v) for v in values):
-            raise ModelError(f"A joint limit is not a number: {values}.")
+        check_fields(self, error=ModelError)
         if self.lower > self.upper:
             raise ModelError(f"The lower joint limit {self.lower:g} is above the upper limit {self.upper:g}.")
-        for name in ("velocity", "acceleration", "effort"):
-            if getattr(self, name) < 0:
-                raise ModelError(
-                    f"The {name} limit {getattr(self, name):g} is negative; give its absolute bound."
-                )
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +91,14 @@ class Joint:
     """
 
     name: str
-    antecedent: int
-    kind: JointKind = JointKind.REVOLUTE
-    gamma: float = 0.0
-    b: float = 0.0
-    alpha: float = 0.0
-    d: float = 0.0
-    theta: float = 0.0
-    r: float = 0.0
+    antecedent: Annotated[int, Key("antecedent")]
+    kind: Annotated[JointKind, Key("kind")] = JointKind.REVOLUTE
+    gamma: Angle = 0.0
+    b: Length = 0.0
+    alpha: Angle = 0.0
+    d: Length = 0.0
+    theta: Angle = 0.0
+    r: Length = 0.0
     symbols: Mapping[str, str] = field(default_factory=dict)
     limits: Limits = Limits()
     actuated: bool = True
@@ -91,28 +106,16 @@ class Joint:
 
     def __post_init__(self) -> None:
         """Check kind and numbers and freeze the symbol table."""
-        set_field, where = object.__setattr__, f"Joint {self.name!r}"
-        set_field(self, "kind", _kind(self.kind, where))
-        set_field(self, "antecedent", whole(self.antecedent, "antecedent", f"{where}: antecedent"))
-        for name in GEOMETRY:
-            unit = "m" if name in LENGTHS else "rad"
-            set_field(self, name, bounded(getattr(self, name), name, f"{where}: {name}", unit))
+        check_fields(self, f"Joint {self.name!r}", ModelError)
         unknown = set(self.symbols) - set(LENGTHS)
         if unknown:
             raise ModelError(
                 f"Joint {self.name!r}: only the lengths {', '.join(LENGTHS)} can be named, not "
                 f"{sorted(unknown)}."
             )
-        set_field(self, "symbols", FrozenDict(self.symbols))
+        object.__setattr__(self, "symbols", FrozenDict(self.symbols))
 
     @property
     def movable(self) -> bool:
         """Whether the joint has a variable of its own."""
         return self.kind is not JointKind.FIXED
-
-
-def _kind(kind: object, where: str) -> JointKind:
-    allowed = [known.value for known in JointKind]
-    if kind not in allowed:
-        raise ModelError(f"{where}: kind is {kind!r}; it must be {', '.join(allowed[:-1])} or {allowed[-1]}.")
-    return JointKind(kind)

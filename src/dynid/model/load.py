@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dynid.core.errors import FileError, UnknownNameError, unknown_name
 from dynid.core.lazy import later
-from dynid.model.from_mdh import from_mdh
+from dynid.model.loaders.mdh import from_mdh
 from dynid.model.robot import Robot
 
 Reader = Callable[[Path], Robot]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from dynid.core.errors import ModelError, unknown_name
+from dynid.core.errors import DynidError, ModelError, unknown_name
 from dynid.model.inertia import LinkInertia
 from dynid.model.joint import BASE, JointKind, Limits
 from dynid.model.mjcf_inertia import Pose
@@ -71,7 +71,7 @@ def _limits(attributes: Mapping[str, str], settings: Settings, hinge: bool, wher
         values["effort"] = max(abs(value) for value in effort)
     try:
         return Limits(**values)
-    except ModelError as error:
+    except DynidError as error:
         raise ModelError(f"{where}: {error}") from None
 
 

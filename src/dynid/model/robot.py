@@ -4,28 +4,27 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from typing import Annotated, Any
 
-from dynid.model.checks import finite, not_negative
+from dynid.core.errors import ModelError, unknown_name
+from dynid.core.keys import Key
+from dynid.core.tables import check_fields
 from dynid.model.coupling import Coupling
 from dynid.model.drives import Drives
 from dynid.model.friction import BUILT_IN, FrictionTerm
 from dynid.model.frozen import FrozenDict
-from dynid.model.joint import Joint
+from dynid.model.joint import BASE, Joint
 from dynid.model.parameters import DRIVE_INERTIA, MOTOR_TERMS, ParameterTable, build_table
-from dynid.model.robot_checks import (
-    check_names,
-    check_sizes,
-    check_terms,
-    check_tree,
-    checked_gravity,
-    checked_parameters,
-    members_of,
-)
 
 EARTH_GRAVITY = (0.0, 0.0, -9.81)
+_LARGEST_GRAVITY = 1e6
+"""Largest component of gravity [m/s²]; more is a slip of the unit."""
+_NEEDS = {"Iam": DRIVE_INERTIA, "Fvm": "Fv"}
+"""Motor terms that hold only the coupling part, and the terms that hold the rest."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -51,36 +50,35 @@ class Robot:
 
     name: str
     joints: tuple[Joint, ...]
-    gravity: tuple[float, float, float] = EARTH_GRAVITY
-    terms: tuple[str, ...] = ("Fv", "Fc", "off")
+    gravity: Annotated[
+        tuple[float, float, float], Key("gravity", "m/s²", least=-_LARGEST_GRAVITY, most=_LARGEST_GRAVITY)
+    ] = EARTH_GRAVITY
+    terms: Annotated[tuple[str, ...], Key("parameter terms")] = ("Fv", "Fc", "off")
     friction: tuple[FrictionTerm, ...] = ()
     drives: Drives | None = None
     coupling: Coupling | None = None
-    lengths: Mapping[str, float] = field(default_factory=dict)
-    parameters: Mapping[str, float] = field(default_factory=dict)
+    lengths: Annotated[Mapping[str, float], Key("lengths", unit="m")] = field(default_factory=dict)
+    parameters: Annotated[Mapping[str, float], Key("parameters")] = field(default_factory=dict)
     title: str = ""
     source: str = ""
-    sign_width: float = 0.0
+    sign_width: Annotated[float, Key("width of the sign", "rad/s or m/s", least=0)] = 0.0
     drives_note: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         """Check the description as a whole and freeze what it holds."""
         set_field = object.__setattr__
-        joints = members_of(Joint, self.joints, "joints")
+        joints = _members(Joint, self.joints, "joints")
         labelled = tuple(j if j.label else replace(j, label=str(i + 1)) for i, j in enumerate(joints))
         set_field(self, "joints", labelled)
-        set_field(self, "terms", members_of(str, self.terms, "terms"))
-        set_field(self, "friction", members_of(FrictionTerm, self.friction, "friction"))
-        set_field(self, "gravity", checked_gravity(self.gravity))
-        set_field(self, "sign_width", not_negative(self.sign_width, "sign_width", "The width of the sign"))
-        set_field(
-            self, "lengths", FrozenDict({k: finite(v, k, f"Length {k}") for k, v in self.lengths.items()})
-        )
-        check_tree(self)
-        check_sizes(self)
-        check_terms(self)
-        check_names(self)
-        set_field(self, "parameters", FrozenDict(checked_parameters(self)))
+        set_field(self, "friction", _members(FrictionTerm, self.friction, "friction"))
+        check_fields(self, f"Robot {self.name!r}", ModelError)
+        set_field(self, "lengths", FrozenDict(self.lengths))
+        _check_tree(self)
+        _check_sizes(self)
+        _check_terms(self)
+        _check_names(self)
+        _check_parameters(self)
+        set_field(self, "parameters", FrozenDict(self.parameters))
 
     def __repr__(self) -> str:
         """Name and size in one line."""
@@ -159,3 +157,98 @@ class Robot:
         if self.sign_width:
             content["sign_width"] = self.sign_width
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+
+# ── what must hold in a robot as a whole ──────────────────────────────────────────────────────────────────
+
+
+def _members(kind: type, values: Any, name: str) -> tuple[Any, ...]:
+    """The values as a tuple, each of the kind asked for."""
+    if not isinstance(values, Iterable):
+        raise ModelError(f"The robot's list of {name} is {values!r}; give a list of {kind.__name__}.")
+    members = tuple(values)
+    for member in members:
+        if not isinstance(member, kind):
+            raise ModelError(f"The robot's list of {name} holds {member!r}; give a list of {kind.__name__}.")
+    return members
+
+
+def _check_tree(robot: Robot) -> None:
+    """Joints of different names, each after its antecedent, at least one of them movable."""
+    if not robot.joints:
+        raise ModelError(f"Robot {robot.name!r} has no joints.")
+    for attribute in ("name", "label"):
+        values = [getattr(joint, attribute) for joint in robot.joints]
+        twice = sorted(value for value, count in Counter(values).items() if count > 1)
+        if twice:
+            raise ModelError(f"Robot {robot.name!r} has two joints of {attribute} {twice[0]!r}.")
+    for i, joint in enumerate(robot.joints):
+        if not BASE <= joint.antecedent < i:
+            raise ModelError(
+                f"Joint {joint.name!r} (number {i + 1}) names link {joint.antecedent + 1} as its "
+                "antecedent; the antecedent must come before it in the list (0 is the base), so that the "
+                "joints form a tree."
+            )
+    if not robot.movable:
+        raise ModelError(f"Robot {robot.name!r} has no joint that moves.")
+
+
+def _check_sizes(robot: Robot) -> None:
+    """A coupling row per movable joint and a motor per coordinate."""
+    if robot.coupling is not None and len(robot.coupling.matrix) != len(robot.movable):
+        raise ModelError(
+            f"The coupling has {len(robot.coupling.matrix)} rows, but the robot has {len(robot.movable)} "
+            "movable joints."
+        )
+    if robot.drives is not None and not isinstance(robot.drives, Drives):
+        raise ModelError(f"The robot's drives are {robot.drives!r}; give a Drives, or None.")
+    if robot.drives is not None and len(robot.drives.ratio) != robot.n_coordinates:
+        names = ", ".join(robot.joints[j].name for j in robot.coordinates)
+        raise ModelError(
+            f"The drives name {len(robot.drives.ratio)} motors, but the robot has {robot.n_coordinates} "
+            f"coordinates ({names}); give one motor per coordinate, in this order."
+        )
+
+
+def _check_terms(robot: Robot) -> None:
+    """Terms that are known, listed once, and fit the drives."""
+    custom = {term.name for term in robot.friction}
+    if len(custom) < len(robot.friction):
+        twice = next(n for n, count in Counter(t.name for t in robot.friction).items() if count > 1)
+        raise ModelError(f"The friction term {twice!r} is defined twice; keep one.")
+    known = {DRIVE_INERTIA, *MOTOR_TERMS, *BUILT_IN, *custom}
+    for term in robot.terms:
+        if term not in known:
+            raise unknown_name("parameter term", term, known)
+        if robot.terms.count(term) > 1:
+            raise ModelError(f"The parameter term {term!r} is listed twice.")
+        if term in MOTOR_TERMS and (robot.drives is None or not robot.drives.coupled()):
+            raise ModelError(
+                f"The motor term {term!r} needs drives in which a motor turns with several joints; robot "
+                f"{robot.name!r} has none."
+            )
+        # The share of a motor's inertia and friction on its own joints is inside Ia and Fv.
+        if term in _NEEDS and _NEEDS[term] not in robot.terms:
+            raise ModelError(
+                f"The motor term {term!r} holds only the coupling part; add {_NEEDS[term]!r}, which holds "
+                "the rest."
+            )
+
+
+def _check_names(robot: Robot) -> None:
+    """Every name means one parameter or one length, because formulas of base parameters hold both."""
+    names = set(robot.table.names)  # the table refuses two parameters of one name
+    for name in robot.lengths:
+        if name in names:
+            raise ModelError(
+                f"The length {name!r} has the name of a parameter of robot {robot.name!r}; rename it, so "
+                "that formulas can hold both."
+            )
+
+
+def _check_parameters(robot: Robot) -> None:
+    """A-priori values of known parameters; masses and drive inertias are not negative."""
+    for name, value in robot.parameters.items():
+        entry = robot.table.entries[robot.table.index(name)]
+        if entry.symbol in ("M", DRIVE_INERTIA) and value < 0:
+            raise ModelError(f"Parameter {name} is {value:g} {entry.unit}; it cannot be negative.")

@@ -17,7 +17,7 @@ from dynid.base.find import find_base
 from dynid.core.errors import DynidError, FileError
 from dynid.core.lazy import later
 from dynid.estimators.estimate import Further
-from dynid.model.from_mdh import robot_from_table
+from dynid.model.loaders.mdh import robot_from_table
 from dynid.model.robot import Robot
 from dynid.preparation.preparation import Preparation
 from dynid.preparation.trail import Trail

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.estimators.estimate import Estimate, Further
-from dynid.model.to_table import robot_to_table
+from dynid.model.loaders.mdh import robot_to_table
 from dynid.preparation.trail import Trail
 from dynid.results.folder import ARRAYS, PARAMETERS, REPORT, replace_result, reserved_folder
 

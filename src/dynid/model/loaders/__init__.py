@@ -1,0 +1,1 @@
+"""Robots from files: MDH tables as TOML, URDF and MJCF."""

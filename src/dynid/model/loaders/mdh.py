@@ -1,0 +1,374 @@
+"""Robot files: one TOML file with the modified Denavit–Hartenberg table of a robot, read and written."""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+from dynid.core.errors import ModelError, unknown_name
+from dynid.core.files import naming_file, read_toml, toml_text
+from dynid.core.keys import Key, OtherKey
+from dynid.core.tables import table_from, to_table
+from dynid.model.coupling import Coupling
+from dynid.model.drives import Drives
+from dynid.model.friction import FrictionTerm
+from dynid.model.inertia import LinkInertia
+from dynid.model.joint import BASE, LENGTHS, Joint, JointKind, Limits
+from dynid.model.robot import EARTH_GRAVITY, Robot
+
+_ANGLES = ("gamma", "alpha", "theta")
+_LENGTH_WORDS = 'a number, or a name from [lengths] with a minus sign if need be, such as "-D3"'
+
+
+def _is_list_or_matrix(ratio: tuple[tuple[float, ...] | float, ...]) -> bool:
+    return len({isinstance(part, tuple) for part in ratio}) == 1
+
+
+@dataclass(frozen=True)
+class LinkRow:
+    """A link as a CAD program gives it: ``link`` of a joint."""
+
+    mass: Annotated[float, Key("mass", unit="kg")] = 0.0
+    com: Annotated[tuple[float, float, float], Key("centre of mass in frame j", unit="m")] = (0.0, 0.0, 0.0)
+    inertia: Annotated[
+        tuple[float, float, float, float, float, float],
+        Key("[XX, XY, XZ, YY, YZ, ZZ] about the centre of mass", unit="kg m²"),
+    ] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class JointRow:
+    """A joint and the link it carries: one table ``[[joint]]``."""
+
+    name: Annotated[str, Key("unique name", default="`joint1`, `joint2`, …")] = ""
+    antecedent: Annotated[
+        int | str | None,
+        Key(
+            'the link it hangs on: a joint\'s number (from 1) or name; 0 or "base" is the base',
+            default="the joint before",
+        ),
+    ] = None
+    kind: Annotated[JointKind, Key("how it moves")] = JointKind.REVOLUTE
+    gamma: Annotated[
+        float,
+        Key("rotation γ about z of the antecedent", "rad", other=OtherKey("gamma_deg", "deg", math.radians)),
+    ] = 0.0
+    b: Annotated[
+        float | str, Key("translation along z of the antecedent", unit="m", allowed=_LENGTH_WORDS)
+    ] = 0.0
+    alpha: Annotated[
+        float,
+        Key("rotation α about the common normal x", "rad", other=OtherKey("alpha_deg", "deg", math.radians)),
+    ] = 0.0
+    d: Annotated[float | str, Key("translation along x", unit="m", allowed=_LENGTH_WORDS)] = 0.0
+    theta: Annotated[
+        float, Key("rotation θ about z of frame j", "rad", other=OtherKey("theta_deg", "deg", math.radians))
+    ] = 0.0
+    r: Annotated[float | str, Key("translation along z of frame j", unit="m", allowed=_LENGTH_WORDS)] = 0.0
+    limits: Annotated[Limits, Key("bounds of its motion, as limits = { … }", default="unknown")] = field(
+        default_factory=Limits
+    )
+    actuated: Annotated[bool | None, Key("whether a motor drives it", default="true, false when fixed")] = (
+        None
+    )
+    label: Annotated[
+        str | int | None,
+        Key("what follows the symbol in parameter names, as the 3 of XX3", default="its number"),
+    ] = None
+    link: Annotated[
+        LinkRow | None, Key("mass, centre of mass and inertia, as link = { … }", default="unknown")
+    ] = None
+
+
+@dataclass(frozen=True)
+class DrivesRow:
+    """Gears between motors and joints: the table ``[drives]``."""
+
+    ratio: Annotated[
+        tuple[tuple[float, ...] | float, ...],
+        Key(
+            "gear ratios, one per coordinate; R with its off-diagonal entries where motors are coupled",
+            allowed="a list of gear ratios, or a matrix with one row per motor",
+            rule=_is_list_or_matrix,
+        ),
+    ]
+    offset: Annotated[
+        tuple[float, ...],
+        Key(
+            "joint positions where the motors read zero",
+            unit="rad or m", default="`0`", other=OtherKey("offset_deg", "deg", math.radians),
+        ),
+    ] = ()  # fmt: skip
+    gain: Annotated[tuple[float, ...], Key("motor torque per unit of the logged signal", default="`1`")] = ()
+
+    def drives(self) -> Drives:
+        """The drives, whose own checks compare the sizes."""
+        n = len(self.ratio)
+        rows = [
+            part if isinstance(part, tuple) else tuple(part if i == j else 0.0 for j in range(n))
+            for i, part in enumerate(self.ratio)
+        ]
+        return Drives(tuple(rows), self.offset or (0.0,) * n, self.gain or (1.0,) * n)
+
+
+@dataclass(frozen=True)
+class DrivesFile:
+    """A file with ``[drives]`` and nothing else."""
+
+    drives: Annotated[DrivesRow, Key("gears; what else a robot has is in its own file")]
+
+
+@dataclass(frozen=True)
+class CouplingRow:
+    """A dependent joint as a sum of coordinates: ``[coupling.NAME]``."""
+
+    offset: Annotated[
+        float, Key("constant", unit="rad or m", other=OtherKey("offset_deg", "deg", math.radians))
+    ] = 0.0
+    factors: Annotated[Mapping[str, float], Key("factor of the coordinate of that name", spread=True)] = (
+        field(default_factory=dict)
+    )
+
+
+@dataclass(frozen=True)
+class CouplingTable:
+    """Linear couplings between joints: the table ``[coupling]``."""
+
+    coordinates: Annotated[tuple[str, ...], Key("names of the independent joints")]
+    rows: Annotated[Mapping[str, CouplingRow], Key("sums of coordinates, by joint", spread=True)] = field(
+        default_factory=dict
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RobotFile:
+    """The keys of a robot file."""
+
+    name: Annotated[str, Key("short name of the robot", default="name of the file")] = ""
+    title: Annotated[str, Key("what it is")] = ""
+    source: Annotated[str, Key("where the numbers come from")] = ""
+    gravity: Annotated[
+        tuple[float, float, float], Key("acceleration of gravity in the base frame", unit="m/s²")
+    ] = EARTH_GRAVITY
+    terms: Annotated[
+        tuple[str, ...], Key("terms beside the inertial ones: Ia, friction terms, Iam, Fvm, Fcm")
+    ] = ("Fv", "Fc", "off")
+    lengths: Annotated[
+        Mapping[str, float], Key("values of named lengths, which appear by name in base formulas", unit="m")
+    ] = field(default_factory=dict)
+    joint: Annotated[
+        tuple[JointRow, ...], Key("the joints, see below", allowed="one [[joint]] table per joint")
+    ]
+    friction: Annotated[tuple[FrictionTerm, ...], Key("friction laws of your own, see below")] = ()
+    drives: Annotated[
+        DrivesRow | None,
+        Key("gears between motors and joints, see below", default="none: logs are on the joint side"),
+    ] = None
+    coupling: Annotated[
+        CouplingTable | None,
+        Key("linear couplings between joints, see below", default="none: each joint is a coordinate"),
+    ] = None
+    parameters: Annotated[
+        Mapping[str, float], Key("values of standard parameters by name; they override link", default="zero")
+    ] = field(default_factory=dict)
+
+
+# ── reading ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def from_mdh(path: str | Path) -> Robot:
+    """Load a robot from a TOML file.
+
+    Args:
+        path: the file; its keys are described in ``docs/robot-files.md``.
+    """
+    file = Path(path)
+    content = read_toml(file, "robot file")
+    with naming_file(file, "Robot file"):
+        return robot_from_table(content, default_name=file.stem)
+
+
+def load_drives(path: str | Path) -> Drives:
+    """Load drives from a TOML file that holds ``[drives]`` and nothing else, for ``Robot.with_drives``.
+
+    Args:
+        path: the file; the keys of ``[drives]`` are described in ``docs/robot-files.md``.
+    """
+    file = Path(path)
+    content = read_toml(file, "drives file")
+    with naming_file(file, "Drives file"):
+        return table_from(content, DrivesFile).drives.drives()
+
+
+def robot_from_table(content: Mapping[str, Any], default_name: str = "robot") -> Robot:
+    """Build a robot from the parsed content of a robot file."""
+    file = table_from(content, RobotFile)
+    names = [row.name or f"joint{i + 1}" for i, row in enumerate(file.joint)]
+    joints = tuple(_joint(row, i, names, file.lengths) for i, row in enumerate(file.joint))
+    robot = Robot(
+        name=file.name or default_name,
+        joints=joints,
+        gravity=file.gravity,
+        terms=file.terms,
+        friction=file.friction,
+        drives=None if file.drives is None else file.drives.drives(),
+        coupling=None if file.coupling is None else _coupling(file.coupling, joints),
+        lengths=file.lengths,
+        title=file.title,
+        source=file.source,
+    )
+    values: dict[str, float] = {}
+    for row, joint in zip(file.joint, robot.joints, strict=True):
+        if row.link is not None:
+            values |= _link_inertia(row.link, f"link of joint {joint.name!r}").named(joint.label)
+    return robot.with_parameters(values | dict(file.parameters))
+
+
+def _joint(row: JointRow, i: int, names: list[str], lengths: Mapping[str, float]) -> Joint:
+    where = f"joint {names[i]!r}"
+    symbols = {name: value for name in LENGTHS if isinstance(value := getattr(row, name), str)}
+    geometry = {name: getattr(row, name) for name in (*_ANGLES, *LENGTHS)}
+    geometry |= {name: _length(text, lengths, where) for name, text in symbols.items()}
+    return Joint(
+        name=names[i],
+        antecedent=_antecedent(i if row.antecedent is None else row.antecedent, names, where),
+        kind=row.kind,
+        symbols=symbols,
+        limits=row.limits,
+        actuated=row.kind is not JointKind.FIXED if row.actuated is None else row.actuated,
+        label=str(i + 1 if row.label is None else row.label),
+        **geometry,
+    )
+
+
+def _antecedent(value: int | str, names: list[str], where: str) -> int:
+    if value == "base":
+        return BASE
+    if isinstance(value, str):
+        if value not in names:
+            raise unknown_name("antecedent", value, ["base", *names])
+        return names.index(value)
+    if not 0 <= value <= len(names):
+        raise ModelError(
+            f"{where}: antecedent is {value!r}; give 0 for the base, a joint's number up to {len(names)}, "
+            "or its name."
+        )
+    return value - 1
+
+
+def _length(text: str, lengths: Mapping[str, float], where: str) -> float:
+    match = re.fullmatch(r"(-?)\s*([A-Za-z_][A-Za-z_0-9]*)", text.strip())
+    if not match:
+        raise ModelError(f"{where}: length {text!r} is neither {_LENGTH_WORDS}.".replace(", or", " nor"))
+    sign, name = match.groups()
+    if name not in lengths:
+        raise unknown_name("length", name, lengths, "Add it to [lengths].")
+    return -lengths[name] if sign else lengths[name]
+
+
+def _coupling(table: CouplingTable, joints: tuple[Joint, ...]) -> Coupling:
+    """G and g0 of all movable joints; coordinates have unit rows."""
+    movable, coordinates = [joint.name for joint in joints if joint.movable], table.coordinates
+    for name in coordinates:
+        if name not in movable:
+            raise unknown_name("coordinate", name, movable)
+    for name in table.rows:
+        if name not in movable:
+            raise unknown_name("joint in [coupling]", name, movable)
+    matrix, offsets = [], []
+    for name in movable:
+        row = CouplingRow(factors={name: 1.0}) if name in coordinates else table.rows.get(name)
+        if row is None:
+            raise ModelError(
+                f"[coupling] gives neither joint {name!r} as a coordinate nor its equation [coupling.{name}]."
+            )
+        for factor in row.factors:
+            if factor not in coordinates:
+                raise unknown_name(f"coordinate in [coupling.{name}]", factor, coordinates)
+        matrix.append(tuple(row.factors.get(c, 0.0) for c in coordinates))
+        offsets.append(row.offset)
+    return Coupling(tuple(movable.index(name) for name in coordinates), tuple(matrix), tuple(offsets))
+
+
+def _link_inertia(link: LinkRow, where: str) -> LinkInertia:
+    xx, xy, xz, yy, yz, zz = link.inertia
+    tensor = [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]
+    return LinkInertia.from_com(link.mass, link.com, tensor, where)
+
+
+# ── writing ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def robot_to_table(robot: Robot) -> dict[str, Any]:
+    """The robot in the keys of a robot file, JSON-ready; ``robot_from_table`` gives the robot back."""
+    return to_table(_robot_file(robot), full=True)
+
+
+def robot_to_toml(robot: Robot) -> str:
+    """The robot as the text of a TOML robot file, from which ``load_robot`` gives the same robot back.
+
+    What a robot file takes for granted (zero lengths and angles, the joint before as antecedent) is left out.
+
+    Raises:
+        ModelError: when the robot is not the same when read back: it has what robot files do not hold.
+    """
+    text = toml_text(to_table(_robot_file(robot)))
+    if robot_from_table(tomllib.loads(text)) != robot:
+        raise ModelError(
+            f"Robot {robot.name!r} cannot be written as a robot file; smooth signs have no key there, and "
+            "coupled joints cannot be named 'coordinates', 'offset' or 'offset_deg'."
+        )
+    return text
+
+
+def _robot_file(robot: Robot) -> RobotFile:
+    return RobotFile(
+        joint=tuple(_joint_row(joint, i) for i, joint in enumerate(robot.joints)),
+        name=robot.name,
+        title=robot.title,
+        source=robot.source,
+        gravity=robot.gravity,
+        terms=robot.terms,
+        lengths=robot.lengths,
+        friction=robot.friction,
+        drives=None if robot.drives is None else _drives_row(robot.drives),
+        coupling=None if robot.coupling is None else _coupling_table(robot, robot.coupling),
+        parameters=robot.parameters,
+    )
+
+
+def _joint_row(joint: Joint, i: int) -> JointRow:
+    """Joint number i; what follows from its place is left out."""
+    return JointRow(
+        name=joint.name,
+        antecedent=None if joint.antecedent == i - 1 else joint.antecedent + 1,
+        kind=joint.kind,
+        limits=joint.limits,
+        actuated=None if joint.actuated == joint.movable else joint.actuated,
+        label=None if joint.label == str(i + 1) else joint.label,
+        **{name: getattr(joint, name) for name in _ANGLES},
+        **{name: joint.symbols.get(name, getattr(joint, name)) for name in LENGTHS},
+    )
+
+
+def _drives_row(drives: Drives) -> DrivesRow:
+    """Gear ratios as one list where no motor turns with several joints."""
+    plain = not drives.coupled()
+    ratio = tuple(row[i] for i, row in enumerate(drives.ratio)) if plain else drives.ratio
+    return DrivesRow(ratio, drives.offset, drives.gain)
+
+
+def _coupling_table(robot: Robot, coupling: Coupling) -> CouplingTable:
+    names = [robot.joints[j].name for j in robot.movable]
+    coordinates = tuple(names[c] for c in coupling.coordinates)
+    rows = {
+        name: CouplingRow(offset, dict(zip(coordinates, row, strict=True)))
+        for name, row, offset in zip(names, coupling.matrix, coupling.offset, strict=True)
+        if name not in coordinates
+    }
+    return CouplingTable(coordinates, rows)
