@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -80,3 +81,23 @@ def test_unusable_and_doubtful_logs_for_validation(logs: Path, capsys: pytest.Ca
     late = dynid(capsys, "fit", "scara", *again)
     assert late.document["verdict"]["grade"] in ("care", "fail")
     assert "Log late (with warnings): The torques lag" in str(late.document["verdict"]["findings"])
+
+
+def test_terminal_json_and_page_show_the_same_findings(
+    logs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ("fit", "scara", str(logs / "late.csv"), "--out", "found", "--force")
+    findings = dynid(capsys, *command, "--json").document["verdict"]["findings"]
+    said = [" ".join(part for part in (f["sentence"], f["remedy"]) if part) for f in findings]
+    assert len(said) > 3
+    order = ["fail", "care", "note", "good"]
+    assert [f["level"] for f in findings] == sorted((f["level"] for f in findings), key=order.index)
+    printed = " ".join(dynid(capsys, *command).out.split())
+    page = Path("found/report.html").read_text(encoding="utf-8")
+    verdict = unescape(page[page.index('<section id="verdict"') : page.index('<nav aria-label="Sections"')])
+    for text in (printed, verdict[verdict.index('<ul class="findings">') :]):
+        places = [text.find(sentence) for sentence in said]
+        assert -1 not in places
+    shown = [printed.find(f"{f['level']}: {f['sentence']}") for f in findings]
+    assert -1 not in shown
+    assert shown == sorted(shown)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from html import unescape
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,10 +14,11 @@ from dynid.checks import DataCheck
 from dynid.core.errors import DynidError
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators import STRIBECK, Further
+from dynid.logs.log import Step
 from dynid.model.from_urdf import from_urdf_text
 from dynid.model.load import load_robot
 from dynid.preparation.preparation import Preparation
-from dynid.report.checks import findings_of, normalised
+from dynid.report.checks import UsedLog, findings_of, used_logs
 from dynid.report.document import build_document
 from dynid.report.page import render_report
 from dynid.report.parameters import parameter_rows, unknown_parts
@@ -95,7 +95,8 @@ def test_the_verdict_joins_data_estimate_and_proof() -> None:
     assert alone["verdict"]["grade"] == "care"
     assert "No unseen motion was given" in alone["verdict"]["sentence"]
     assert alone["verdict"]["figures"][0]["label"] == "Torque error on the fit's own motion"
-    broken = {**checks()[0], "verdict": "not usable", "summary": "The clock runs backwards."}
+    backwards = Finding(Name.BACKWARD_STAMPS, Level.FAIL, "The clock runs backwards.")
+    broken = replace(checks()[0], verdict="not usable", findings=(backwards,))
     bad = document(checks=[broken])
     assert bad["verdict"]["grade"] == "fail"
     assert "The clock runs backwards." in bad["verdict"]["sentence"]
@@ -139,8 +140,8 @@ def test_the_headline_says_which_rate_its_figure_has() -> None:
 
 
 def test_findings_come_gravest_first_and_all_of_them() -> None:
-    late = [{"name": "delay", "severity": "warning", "sentence": f"Late by {k} ms."} for k in range(1, 5)]
-    made = document(checks=[{"log": "a", "verdict": "good", "findings": late}])["verdict"]
+    late = tuple(replace(LATE, sentence=f"Late by {k} ms.") for k in range(1, 5))
+    made = document(checks=[DataCheck("a", "good", late)])["verdict"]
     levels = [Level[finding["level"].upper()] for finding in made["findings"]]
     assert levels == sorted(levels, reverse=True)
     assert "(and 3 more below): Log a (with warnings): Late by 1 ms." in made["sentence"]
@@ -218,52 +219,61 @@ def test_a_long_log_stays_small() -> None:
     assert len(json.dumps(motion_curves(as_model(s.estimate), [long] * 3))) < 3_000_000
 
 
-def levelled(checks: list[dict[str, Any]]) -> list[tuple[Level, str]]:
-    return [(finding.level, finding.sentence) for finding in findings_of(checks)]
+LATE = Finding(Name.DELAY, Level.CARE, "Late.")
+UNEVEN = Finding(Name.JITTER, Level.CARE, "Uneven.", "Repair it.", repairable=True)
+WEAK = Finding(Name.EXCITATION, Level.NOTE, "Badly told apart.")
 
 
-def test_checks_are_translated_to_the_page_s_levels() -> None:
-    warned = {
-        "log": "a",
-        "verdict": "good",
-        "findings": [{"name": "delay", "severity": "warning", "sentence": "Late."}],
-    }
-    late = normalised(warned)
-    assert (late["level"], late["verdict"]) == ("care", "with warnings")
-    assert levelled([late]) == [(Level.CARE, "Log a (with warnings): Late.")]
-    assert normalised(warned, ["a"])["level"] == "care"  # a delay is not what was repaired
-    mend = {"log": "a", "verdict": "usable with repairs", "summary": "Three stamps repeat."}
-    assert normalised(mend)["level"] == "care"
-    done = normalised(mend, ["a (first 70%)"])
-    assert (done["level"], done["verdict"]) == ("note", "repaired")
-    assert findings_of([done])[0].sentence == "Log a (repaired): Three stamps repeat."
-    assert normalised({"log": "a", "verdict": "something new"})["level"] == "care"
-    stamps = {"name": "jitter", "severity": "warning", "sentence": "Uneven.", "repairable": True}
-    both = {**mend, "findings": [stamps, *warned["findings"]]}
-    left = normalised(both, ["a"])
-    assert (left["level"], left["summary"]) == ("care", "Late.")
-    mended = left["findings"][0]
-    assert (mended["level"], mended["sentence"], mended["remedy"]) == ("note", "Uneven.", "Repaired.")
-    fine = normalised({"log": "a", "verdict": "good"})
-    assert levelled([fine]) == [
-        (Level.GOOD, "The data check found nothing that would harm a fit in the log.")
-    ]
-    assert findings_of([]) == []
+def levelled(*logs: UsedLog) -> list[tuple[Level, str]]:
+    return [(finding.level, finding.text) for finding in findings_of(logs)]
+
+
+def test_a_log_s_level_is_that_of_its_gravest_finding() -> None:
+    late = UsedLog(DataCheck("a", "good", (LATE,)))
+    assert (late.level, late.verdict) == (Level.CARE, "with warnings")
+    assert levelled(late) == [(Level.CARE, "Log a (with warnings): Late.")]
+    lost = UsedLog(DataCheck("a", "not usable", (replace(LATE, level=Level.FAIL),)))
+    assert (lost.level, lost.verdict) == (Level.FAIL, "not usable")
+    fine = UsedLog(DataCheck("a", "good"))
+    assert levelled(fine) == [(Level.GOOD, "The data check found nothing that would harm a fit in the log.")]
+    assert levelled() == []
+
+
+def test_what_was_repaired_is_a_note() -> None:
+    check = DataCheck("a", "usable with repairs", (UNEVEN,))
+    assert UsedLog(check).level is Level.CARE
+    assert levelled(UsedLog(check)) == [(Level.CARE, "Log a (usable with repairs): Uneven. Repair it.")]
+    steps = (Step("repair jitter", {}, ""),)
+    motion = replace(study().motions[0], name="a (first 70%)", history=steps)
+    (done,) = used_logs([check], [motion])
+    assert (done.level, done.verdict) == (Level.NOTE, "repaired")
+    assert levelled(done) == [(Level.NOTE, "Log a (repaired): Uneven. Repaired.")]
+    both = replace(check, findings=(UNEVEN, LATE))
+    (left,) = used_logs([both], [motion])  # a delay is not what was repaired
+    assert (left.level, left.summary) == (Level.CARE, "Late.")
+    assert used_logs([both], [replace(motion, name="ab")])[0].repaired is False
 
 
 def test_every_warning_of_a_log_is_told_and_notes_share_a_sentence() -> None:
-    findings = [{"name": "excitation", "severity": "note", "sentence": "Badly told apart."}]
-    late = [{"name": "delay", "severity": "warning", "sentence": text} for text in ("Late.", "Later.")]
-    logs = [{"log": log, "verdict": "good", "findings": findings} for log in "abc"]
-    logs.append({"log": "d", "verdict": "good", "findings": late})
-    told = findings_of([normalised(log) for log in logs])
-    assert [(finding.name, finding.level, finding.text) for finding in told] == [
-        (Name.DELAY, Level.CARE, "Log d (with warnings): Late."),
-        (Name.DELAY, Level.CARE, "Log d (with warnings): Later."),
-        (Name.EXCITATION, Level.NOTE, "Log a (good): Badly told apart. Also in b, c."),
+    logs = [UsedLog(DataCheck(name, "good", (WEAK,))) for name in "abc"]
+    logs.append(UsedLog(DataCheck("d", "good", (LATE, replace(LATE, sentence="Later.")))))
+    assert levelled(*logs) == [
+        (Level.CARE, "Log d (with warnings): Late."),
+        (Level.CARE, "Log d (with warnings): Later."),
+        (Level.NOTE, "Log a (good): Badly told apart. Also in b, c."),
     ]
-    held = normalised({"log": "b", "verdict": "good", "findings": findings}, use="validation")
-    assert findings_of([held])[0].level is Level.GOOD  # a log to validate with need not excite
+    assert [finding.name for finding in findings_of(logs)] == [Name.DELAY, Name.DELAY, Name.EXCITATION]
+    assert findings_of(logs)[0].where.log == "d"
+
+
+def test_a_log_to_validate_with_need_not_excite() -> None:
+    weak = DataCheck("a", "good", (Finding(Name.NOT_EXCITED, Level.CARE, "Fv1 is dark."),))
+    assert UsedLog(weak).level is Level.CARE
+    kept = UsedLog(weak, "validation")
+    assert (kept.level, kept.to_dict()["use"]) == (Level.GOOD, "validation")
+    assert [level for level, _ in levelled(kept)] == [Level.GOOD]
+    late = UsedLog(DataCheck("a", "good", (LATE,)), "validation")
+    assert levelled(late) == [(Level.CARE, "Validation log a (with warnings): Late.")]
 
 
 def test_a_prior_with_an_unknown_part_is_none() -> None:
@@ -295,21 +305,7 @@ def test_rows_of_parameters_without_a_full_prior_have_no_gap() -> None:
     assert 'title="no a-priori value of ' in page
 
 
-def test_a_log_to_validate_with_need_not_excite() -> None:
-    weak = {
-        "log": "a",
-        "verdict": "good",
-        "findings": [{"name": "not excited", "severity": "warning", "sentence": "Fv1 is dark."}],
-    }
-    assert normalised(weak)["level"] == "care"
-    kept = normalised(weak, use="validation")
-    assert (kept["level"], kept["use"]) == ("good", "validation")
-    late = {"name": "delay", "severity": "warning", "sentence": "Late."}
-    told = levelled([normalised({**weak, "findings": [late]}, use="validation")])
-    assert told == [(Level.CARE, "Validation log a (with warnings): Late.")]
-
-
-def test_checks_may_be_objects_and_warnings_lower_the_grade() -> None:
+def test_warnings_of_a_data_check_lower_the_grade() -> None:
     warning = Finding(Name.DRIVE_SIGNAL, Level.CARE, "Torque is in A.", "Give a gain.")
     made = document(checks=[DataCheck("exciting_a", "good", (warning,))])
     assert made["verdict"]["grade"] == "care"

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from dynid.base.base_map import BaseMap
 from dynid.base.find import find_base
+from dynid.checks import DataCheck
 from dynid.compile.kernels import kernels
-from dynid.core.finding import FINE
+from dynid.core.finding import FINE, Finding, Level, Name
 from dynid.estimators import Estimate
 from dynid.logs.log import Source, Step
 from dynid.model.load import load_robot
@@ -146,27 +147,15 @@ def study(seed: int = 4, essential: bool = False) -> Study:
     )
 
 
-def checks() -> list[dict[str, Any]]:
-    """Data checks as a log with small defects gives them."""
-    jitter = {"name": "jitter", "severity": "note", "sentence": "Steps vary by 0.4 % of their length."}
-    quantised = {
-        "name": "quantisation",
-        "severity": "note",
-        "sentence": "Positions move in steps of 2.4e-5 rad; harmless after the low-pass.",
-    }
+def checks() -> list[DataCheck]:
+    """Data checks as logs with small defects give them."""
+    facts = {"rate_hz": RATE, "samples": 6000, "duration_s": 12.0, "condition": 78.9}
+    jitter = Finding(Name.JITTER, Level.NOTE, "Steps vary by 0.4 % of their length.")
+    steps = "Positions move in steps of 2.4e-5 rad; harmless after the low-pass."
+    quantised = Finding(Name.COARSE_QUANTISATION, Level.NOTE, steps)
     return [
-        {
-            "log": "exciting_a",
-            "verdict": "good",
-            "findings": [jitter],
-            "facts": {"rate_hz": RATE, "samples": 6000, "duration_s": 12.0, "condition": 78.9},
-        },
-        {
-            "log": "exciting_b",
-            "verdict": "good",
-            "findings": [quantised],
-            "facts": {"rate_hz": RATE, "samples": 6000, "duration_s": 12.0, "condition": 78.9},
-        },
+        DataCheck("exciting_a", "good", (jitter,), facts),
+        DataCheck("exciting_b", "good", (quantised,), facts),
     ]
 
 

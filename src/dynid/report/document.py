@@ -19,7 +19,7 @@ from dynid.model.joint import BASE, LENGTHS, Joint
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
-from dynid.report.checks import normalised
+from dynid.report.checks import used_logs
 from dynid.report.headline import headline
 from dynid.report.parameters import correlation, parameter_rows
 from dynid.validation.curves import motion_curves
@@ -42,8 +42,8 @@ def build_document(
     *,
     validation: Validation | None = None,
     validation_motions: Sequence[Motion] = (),
-    checks: Sequence[DataCheck | Mapping[str, Any]] = (),
-    validation_checks: Sequence[DataCheck | Mapping[str, Any]] = (),
+    checks: Sequence[DataCheck] = (),
+    validation_checks: Sequence[DataCheck] = (),
     concerns: Sequence[Finding] = (),
     stability: Stability | None = None,
     cross: Mapping[str, Any] | None = None,
@@ -60,7 +60,7 @@ def build_document(
         fit: validation on those motions (``validate(estimate, motions, plan, seen=True)``).
         validation: validation on unseen motions, or None.
         validation_motions: the unseen motions.
-        checks: data checks of the logs of the fit, as ``check_log`` gives them or as dictionaries.
+        checks: data checks of the logs of the fit, as ``check_log`` gives them.
         validation_checks: data checks of the logs of the validation.
         concerns: what else was noticed about the parameters, for the verdict.
         stability: parameters from each experiment alone.
@@ -71,16 +71,13 @@ def build_document(
     """
     base, robot = estimate.problem.base, estimate.problem.base.robot
     model = as_model(estimate)
-    mended = _mended(motions)
-    tidy = [normalised(check, mended) for check in checks]
-    mended = _mended(validation_motions)
-    tidy += [normalised(check, mended, use="validation") for check in validation_checks]
+    logs = (*used_logs(checks, motions), *used_logs(validation_checks, validation_motions, "validation"))
     return {
         "schema": SCHEMA,
         "title": title or robot.title or robot.name,
-        "verdict": headline(estimate, fit, validation, tidy, stability, concerns),
+        "verdict": headline(estimate, fit, validation, logs, stability, concerns),
         "robot": robot_facts(robot, base),
-        "data": tidy,
+        "data": [log.to_dict() for log in logs],
         "estimate": estimate_facts(estimate),
         "parameters": parameter_rows(estimate, prior),
         "correlation": correlation(estimate),
@@ -91,10 +88,6 @@ def build_document(
         "curves": motion_curves(model, motions, validation_motions),
         "reproducibility": reproducibility([*motions, *validation_motions], plan, run or {}),
     }
-
-
-def _mended(motions: Sequence[Motion]) -> list[str]:
-    return [m.name for m in motions if any(step.name.startswith("repair") for step in m.history)]
 
 
 def robot_facts(robot: Robot, base: BaseMap) -> dict[str, Any]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from dynid.core.finding import Finding, Level, Name, gravest_first, worst_level
 from dynid.estimators.estimate import Estimate
-from dynid.report.checks import findings_of
+from dynid.report.checks import UsedLog, findings_of
 from dynid.report.parameters import KNOWN_PERCENT
 from dynid.validation.numbers import plain
 from dynid.validation.stability import Stability
@@ -27,7 +27,7 @@ def headline(
     estimate: Estimate,
     fit: Validation,
     validation: Validation | None,
-    checks: Sequence[Mapping[str, Any]] = (),
+    logs: Sequence[UsedLog] = (),
     stability: Stability | None = None,
     concerns: Sequence[Finding] = (),
 ) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def headline(
         estimate: what was identified.
         fit: the model on the fit's own motions.
         validation: the model on unseen motions, or None when none were given.
-        checks: data checks of the logs, normalised.
+        logs: the logs of the fit and of the validation, with their data checks.
         stability: parameters from each experiment alone.
         concerns: what else was noticed about the parameters.
     """
@@ -47,7 +47,7 @@ def headline(
             *concerns,
             *_outcome(estimate, fit),
             *(note for note in notes if note.level >= Level.CARE),
-            *findings_of(checks),
+            *findings_of(logs),
             *_proof(fit, validation),
             *(note for note in notes if note.level < Level.CARE),
             *_poorly_known(estimate),

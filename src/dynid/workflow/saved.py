@@ -15,7 +15,7 @@ from dynid.logs.mapping import LogMapping, mapping_from_table
 from dynid.logs.read import MappingLike, read_logs
 from dynid.preparation.motion import Motion
 from dynid.preparation.prepare import prepare
-from dynid.report.checks import findings_of, normalised
+from dynid.report.checks import findings_of, used_logs
 from dynid.results.result import SavedResult
 from dynid.validation.figures import ErrorFigures
 from dynid.validation.validation import Validation
@@ -120,13 +120,12 @@ def proof_of(saved: SavedResult, held: Held, motions: Sequence[Motion]) -> Proof
         held: the logs they come from.
         motions: prepared, or simulated under the controller.
     """
-    mended = [m.name for m in motions if any(step.name.startswith("repair") for step in m.history)]
-    data = tuple(normalised(check, mended, use="validation") for check in held.checks)
+    logs = used_logs(held.checks, motions, "validation")
     remarks = _unknown_motion(saved, held.own)
-    concerns = (*_warnings(data), *remarks)
+    concerns = (*(found for found in findings_of(logs) if found.level > Level.GOOD), *remarks)
     figures = fit_figures(saved)
     found = predicted(saved.model, motions, held.own, saved.trails, saved.plan, figures, concerns)
-    return Proof(found, data, remarks)
+    return Proof(found, tuple(log.to_dict() for log in logs), remarks)
 
 
 def remarked(proof: Proof, remark: Finding) -> Proof:
@@ -159,7 +158,3 @@ def _unknown_motion(saved: SavedResult, own: Sequence[bool]) -> tuple[Finding, .
             "was not asked whether the logs repeat that motion; fit again to have it asked.",
         ),
     )
-
-
-def _warnings(data: Sequence[dict[str, Any]]) -> list[Finding]:
-    return [found for found in findings_of(data) if found.level > Level.GOOD]
