@@ -16,13 +16,11 @@ from _arms import mujoco_text, pinocchio_model, with_bodies
 from _harness import Job, Report, best_of
 from dynid.base.find import find_base
 from dynid.cli.process import settle
-from dynid.simulation.accuracy import Accuracy
-from dynid.simulation.controller import Controller
+from dynid.simulation.controller import Controller, Velocity
 from dynid.simulation.laws import PID
 from dynid.simulation.reference import Reference
-from dynid.simulation.setup import Setup, loop_inputs, prepare_loop
-from dynid.simulation.simulate import simulate, simulate_many
-from dynid.simulation.velocity import Velocity
+from dynid.simulation.setup import Accuracy, Setup, loop_inputs, prepare_loop
+from dynid.simulation.simulation import simulate, simulate_many
 
 KP, KD, FRICTION, STEP, WIDTH = 50.0, 5.0, 0.5, 1e-3, 3e-3
 STEPS, PEER_STEPS = 10_000, 300

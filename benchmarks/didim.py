@@ -12,13 +12,12 @@ from dynid.compile.kernels import kernels
 from dynid.estimators import DIDIM, identify
 from dynid.preparation.preparation import Preparation
 from dynid.problem.closed_loop import build_loop_problem
-from dynid.simulation.controller import Controller
+from dynid.simulation.controller import Controller, Velocity
 from dynid.simulation.inertia import joint_inertias
 from dynid.simulation.laws import Bandwidth
 from dynid.simulation.reference import Reference, Sines
 from dynid.simulation.sensors import Disturbances, Sensors
-from dynid.simulation.simulate import simulate
-from dynid.simulation.velocity import Velocity
+from dynid.simulation.simulation import simulate
 
 PERIOD, DURATION, PEER_STEPS, WIDTH = 5e-3, 100.0, 200, 3e-3
 

@@ -5,12 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import dynid
-from dynid.simulation.controller import Controller
+from dynid.simulation import Accuracy, Bandwidth, Controller, Sensors, Sines, simulate, simulate_many
 from dynid.simulation.inertia import joint_inertias
-from dynid.simulation.laws import Bandwidth
-from dynid.simulation.reference import Sines
-from dynid.simulation.sensors import Sensors
-from dynid.simulation.simulate import Accuracy, simulate, simulate_many
 
 robot = dynid.load_robot("scara")
 truth = robot.table.vector(robot.parameters)

@@ -17,7 +17,8 @@ HEAVY = (
 )  # fmt: skip
 REPEATS = 5
 FAMILIES = (
-    "dynid", "dynid.problem", "dynid.estimators", "dynid.estimators.linear", "dynid.estimators.closed_loop",
+    "dynid", "dynid.simulation", "dynid.problem", "dynid.estimators", "dynid.estimators.linear",
+    "dynid.estimators.closed_loop",
 )  # fmt: skip
 
 

@@ -11,8 +11,7 @@ from dynid.core.errors import DynidError
 from dynid.estimators import DIDIM, IV, OLS, OutputError, identify
 from dynid.estimators.closed_loop.strategy import LoopStrategy
 from dynid.preparation.preparation import Preparation
-from dynid.simulation.controller import Controller
-from dynid.simulation.laws import PID, Bandwidth
+from dynid.simulation import PID, Bandwidth, Controller
 from support.closed_loop import Noise, problem, scara
 
 

@@ -13,7 +13,7 @@ from dynid.estimators import IRLS, IV, OLS, WLS, Strategy, identify
 from dynid.estimators.closed_loop.instruments import Instrumented, instrument_rows
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
-from dynid.problem import LoopProblem, Problem, build_problem, stamps
+from dynid.problem import LoopProblem, Problem, build_problem, closed_loop
 from support.closed_loop import ACCURACY, MOTION, PERIOD, PLAN, Noise, problem, scara, simulated
 
 Array = NDArray[np.float64]
@@ -200,7 +200,7 @@ def central(run_seed: int) -> tuple[LoopProblem, Motion]:
 
 def test_held_torques_are_centred_on_central_differences(monkeypatch: pytest.MonkeyPatch) -> None:
     centred = identify(central(1)[0], IV()).values / scara()[1] - 1
-    monkeypatch.setattr(stamps, "centred_torques", lambda motion: motion)
+    monkeypatch.setattr(closed_loop, "centred_torques", lambda motion: motion)
     plain = identify(central(1)[0], IV()).values / scara()[1] - 1
     viscous = [i for i, n in enumerate(scara()[0].names) if n.startswith("Fv")]
     assert np.all(np.abs(centred[viscous]) < 0.3 * np.abs(plain[viscous]))

@@ -18,12 +18,7 @@ from dynid.estimators.closed_loop.strategy import LoopStrategy
 from dynid.logs.log import Log
 from dynid.preparation.preparation import Preparation
 from dynid.problem import LoopProblem, build_loop_problem
-from dynid.simulation.controller import Controller
-from dynid.simulation.laws import PID
-from dynid.simulation.reference import Reference
-from dynid.simulation.sensors import Disturbances, Sensors
-from dynid.simulation.simulate import simulate
-from dynid.simulation.velocity import Velocity
+from dynid.simulation import PID, Controller, Disturbances, Reference, Sensors, Velocity, simulate
 from support.closed_loop import PERIOD, PLAN, controller, problem, reference, scara
 
 Array = NDArray[np.float64]

@@ -13,8 +13,7 @@ from dynid.logs.log import Log
 from dynid.preparation.preparation import Preparation
 from dynid.preparation.prepare import prepare
 from dynid.problem import build_loop_problem, build_problem
-from dynid.simulation.sensors import Disturbances, Sensors
-from dynid.simulation.simulate import simulate
+from dynid.simulation import Disturbances, Sensors, simulate
 from support.loop_arms import Arm, iiwa, mujoco_log, tx40
 
 PLAN = Preparation(cutoff_hz=20.0, decimation=20, drop_samples=50)

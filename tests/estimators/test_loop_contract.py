@@ -13,9 +13,7 @@ import pytest
 from dynid.core.errors import DynidError, NotTrustworthyError, ShapeError
 from dynid.estimators import OLS, WLS, Essential, OutputError, identify
 from dynid.problem import LoopProblem, build_loop_problem, build_problem
-from dynid.simulation.controller import Controller
-from dynid.simulation.laws import PID, Bandwidth
-from dynid.simulation.velocity import Velocity
+from dynid.simulation import PID, Bandwidth, Controller, Velocity
 from support.closed_loop import CASES, PERIOD, PLAN, controller, problem, reference, scara, simulated
 
 every = pytest.mark.parametrize("name", CASES)

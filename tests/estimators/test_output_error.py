@@ -14,10 +14,8 @@ from dynid.estimators import DIDIM, IRLS, IV, OLS, OutputError, identify
 from dynid.problem import LoopProblem
 from dynid.problem.replay import LoopModel, SimulatedRun, run_experiment
 from dynid.problem.sensitivity import position_sensitivities
-from dynid.simulation.controller import Controller
-from dynid.simulation.laws import PID, Cascade
-from dynid.simulation.simulate import Accuracy, prepare_loop
-from dynid.simulation.velocity import Velocity
+from dynid.simulation import PID, Cascade, Controller, Velocity
+from dynid.simulation.setup import Accuracy, prepare_loop
 from support.closed_loop import PERIOD, Noise, controller, problem, reference, scara
 
 Array = NDArray[np.float64]

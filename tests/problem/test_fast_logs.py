@@ -8,7 +8,7 @@ import pytest
 from dynid.core.errors import DynidError
 from dynid.logs.log import Log
 from dynid.problem import build_loop_problem
-from dynid.simulation.simulate import simulate
+from dynid.simulation import simulate
 from support.loops import scara, scara_controller, scara_reference
 
 

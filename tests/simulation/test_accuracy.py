@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 
 from dynid.model.load import load_robot
-from dynid.simulation.controller import Controller
-from dynid.simulation.laws import PID
-from dynid.simulation.model_laws import Replay
-from dynid.simulation.reference import Reference
-from dynid.simulation.sensors import Disturbances, Sensors
-from dynid.simulation.simulate import Accuracy, simulate
+from dynid.simulation import PID, Accuracy, Controller, Disturbances, OpenLoop, Reference, Sensors, simulate
 from support.loops import largest, scara, scara_controller, scara_reference, slopes
 
 
@@ -76,7 +71,7 @@ def test_without_feedback_all_samples_are_compared() -> None:
     reference = Reference(0.01, np.zeros((3000, 2)))
     start = (np.array([1.5, 0.3]), np.zeros(2))
     values = {**robot.parameters, "Fv1": 0.01, "Fv2": 0.005}
-    own = Controller(Replay(2), 0.01)
+    own = Controller(OpenLoop(2), 0.01)
     loose = Accuracy(tolerance=1e-5)
     found = simulate(robot, values, own, reference, start=start, accuracy=loose)
     truth = simulate(robot, values, own, reference, start=start, accuracy=Accuracy(substeps=64))

@@ -13,14 +13,22 @@ import pytest
 from dynid.core.errors import DynidError
 from dynid.logs.log import Log
 from dynid.model.load import load_robot
-from dynid.simulation.controller import Controller
-from dynid.simulation.laws import PID, Bandwidth, Cascade
-from dynid.simulation.log_reference import reference_of_log
-from dynid.simulation.model_laws import ComputedTorque, Replay, UserLaw
-from dynid.simulation.reference import Reference, Sines, from_samples
-from dynid.simulation.sensors import Disturbances, Sensors
-from dynid.simulation.simulate import Accuracy, simulate, simulate_many
-from dynid.simulation.velocity import Velocity
+from dynid.simulation import (
+    PID,
+    Accuracy,
+    Bandwidth,
+    Cascade,
+    ComputedTorque,
+    Controller,
+    Disturbances,
+    OpenLoop,
+    Sensors,
+    UserLaw,
+    Velocity,
+    simulate,
+    simulate_many,
+)
+from dynid.simulation.reference import Reference, Sines, from_samples, reference_of_log
 from support.loops import scara, scara_controller, scara_reference
 
 ROBOT = scara()
@@ -186,8 +194,8 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
         "substeps is 2.5; allowed are 1 to 256",
     ),
     "law without rule": (
-        lambda: Controller(Replay(2), 5e-3).scaled((1.0, 2.0)),
-        "The law Replay has no rule to follow the robot's inertia",
+        lambda: Controller(OpenLoop(2), 5e-3).scaled((1.0, 2.0)),
+        "The law OpenLoop has no rule to follow the robot's inertia",
     ),
     "velocity": (
         lambda: Velocity("backwards"),

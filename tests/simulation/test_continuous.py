@@ -10,10 +10,7 @@ import pytest
 from dynid.compile.kernels import kernels
 from dynid.core.errors import DynidError
 from dynid.model.load import load_robot
-from dynid.simulation.controller import Controller
-from dynid.simulation.laws import PID
-from dynid.simulation.sensors import Disturbances, Sensors
-from dynid.simulation.simulate import Accuracy, simulate, simulate_many
+from dynid.simulation import PID, Accuracy, Controller, Disturbances, Sensors, simulate, simulate_many
 from support.loops import largest, scara_reference, slopes
 
 ROBOT = load_robot("double_pendulum").with_terms("Fv")

@@ -17,7 +17,7 @@ from dynid.dynamics.operations import NUMERIC
 from dynid.model.drives import Drives
 from dynid.model.load import load_robot
 from dynid.model.robot import Robot
-from dynid.simulation.controller import Controller
+from dynid.simulation import PID, Bandwidth, Cascade, ComputedTorque, Controller, OpenLoop, Sines, simulate
 from dynid.simulation.controller_file import (
     controller_from_table,
     controller_names,
@@ -25,15 +25,10 @@ from dynid.simulation.controller_file import (
     load_controller,
 )
 from dynid.simulation.controller_keys import KINDS
-from dynid.simulation.drive_side import DriveSide
 from dynid.simulation.inertia import joint_inertias
-from dynid.simulation.law import LawSignals
-from dynid.simulation.laws import PID, Bandwidth, Cascade
-from dynid.simulation.model_laws import ComputedTorque, Replay
+from dynid.simulation.law import DriveSide, LawSignals
 from dynid.simulation.parameter_file import named_parameters
-from dynid.simulation.reference import Sines
 from dynid.simulation.reference_file import KINDS as REFERENCE_KINDS, Clock, reference_from_table
-from dynid.simulation.simulate import simulate
 
 DOCS = Path(__file__).parents[2] / "docs"
 SCARA, EMPS, TX40, IIWA = (load_robot(name) for name in ("scara", "emps", "tx40", "iiwa14"))
@@ -99,7 +94,7 @@ def test_gains_for_all_or_per_axis() -> None:
     assert made('kind = "pi"\nrate_hz = 500\nkp = 3\nki = 1').law == PID((3, 3), 0.0, (1, 1))
     cascade = 'kind = "cascade"\nrate_hz = 500\nkp = 3\nkv = 1\nki = 4\nacceleration = 2'
     assert made(cascade).law == Cascade((3, 3), (1, 1), (4, 4), 0.0, (2, 2))
-    assert made('kind = "open-loop"\nsample_time = 0.01\nfeedforward = true').law == Replay(2)
+    assert made('kind = "open-loop"\nsample_time = 0.01\nfeedforward = true').law == OpenLoop(2)
 
 
 def test_clock_velocity_and_delay() -> None:

@@ -10,12 +10,7 @@ import pytest
 from dynid.compile.kernels import kernels
 from dynid.model.load import load_robot
 from dynid.model.robot import Robot
-from dynid.simulation.controller import Controller
-from dynid.simulation.laws import PID
-from dynid.simulation.reference import Sines
-from dynid.simulation.sensors import Disturbances, Sensors
-from dynid.simulation.simulate import Accuracy, simulate
-from dynid.simulation.velocity import Velocity
+from dynid.simulation import PID, Accuracy, Controller, Disturbances, Sensors, Sines, Velocity, simulate
 from support.loops import Array, Loop, accelerations, largest, scara_reference, slider
 
 KP, KD, T = np.array([20.0, 3.0]), np.array([2.0, 0.2]), 5e-3

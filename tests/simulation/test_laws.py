@@ -13,14 +13,21 @@ from scipy.signal import cont2discrete, lti
 
 from dynid.compile.kernels import kernels
 from dynid.model.load import load_robot
-from dynid.simulation.controller import Controller
+from dynid.simulation import (
+    PID,
+    Accuracy,
+    Bandwidth,
+    Cascade,
+    ComputedTorque,
+    Controller,
+    OpenLoop,
+    Reference,
+    UserLaw,
+    Velocity,
+    simulate,
+)
 from dynid.simulation.inertia import joint_inertias, postures
 from dynid.simulation.law import Law, LawSignals
-from dynid.simulation.laws import PID, Bandwidth, Cascade
-from dynid.simulation.model_laws import ComputedTorque, Replay, UserLaw
-from dynid.simulation.reference import Reference
-from dynid.simulation.simulate import Accuracy, simulate
-from dynid.simulation.velocity import Velocity
 from support.loops import Array, largest, scara, scara_controller, scara_reference, slider
 
 EXACT = Velocity("exact")
@@ -162,7 +169,9 @@ def test_replaying_the_torque_reproduces_the_loop(friction: str) -> None:
     robot, reference = scara(), scara_reference()
     accuracy = Accuracy(friction, substeps=8)
     loop = simulate(robot, None, scara_controller(), reference, accuracy=accuracy)
-    again = simulate(robot, None, Controller(Replay(2), 5e-3), reference, torque=loop.tau, accuracy=accuracy)
+    again = simulate(
+        robot, None, Controller(OpenLoop(2), 5e-3), reference, torque=loop.tau, accuracy=accuracy
+    )
     assert largest(again.q, loop.q) < 1e-9
     assert largest(again.tau, loop.tau) == 0
 

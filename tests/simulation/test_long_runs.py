@@ -5,15 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dynid.simulation.batch import Batch
-from dynid.simulation.controller import Controller
-from dynid.simulation.difference import between, cut
-from dynid.simulation.laws import PID
-from dynid.simulation.lively import liveliest
-from dynid.simulation.reference import Reference
-from dynid.simulation.sensors import Sensors
-from dynid.simulation.setup import loop_inputs, prepare_loop
-from dynid.simulation.simulate import Accuracy, simulate, simulate_many
+from dynid.simulation import PID, Controller, Reference, Sensors, simulate, simulate_many
+from dynid.simulation.batch import Batch, between, cut
+from dynid.simulation.setup import Accuracy, loop_inputs, prepare_loop
+from dynid.simulation.substeps import liveliest_windows
 from support.loops import largest, scara, scara_controller, scara_reference
 
 LATE = 3000
@@ -102,7 +97,7 @@ def test_pieces_of_a_run_equal_the_whole() -> None:
 
 def test_the_liveliest_windows_are_where_joints_turn() -> None:
     reference = late()
-    firsts = liveliest(reference, 250, 4)
+    firsts = liveliest_windows(reference, 250, 4)
     assert firsts[0] == 0
     assert len(set(firsts)) == 4
     assert min(firsts[1:]) >= LATE - 250

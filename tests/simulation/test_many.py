@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 
 from dynid.core.errors import DynidError
-from dynid.simulation.controller import Controller
-from dynid.simulation.laws import PID
-from dynid.simulation.sensors import Disturbances, Sensors
-from dynid.simulation.simulate import Accuracy, prepare_loop, simulate, simulate_many
+from dynid.simulation import PID, Controller, Disturbances, Sensors, simulate, simulate_many
+from dynid.simulation.setup import Accuracy, prepare_loop
 from dynid.simulation.simulator import Simulator
 from support.loops import largest, scara, scara_controller, scara_reference
 

@@ -5,11 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dynid.simulation.controller import Controller
-from dynid.simulation.laws import PID
-from dynid.simulation.reference import Reference, Sines
-from dynid.simulation.simulate import Accuracy, simulate
-from dynid.simulation.velocity import Velocity
+from dynid.simulation import PID, Accuracy, Controller, Reference, Sines, Velocity, simulate
 from support.loops import Array, Loop, largest
 
 T = 2e-3

@@ -10,13 +10,8 @@ import pytest
 from dynid.model.joint import Limits
 from dynid.model.load import load_robot
 from dynid.model.robot import Robot
-from dynid.simulation.controller import Controller
+from dynid.simulation import PID, Accuracy, Controller, OpenLoop, Reference, Sensors, UserLaw, simulate
 from dynid.simulation.inertia import definiteness, friction_rate, smallest_eigenvalue
-from dynid.simulation.laws import PID
-from dynid.simulation.model_laws import Replay, UserLaw
-from dynid.simulation.reference import Reference
-from dynid.simulation.sensors import Sensors
-from dynid.simulation.simulate import Accuracy, simulate
 from support.loops import scara, scara_controller, scara_reference, slider
 
 
@@ -55,7 +50,7 @@ def test_a_law_that_gives_nan_is_told_from_gains(sample_time: float | None) -> N
 def test_an_open_loop_may_go_anywhere() -> None:
     """A mass pushed along: far from its reference, but nothing is unstable."""
     reference = Reference(0.01, np.zeros((400, 1)))
-    found = simulate(slider(), None, Controller(Replay(1), 0.01), reference, torque=np.full((400, 1), 40.0))
+    found = simulate(slider(), None, Controller(OpenLoop(1), 0.01), reference, torque=np.full((400, 1), 40.0))
     assert found.outcome.name == "fine"
     assert found.q[-1, 0] == pytest.approx(0.5 * 20.0 * 3.99**2, rel=1e-12)
 

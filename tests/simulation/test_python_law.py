@@ -10,13 +10,8 @@ import pytest
 
 from dynid.core.errors import DynidError, FileError
 from dynid.model.load import load_robot
-from dynid.simulation.controller import Controller
+from dynid.simulation import PID, Controller, DriveSide, Sines, UserLaw, simulate
 from dynid.simulation.controller_file import controller_from_table, controller_to_toml, load_controller
-from dynid.simulation.drive_side import DriveSide
-from dynid.simulation.laws import PID
-from dynid.simulation.model_laws import UserLaw
-from dynid.simulation.reference import Sines
-from dynid.simulation.simulate import simulate
 
 SCARA = load_robot("scara")
 SWING = Sines(((0.5,), (0.4,)), ((0.5,), (0.8,)))

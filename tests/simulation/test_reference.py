@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from dynid.logs.log import Log
-from dynid.simulation.log_reference import reference_of_log
-from dynid.simulation.reference import Reference, Sines, from_samples
+from dynid.simulation.reference import Reference, Sines, from_samples, reference_of_log
 from support.loops import largest, slopes
 
 

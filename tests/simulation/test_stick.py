@@ -9,12 +9,7 @@ from dynid.compile.kernels import kernels
 from dynid.core.errors import DynidError
 from dynid.model.load import load_robot
 from dynid.model.robot import Robot
-from dynid.simulation.controller import Controller
-from dynid.simulation.laws import PID
-from dynid.simulation.model_laws import Replay
-from dynid.simulation.reference import Reference
-from dynid.simulation.simulate import Accuracy, simulate
-from dynid.simulation.simulation import Simulation
+from dynid.simulation import PID, Accuracy, Controller, OpenLoop, Reference, Simulation, simulate
 from support.loops import Array, largest, scara, scara_controller, scara_reference, slider, slopes
 
 STICK = Accuracy("stick")
@@ -27,7 +22,7 @@ def pushed(robot: Robot, torque: Array, qd: float = 0.0, accuracy: Accuracy = ST
     return simulate(
         robot,
         None,
-        Controller(Replay(1), T),
+        Controller(OpenLoop(1), T),
         reference,
         start=(np.zeros(1), np.array([qd])),
         torque=torque[:, None],
@@ -92,7 +87,7 @@ def test_several_joints_rest_and_go_by_themselves() -> None:
     robot = scara()
     reference = Reference(T, np.zeros((60, 2)))
     torque = np.tile([0.0, robot.parameters["Fc2"] + 0.2], (60, 1))
-    found = simulate(robot, None, Controller(Replay(2), T), reference, torque=torque, accuracy=STICK)
+    found = simulate(robot, None, Controller(OpenLoop(2), T), reference, torque=torque, accuracy=STICK)
     assert np.all(found.qd[:, 0] == 0)
     assert found.qd[20, 1] > 0
 
@@ -129,7 +124,7 @@ def test_friction_takes_energy_and_never_gives() -> None:
     """Free double pendulum: with friction the energy falls all the time, without it stays."""
     robot = load_robot("double_pendulum")
     reference = Reference(T, np.zeros((200, 2)))
-    free = Controller(Replay(2), T)
+    free = Controller(OpenLoop(2), T)
     start = (np.array([0.8, -0.5]), np.array([1.0, 2.0]))
 
     def energies(terms: tuple[str, ...], values: dict[str, float], accuracy: Accuracy) -> Array:

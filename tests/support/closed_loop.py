@@ -15,13 +15,8 @@ from dynid.estimators.closed_loop.strategy import LoopStrategy
 from dynid.model.load import load_robot
 from dynid.preparation.preparation import Preparation
 from dynid.problem import LoopProblem, build_loop_problem
-from dynid.simulation.controller import Controller
+from dynid.simulation import Accuracy, Bandwidth, Controller, Reference, Simulation, Sines, Velocity, simulate
 from dynid.simulation.inertia import joint_inertias
-from dynid.simulation.laws import Bandwidth
-from dynid.simulation.reference import Reference, Sines
-from dynid.simulation.simulate import Accuracy, simulate
-from dynid.simulation.simulation import Simulation
-from dynid.simulation.velocity import Velocity
 
 Array = NDArray[np.float64]
 PERIOD = 5e-3

@@ -13,10 +13,7 @@ from dynid.model.inertia import LinkInertia
 from dynid.model.load import load_robot
 from dynid.model.parameters import INERTIAL
 from dynid.model.robot import Robot
-from dynid.simulation.controller import Controller
-from dynid.simulation.laws import Bandwidth
-from dynid.simulation.reference import Reference, Sines
-from dynid.simulation.velocity import Velocity
+from dynid.simulation import Bandwidth, Controller, Reference, Sines, Velocity
 
 PERIOD = 1e-3
 FREQUENCIES = np.array([0.11, 0.23, 0.37, 0.53, 0.71])

@@ -14,10 +14,8 @@ from dynid.dynamics.operations import NUMERIC
 from dynid.model.joint import BASE, Joint, JointKind
 from dynid.model.load import load_robot
 from dynid.model.robot import Robot
-from dynid.simulation.controller import Controller
+from dynid.simulation import Bandwidth, Controller, Reference, Sines
 from dynid.simulation.inertia import joint_inertias
-from dynid.simulation.laws import Bandwidth
-from dynid.simulation.reference import Reference, Sines
 
 Array = NDArray[np.float64]
 Accelerations = Callable[[Array, Array, Array], Array]

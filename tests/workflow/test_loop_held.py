@@ -17,13 +17,7 @@ from dynid.model.load import load_robot
 from dynid.preparation.preparation import Preparation
 from dynid.results.load import load_result
 from dynid.results.save import save_result
-from dynid.simulation.controller import Controller
-from dynid.simulation.controller_file import load_controller
-from dynid.simulation.laws import PID
-from dynid.simulation.reference import Reference, Sines
-from dynid.simulation.sensors import Sensors
-from dynid.simulation.simulate import simulate
-from dynid.simulation.velocity import Velocity
+from dynid.simulation import PID, Controller, Reference, Sensors, Sines, Velocity, load_controller, simulate
 from dynid.workflow import loop_held
 from dynid.workflow.document import document_of
 from dynid.workflow.fit import FitResult

@@ -13,10 +13,7 @@ from dynid.estimators import DIDIM, IV, Essential, OutputError
 from dynid.logs.log import Log
 from dynid.model.load import load_robot
 from dynid.preparation.suggest import suggest
-from dynid.simulation.controller_file import load_controller
-from dynid.simulation.reference_file import load_reference
-from dynid.simulation.sensors import Sensors
-from dynid.simulation.simulate import simulate_many
+from dynid.simulation import Sensors, load_controller, load_reference, simulate_many
 from dynid.workflow.loop_fit import fit_loop
 from dynid.workflow.loop_plan import chosen_loop_plan, for_instruments
 

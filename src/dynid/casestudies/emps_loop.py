@@ -24,11 +24,11 @@ from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 from dynid.preparation.prepare import prepare
 from dynid.problem.closed_loop import build_loop_problem
-from dynid.simulation.controller import Controller
+from dynid.simulation.controller import Controller, Velocity
 from dynid.simulation.laws import Cascade
 from dynid.simulation.reference import Reference
-from dynid.simulation.simulate import Accuracy, simulate
-from dynid.simulation.velocity import Velocity
+from dynid.simulation.setup import Accuracy
+from dynid.simulation.simulation import simulate
 
 FloatArray = NDArray[np.float64]
 KP, KV, LIMIT_V = 160.18, 243.45, 10.0

@@ -22,7 +22,8 @@ from dynid.casestudies.scara_runs import (
 from dynid.estimators.estimate import Estimate
 from dynid.model.load import load_robot
 from dynid.simulation.reference import Reference
-from dynid.simulation.simulate import Accuracy, simulate
+from dynid.simulation.setup import Accuracy
+from dynid.simulation.simulation import simulate
 
 PRINTED = (1.0, 10.0)
 """ω_n of section V as printed [rad/s]."""

@@ -22,14 +22,12 @@ from dynid.preparation.preparation import Preparation
 from dynid.preparation.prepare import prepare
 from dynid.problem.build import build_problem
 from dynid.problem.closed_loop import LoopProblem, build_loop_problem
-from dynid.simulation.controller import Controller
+from dynid.simulation.controller import Controller, Velocity
 from dynid.simulation.inertia import joint_inertias
 from dynid.simulation.laws import Bandwidth
 from dynid.simulation.reference import Reference, Sines
 from dynid.simulation.sensors import Disturbances, Sensors
-from dynid.simulation.simulate import simulate
-from dynid.simulation.simulation import Simulation
-from dynid.simulation.velocity import Velocity
+from dynid.simulation.simulation import Simulation, simulate
 
 FloatArray = NDArray[np.float64]
 NAMES = ("ZZ1R", "Fv1", "Fc1", "ZZ2R", "LMX2", "LMY2", "Fv2", "Fc2")

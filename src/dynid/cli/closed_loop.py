@@ -19,12 +19,12 @@ from dynid.logs.log import Log
 from dynid.logs.read import read_log
 from dynid.model.robot import Robot
 from dynid.results.load import parameters_from
-from dynid.simulation.accuracy import Accuracy
 from dynid.simulation.controller import Controller
 from dynid.simulation.controller_file import load_controller
 from dynid.simulation.programs import STICK
 from dynid.simulation.reference import Reference
 from dynid.simulation.reference_file import load_reference
+from dynid.simulation.setup import Accuracy
 from dynid.workflow.fit import FitResult, split_log
 from dynid.workflow.loop_fit import fit_loop
 

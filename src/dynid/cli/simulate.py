@@ -22,13 +22,12 @@ from dynid.logs.log import Log, Step
 from dynid.logs.save import check_target, save_log
 from dynid.model.robot import Robot
 from dynid.results.load import parameters_from
-from dynid.simulation.accuracy import DEFAULT, FRICTIONS, Accuracy
 from dynid.simulation.controller import Controller
 from dynid.simulation.controller_file import controller_names, load_controller
 from dynid.simulation.reference_file import load_reference, reference_names
 from dynid.simulation.sensors import SIDES, Disturbances, Sensors
-from dynid.simulation.simulate import simulate as simulate_loop
-from dynid.simulation.simulation import Simulation
+from dynid.simulation.setup import DEFAULT, FRICTIONS, Accuracy
+from dynid.simulation.simulation import Simulation, simulate as simulate_loop
 
 NOT_TRUSTWORTHY = 2
 

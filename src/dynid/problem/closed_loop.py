@@ -17,9 +17,8 @@ from dynid.preparation.derivative import DIFFERENCE_POINTS, central_difference
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 from dynid.simulation.controller import Controller
-from dynid.simulation.log_reference import reference_of_log
-from dynid.simulation.reference import Reference
-from dynid.simulation.simulate import Accuracy
+from dynid.simulation.reference import Reference, reference_of_log
+from dynid.simulation.setup import Accuracy
 
 FloatArray = NDArray[np.float64]
 _WHOLE = 1e-3

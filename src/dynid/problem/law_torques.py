@@ -15,8 +15,8 @@ from dynid.dynamics.operations import NUMERIC, symbolic
 from dynid.model.robot import Robot
 from dynid.problem.closed_loop import LoopExperiment, Memory
 from dynid.simulation.controller import Controller
-from dynid.simulation.model_laws import UserLaw
 from dynid.simulation.programs import Measured, control
+from dynid.simulation.user_law import UserLaw
 
 FloatArray = NDArray[np.float64]
 _LEAST = 10

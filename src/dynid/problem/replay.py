@@ -19,8 +19,13 @@ from dynid.problem.closed_loop import LoopExperiment, LoopProblem, Memory
 from dynid.simulation.batch import Batch
 from dynid.simulation.controller import Controller
 from dynid.simulation.inertia import joint_inertias, smallest_eigenvalue
-from dynid.simulation.outcomes import inaccurate, indefinite, judge_path, too_stiff
-from dynid.simulation.simulate import MAX_SUBSTEPS, Setup, loop_inputs, prepare_loop
+from dynid.simulation.outcomes import (
+    friction_too_stiff,
+    judge_path,
+    not_positive_definite,
+    tolerance_not_reached,
+)
+from dynid.simulation.setup import MAX_SUBSTEPS, Setup, loop_inputs, prepare_loop
 from dynid.simulation.simulator import Paths
 from dynid.simulation.substeps import integrate
 
@@ -240,13 +245,15 @@ def run_experiment(
     rows = np.linspace(0, r.samples - 1, min(_CHECKED, r.samples)).astype(int)
     value, where = smallest_eigenvalue(setup.robot, setup.standard, r.q[rows])
     if value <= 0:
-        return SimulatedRun(setup, state, inputs, 0, None, indefinite(value, float(r.time[rows[where]])))
+        return SimulatedRun(
+            setup, state, inputs, 0, None, not_positive_definite(value, float(r.time[rows[where]]))
+        )
     done = integrate(Batch([setup], state[None], [inputs]), problem.accuracy, guess, checked=checked)[0]
     if done.paths is None:
-        return SimulatedRun(setup, state, inputs, done.substeps, None, too_stiff(MAX_SUBSTEPS))
+        return SimulatedRun(setup, state, inputs, done.substeps, None, friction_too_stiff(MAX_SUBSTEPS))
     outcome = judge_path(setup.robot, setup.standard, done.paths.q[0], r)
     if outcome == FINE and not done.reached:
-        outcome = inaccurate(done.error, problem.accuracy.tolerance, done.substeps)
+        outcome = tolerance_not_reached(done.error, problem.accuracy.tolerance, done.substeps)
     return SimulatedRun(setup, state, inputs, done.substeps, done.paths, outcome)
 
 

@@ -1,1 +1,52 @@
-"""Closed loops in simulation: control laws as data, references, sensors, and the verb ``simulate``."""
+"""Closed loops in simulation: controllers and references as data, sensors, and the verb ``simulate``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dynid.simulation.controller import Controller as Controller, Velocity as Velocity
+    from dynid.simulation.controller_file import load_controller as load_controller
+    from dynid.simulation.law import DriveSide as DriveSide
+    from dynid.simulation.laws import (
+        PID as PID,
+        Bandwidth as Bandwidth,
+        Cascade as Cascade,
+        ComputedTorque as ComputedTorque,
+        OpenLoop as OpenLoop,
+    )
+    from dynid.simulation.reference import Reference as Reference, Sines as Sines
+    from dynid.simulation.reference_file import load_reference as load_reference
+    from dynid.simulation.sensors import Disturbances as Disturbances, Sensors as Sensors
+    from dynid.simulation.setup import Accuracy as Accuracy
+    from dynid.simulation.simulation import (
+        Simulation as Simulation,
+        simulate as simulate,
+        simulate_many as simulate_many,
+    )
+    from dynid.simulation.user_law import UserLaw as UserLaw
+else:
+    from dynid.core.lazy import lazy_exports
+
+    _HOMES = {
+        "Controller": "controller",
+        "Velocity": "controller",
+        "load_controller": "controller_file",
+        "DriveSide": "law",
+        "Bandwidth": "laws",
+        "Cascade": "laws",
+        "ComputedTorque": "laws",
+        "OpenLoop": "laws",
+        "PID": "laws",
+        "Reference": "reference",
+        "Sines": "reference",
+        "load_reference": "reference_file",
+        "Disturbances": "sensors",
+        "Sensors": "sensors",
+        "Accuracy": "setup",
+        "Simulation": "simulation",
+        "simulate": "simulation",
+        "simulate_many": "simulation",
+        "UserLaw": "user_law",
+    }
+    __getattr__, __dir__, __all__ = lazy_exports(__name__, _HOMES)

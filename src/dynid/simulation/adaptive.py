@@ -14,7 +14,7 @@ from dynid.core.finding import FINE, Finding, Level, Name
 from dynid.dynamics.algebra import Scalar
 from dynid.dynamics.direct import direct_dynamics
 from dynid.dynamics.operations import symbolic
-from dynid.simulation.outcomes import FAR, law_failed
+from dynid.simulation.outcomes import FAR, law_failure
 from dynid.simulation.programs import STICK, LoopPlan, Measured, control
 from dynid.simulation.simulator import Paths
 
@@ -123,7 +123,7 @@ def run_adaptive(
     if found.status != 1 and 0 < known < len(path):
         # What the law says next, of the last state in sight, tells its own failure from an instability.
         ahead = np.asarray(function(path[known - 1], inputs[known], vector)[1], dtype=float).T
-        failed = law_failed(plan.robot, ahead, np.asarray(time[known:], dtype=float))
+        failed = law_failure(plan.robot, ahead, np.asarray(time[known:], dtype=float))
         if failed is not None:
             return paths, failed
     if found.status >= 0:

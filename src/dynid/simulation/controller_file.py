@@ -14,7 +14,7 @@ from dynid.core.files import named_file, naming_file, read_toml, shipped_names, 
 from dynid.core.tables import table_by_kind, to_table
 from dynid.model.drives import HOW_TO_GIVE
 from dynid.model.robot import Robot
-from dynid.simulation.controller import Controller
+from dynid.simulation.controller import Controller, Velocity
 from dynid.simulation.controller_keys import (
     KINDS,
     ROBOT,
@@ -27,14 +27,11 @@ from dynid.simulation.controller_keys import (
     PIDKeys,
     PythonKeys,
 )
-from dynid.simulation.drive_side import DriveSide
 from dynid.simulation.inertia import joint_inertias
-from dynid.simulation.law import FloatArray, Law, per_axis
-from dynid.simulation.laws import PID, Bandwidth, Cascade
-from dynid.simulation.model_laws import ComputedTorque, Replay
+from dynid.simulation.law import DriveSide, FloatArray, Law, per_axis
+from dynid.simulation.laws import PID, Bandwidth, Cascade, ComputedTorque, OpenLoop
 from dynid.simulation.parameter_file import ParametersReader, named_parameters, read_parameters
-from dynid.simulation.python_law import python_law
-from dynid.simulation.velocity import Velocity
+from dynid.simulation.user_law import python_law
 
 _HOME = ("dynid.simulation", "controllers")
 _PID_GAINS = ("kp", "kd", "ki", "reference_speed", "acceleration")
@@ -179,7 +176,7 @@ def _law(keys: ControllerKeys, at: Surroundings) -> Law:
     if isinstance(keys, ComputedTorqueKeys):
         return _computed_torque(keys, at)
     if isinstance(keys, OpenLoopKeys):
-        return Replay(at.robot.n_coordinates)
+        return OpenLoop(at.robot.n_coordinates)
     if isinstance(keys, PythonKeys):
         file = at.file(keys.file, "file")
         own = python_law(file, keys.function, at.robot, keys.gains, keys.states)
@@ -284,7 +281,7 @@ def controller_to_toml(controller: Controller) -> str:
     elif isinstance(law, ComputedTorque):
         gains = {"kp": law.kp, "kd": law.kd, "model": law.robot.parameters}
         keys = ComputedTorqueKeys(kind="computed-torque", **gains, **common)
-    elif isinstance(law, Replay):
+    elif isinstance(law, OpenLoop):
         keys = OpenLoopKeys(kind="open-loop", **common)
     else:
         raise DynidError(

@@ -10,8 +10,7 @@ from typing import Annotated
 from dynid.core.errors import DynidError
 from dynid.core.keys import Key, OtherKey
 from dynid.logs.log import SIDES
-from dynid.simulation.controller import MAXIMUM
-from dynid.simulation.velocity import KINDS as VELOCITIES
+from dynid.simulation.controller import KINDS as VELOCITIES, MAXIMUM
 
 ROBOT = "robot"
 """Word for inertias that follow from the robot's own parameters."""

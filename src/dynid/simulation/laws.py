@@ -1,4 +1,4 @@
-"""Joint laws: bandwidth-specified PD (P0), PID, and cascades."""
+"""Control laws: bandwidth-specified PD (P0), PID, cascades, computed torque, open loop."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import numpy as np
 
 from dynid.core.errors import DynidError
 from dynid.dynamics.algebra import Scalar, add, mul, sub
+from dynid.dynamics.inverse import inverse_dynamics
 from dynid.dynamics.operations import Operations
-from dynid.simulation.law import Answer, FloatArray, Law, LawSignals, Scalars, same_axes
+from dynid.model.robot import Robot
+from dynid.simulation.law import Answer, FloatArray, Law, LawSignals, Scalars, per_axis, same_axes
 
 Values = float | Sequence[float]
 
@@ -206,3 +208,87 @@ class Cascade(_Gains):
         r = np.array(ratio)
         names = ("kv", "acceleration")
         return replace(self, **{name: tuple(np.array(getattr(self, name)) * r) for name in names})
+
+
+@dataclass(frozen=True)
+class ComputedTorque(Law):
+    """τ = M̂(q) a + N̂(q, q̇) with a = q̈_r + k_d (q̇_r − q̇) + k_p (q_r − q) and a model of the robot.
+
+    Args:
+        robot: the robot the model belongs to; its parameters are the model.
+        kp: [1/s²] per axis.
+        kd: [1/s] per axis.
+    """
+
+    robot: Robot
+    kp: Values
+    kd: Values
+
+    def __post_init__(self) -> None:
+        """One value per axis, and a model that is not empty."""
+        n = self.robot.n_coordinates
+        if not any(self.robot.parameters.values()):
+            raise DynidError(
+                f"Robot {self.robot.name!r} has no parameters, so that computed torque has no model and "
+                "gives no torque; give it some with robot.with_parameters(…), or take another law."
+            )
+        for name in ("kp", "kd"):
+            object.__setattr__(self, name, per_axis(getattr(self, name), n, name))
+
+    @property
+    def axes(self) -> int:
+        """Coordinates it controls."""
+        return self.robot.n_coordinates
+
+    @property
+    def gains(self) -> tuple[float, ...]:
+        """k_p, k_d, then the model's parameters in table order."""
+        model = self.robot.table.vector(self.robot.parameters)
+        return (*np.atleast_1d(self.kp), *np.atleast_1d(self.kd), *model.tolist())
+
+    @property
+    def key(self) -> str:
+        """The robot's equations."""
+        return f"ComputedTorque {self.robot.digest}"
+
+    def torque(self, signals: LawSignals, memory: Scalars, gains: Scalars, ops: Operations) -> Answer:
+        """Inverse dynamics of the model at the measured state."""
+        n = self.axes
+        kp, kd, model = gains[:n], gains[n : 2 * n], gains[2 * n :]
+        wanted = [
+            signals.reference_acceleration[i]
+            + kd[i] * (signals.reference_speed[i] - signals.speed[i])
+            + kp[i] * (signals.reference[i] - signals.position[i])
+            for i in range(n)
+        ]
+        return inverse_dynamics(self.robot, model, signals.position, signals.speed, wanted, ops), []
+
+
+@dataclass(frozen=True)
+class OpenLoop(Law):
+    """No feedback: the torque given from outside (open loop).
+
+    Args:
+        n: number of axes.
+    """
+
+    n: int
+
+    @property
+    def axes(self) -> int:
+        """Coordinates it drives."""
+        return self.n
+
+    @property
+    def gains(self) -> tuple[float, ...]:
+        """None."""
+        return ()
+
+    @property
+    def feedback(self) -> bool:
+        """No."""
+        return False
+
+    def torque(self, signals: LawSignals, memory: Scalars, gains: Scalars, ops: Operations) -> Answer:
+        """The controller adds the torque given from outside to the law's."""
+        return [0.0] * self.n, []

@@ -21,7 +21,7 @@ _COUNTABLE = 1e5
 """Positions beyond which sine and cosine mean nothing."""
 
 
-def indefinite(value: float, time: float) -> Finding:
+def not_positive_definite(value: float, time: float) -> Finding:
     """M(q) is not positive definite, so accelerations mean nothing."""
     return Finding(
         Name.INERTIA_NOT_POSITIVE,
@@ -32,12 +32,12 @@ def indefinite(value: float, time: float) -> Finding:
     )
 
 
-def obstacle(robot: Robot, parameters: FloatArray, reference: Reference) -> Finding | None:
+def reference_failure(robot: Robot, parameters: FloatArray, reference: Reference) -> Finding | None:
     """What forbids a simulation from the start: M(q) not positive definite somewhere on the reference."""
     return _indefinite_on(robot, parameters, reference.q, reference)
 
 
-def too_stiff(limit: int, *, given: bool = False) -> Finding:
+def friction_too_stiff(limit: int, *, given: bool = False) -> Finding:
     """Friction acts faster than the integrator may step, in steps whose number was ``given`` or chosen."""
     more = "Leave substeps out or allow more of them. " if given else ""
     return Finding(
@@ -49,7 +49,7 @@ def too_stiff(limit: int, *, given: bool = False) -> Finding:
     )
 
 
-def inaccurate(error: float, tolerance: float, substeps: int) -> Finding:
+def tolerance_not_reached(error: float, tolerance: float, substeps: int) -> Finding:
     """Step doubling ended before the tolerance was reached."""
     return Finding(
         Name.TOLERANCE_NOT_REACHED,
@@ -61,7 +61,7 @@ def inaccurate(error: float, tolerance: float, substeps: int) -> Finding:
     )
 
 
-def rounded(step: float) -> Finding:
+def encoders_round(step: float) -> Finding:
     """All is fine, but readings that flip leave an error that no shorter step removes."""
     return Finding(
         Name.FINE,
@@ -91,8 +91,8 @@ def judge_path(
         follows: whether the law has feedback; without, a path may lead anywhere.
         tau: torques of the controller, where a law that fails is to be told from a loop that diverges.
     """
-    end = sight_lost(q, reference, follows=follows)
-    failed = None if tau is None else law_failed(robot, tau[:end], reference.time)
+    end = first_lost_sample(q, reference, follows=follows)
+    failed = None if tau is None else law_failure(robot, tau[:end], reference.time)
     if failed is not None:
         return failed
     lost = _indefinite_on(robot, parameters, q[:end], reference)
@@ -101,7 +101,7 @@ def judge_path(
     if end == len(q):
         return _limits(robot, q, reference)
     # A robot thrown off where M(q) has become tiny crosses the indefinite region between two samples.
-    lost = _indefinite_on(robot, parameters, _thrown(q, end), reference, end)
+    lost = _indefinite_on(robot, parameters, _positions_ahead(q, end), reference, end)
     if lost is not None:
         return lost
     axis = int(np.argmin(_in_sight(q, reference, follows)[end]))
@@ -125,7 +125,7 @@ def judge_path(
     )
 
 
-def sight_lost(q: FloatArray, reference: Reference, *, follows: bool) -> int:
+def first_lost_sample(q: FloatArray, reference: Reference, *, follows: bool) -> int:
     """The first sample at which a path is not finite or far beyond its reference; its length when none is.
 
     Args:
@@ -145,7 +145,7 @@ def _in_sight(q: FloatArray, reference: Reference, follows: bool) -> NDArray[np.
         return np.asarray(np.abs(q - reference.q[: len(q)]) <= limit)
 
 
-def law_failed(robot: Robot, tau: FloatArray, time: FloatArray) -> Finding | None:
+def law_failure(robot: Robot, tau: FloatArray, time: FloatArray) -> Finding | None:
     """The named outcome when a law answers NaN while the robot is still on its way.
 
     Args:
@@ -166,7 +166,7 @@ def law_failed(robot: Robot, tau: FloatArray, time: FloatArray) -> Finding | Non
     )
 
 
-def _thrown(q: FloatArray, end: int) -> FloatArray:
+def _positions_ahead(q: FloatArray, end: int) -> FloatArray:
     """Half a turn from the last sample in sight, in the direction in which the robot went off."""
     last = q[max(end - 1, 0)]
     for ahead, behind in ((end, end - 1), (end - 1, end - 2)):
@@ -190,7 +190,7 @@ def _indefinite_on(
     if values.min() > 0:
         return None
     where = int(rows[np.argmax(values <= 0)]) if sample is None else sample
-    return indefinite(float(values.min()), float(reference.time[where]))
+    return not_positive_definite(float(values.min()), float(reference.time[where]))
 
 
 def _limits(robot: Robot, q: FloatArray, reference: Reference) -> Finding:

@@ -17,8 +17,15 @@ from dynid.logs.read import MappingLike
 from dynid.model.robot import Robot
 from dynid.simulation.controller_keys import period
 from dynid.simulation.law import FloatArray
-from dynid.simulation.log_reference import CHANNELS, reference_from_log, require_size
-from dynid.simulation.reference import METHODS, Reference, Sines, from_samples
+from dynid.simulation.reference import (
+    CHANNELS,
+    METHODS,
+    Reference,
+    Sines,
+    from_samples,
+    reference_from_log,
+    require_size,
+)
 
 _HOME = ("dynid.simulation", "references")
 _LONGEST_S = 1e9

@@ -1,7 +1,8 @@
-"""Everything a simulation needs, checked: robot, numbers, reference at the controller's rate, inputs."""
+"""Everything a simulation needs, checked: accuracy, robot, numbers, reference at the controller's rate."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -11,16 +12,59 @@ from numpy.typing import ArrayLike, NDArray
 from dynid.base.base_map import BaseMap
 from dynid.base.find import base_of
 from dynid.compile.kernels import kernels
-from dynid.core.errors import DynidError, ShapeError
+from dynid.core.errors import DynidError, ShapeError, unknown_name
 from dynid.model.joint import JointKind
 from dynid.model.robot import Robot
-from dynid.simulation.accuracy import DEFAULT, Accuracy
 from dynid.simulation.controller import Controller
-from dynid.simulation.law import per_axis
-from dynid.simulation.programs import LoopPlan
+from dynid.simulation.law import per_axis, whole_number
+from dynid.simulation.programs import SMOOTH, STICK, LoopPlan
 from dynid.simulation.reference import Reference
 from dynid.simulation.sensors import Disturbances, Sensors
 from dynid.simulation.simulator import Simulator
+
+FRICTIONS = (SMOOTH, STICK)
+MAX_SUBSTEPS = 256
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """How a loop is integrated.
+
+    Args:
+        friction: "smooth" (sign over |q̇| < width) or "stick" (set-valued, with rest).
+        width: of the smooth sign [rad/s or m/s].
+        tolerance: accepted error of q [rad or m] by step doubling.
+        substeps: integration steps per sample; chosen when None. Their error is estimated either way.
+    """
+
+    friction: str = SMOOTH
+    width: float = 3e-3
+    tolerance: float = 5e-6
+    substeps: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be integrated."""
+        if self.friction not in FRICTIONS:
+            raise unknown_name("friction model", self.friction, FRICTIONS)
+        if not (0 < self.width < math.inf and 0 < self.tolerance < math.inf):
+            raise DynidError(
+                f"width is {self.width!r} and tolerance {self.tolerance!r}; both must be positive."
+            )
+        if self.substeps is None:
+            return
+        substeps = whole_number(self.substeps)
+        if substeps is None or not 1 <= substeps <= MAX_SUBSTEPS:
+            raise DynidError(f"substeps is {self.substeps}; allowed are 1 to {MAX_SUBSTEPS}.")
+        object.__setattr__(self, "substeps", substeps)
+
+    def robot(self, robot: Robot) -> Robot:
+        """The robot whose friction can be integrated so."""
+        width = self.width if self.friction == SMOOTH else 0.0
+        return robot if robot.sign_width == width else robot.with_sign_width(width)
+
+
+DEFAULT = Accuracy()
+
 
 FloatArray = NDArray[np.float64]
 Parameters = Mapping[str, float] | ArrayLike | None

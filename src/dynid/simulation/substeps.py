@@ -8,30 +8,28 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.simulation.accuracy import MAX_SUBSTEPS, Accuracy
-from dynid.simulation.batch import PIECES, Batch, Whole
-from dynid.simulation.difference import Difference, Track, between, cut, worst_windows
+from dynid.simulation.batch import PIECES, Batch, Difference, Track, Whole, between, cut, worst_windows
 from dynid.simulation.inertia import friction_rate
-from dynid.simulation.lively import liveliest
-from dynid.simulation.outcomes import sight_lost
+from dynid.simulation.outcomes import first_lost_sample
 from dynid.simulation.programs import SMOOTH
-from dynid.simulation.setup import Setup
+from dynid.simulation.reference import Reference
+from dynid.simulation.setup import MAX_SUBSTEPS, Accuracy, Setup
 from dynid.simulation.simulator import Paths
 
 FloatArray = NDArray[np.float64]
+PILOT = 250
+"""Samples of each window on which the number of steps to try first is chosen."""
 _SHORT = 4000
 """Samples up to which both runs of a comparison go from end to end, which costs no more than in pieces."""
 _STABLE = 2.0
 """Step × rate of the friction that Runge–Kutta still follows (it is stable to 2.78)."""
-_ORDER = 1
-"""Lowest order met: turns and kinks that fall anywhere within a step, at their worst."""
-_FACTOR = 2**_ORDER / (2**_ORDER - 1)
-PILOT = 250
-"""Samples of each window on which the number to try first is chosen."""
+_FACTOR = 2.0
+"""Error of a run over its difference to one with twice the steps, 2ᵖ/(2ᵖ − 1), for the lowest order met:
+p = 1, where a turn or a kink falls anywhere within a step."""
 _NEAR = 3.0
-"""Times the tolerance that one doubling is trusted to remove."""
+"""Error over tolerance up to which one doubling is expected to be enough."""
 _SECOND_TRIES = (2, 4, 8)
-"""Times as many steps with which a loop that got lost is tried again: it may have been the integrator."""
+"""Times as many steps with which a loop that got lost is tried again: the integrator may be to blame."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,80 +67,93 @@ def integrate(
         checked: whether the number is compared with twice as many; a pass of an iteration that is not the
             last can do without, and its error is not known.
     """
-    search = _Search(batch, accuracy, guess, checked)
-    waiting = [k for k in range(len(batch.setups)) if k not in search.found]
-    while waiting:
-        for substeps in sorted({search.level[k] for k in waiting}):
-            search.judge([k for k in waiting if search.level[k] == substeps], substeps)
-        waiting = [k for k in waiting if k not in search.found]
+    search = _Search(batch, accuracy, checked)
+    search.begin(guess)
+    while search.waiting:
+        substeps = min(search.waiting)
+        search.judge(search.waiting[substeps], substeps)
     return [search.found[k] for k in range(len(batch.setups))]
 
 
-class _Search:
-    """The search for the numbers of steps of a batch."""
+def least_substeps(setup: Setup, accuracy: Accuracy) -> int:
+    """The least number that is stable."""
+    if accuracy.friction != SMOOTH:
+        return 1
+    rows = np.linspace(0, setup.reference.samples - 1, 16).astype(int)
+    rate = friction_rate(setup.robot, setup.standard, setup.reference.q[rows])
+    return max(1, int(np.ceil(setup.step * rate / _STABLE)))
 
-    def __init__(
-        self, batch: Batch, accuracy: Accuracy, guess: int | None = None, checked: bool = True
-    ) -> None:
+
+class _Search:
+    """The search for the numbers of steps of a batch.
+
+    Every simulation has a level, the number of steps to try next, until it is found. A level is judged so:
+    a loop that got lost is tried again with more steps (``_lost``); an unchecked one is accepted; the others
+    are compared with another number of steps and accepted, doubled, or raised on their worst windows.
+    """
+
+    def __init__(self, batch: Batch, accuracy: Accuracy, checked: bool) -> None:
         self.batch, self.accuracy, self.checked = batch, accuracy, checked
-        given = accuracy.substeps
-        least = [least_substeps(setup, accuracy) if given is None else given for setup in batch.setups]
-        self.least, self.level = least, dict(enumerate(least))
-        self.found = {
-            k: Integrated(s, float("inf"), False, None)
-            for k, s in self.level.items()
-            if s > max(MAX_SUBSTEPS, given or 0)
-        }
+        self.given = accuracy.substeps
         feedback = all(setup.controller.law.feedback for setup in batch.setups)
         self.in_pieces = feedback and batch.samples > _SHORT
+        self.least = [self.given or least_substeps(setup, accuracy) for setup in batch.setups]
+        self.level = dict(enumerate(self.least))
+        self.found: dict[int, Integrated] = {}
         self.known: dict[tuple[int, int], Whole] = {}
-        if guess is not None and given is None:
+
+    @property
+    def waiting(self) -> dict[int, list[int]]:
+        """Simulations that are not found yet, by their level."""
+        groups: dict[int, list[int]] = {}
+        for k, substeps in self.level.items():
+            if k not in self.found:
+                groups.setdefault(substeps, []).append(k)
+        return groups
+
+    def begin(self, guess: int | None) -> None:
+        """Set the first levels: the number given, the guess, or what windows of the motion need."""
+        if self.given is not None:
+            return
+        for k, substeps in self.level.items():
+            if substeps > MAX_SUBSTEPS:
+                self.found[k] = Integrated(substeps, float("inf"), False, None)
+        if guess is not None:
             self.level |= {k: max(s, guess) for k, s in self.level.items() if k not in self.found}
-        elif self.in_pieces and given is None:
-            open_ones = [k for k in self.level if k not in self.found]
-            for substeps in sorted({self.level[k] for k in open_ones}):
-                self._pilot([k for k in open_ones if self.level[k] == substeps], substeps)
+        elif self.in_pieces:
+            for substeps, some in sorted(self.waiting.items()):
+                self._pilot(some, substeps)
 
     def _pilot(self, some: Sequence[int], substeps: int) -> None:
-        """Choose the numbers to try first where the references are liveliest."""
+        """Choose the first levels where the references are liveliest."""
         firsts, states = [], []
         for k in some:
             setup = self.batch.setups[k]
             r = setup.reference
             assert r.qd is not None
-            firsts += liveliest(r, PILOT, PIECES)
+            firsts += liveliest_windows(r, PILOT, PIECES)
             # From the reference itself the loop has to settle first, or the jolt is taken for the motion.
             ahead = [max(at - PILOT, 0) for at in firsts[-PIECES:]]
             states += [setup.simulator.start(r.q[at], r.qd[at], setup.controller) for at in ahead]
         parts, ahead = np.repeat(some, PIECES).tolist(), [max(at - PILOT, 0) for at in firsts]
         settled = self.batch.windows(parts, np.array(states), ahead, PILOT, substeps).final
         settled[::PIECES] = self.batch.starts[list(some)]
-        self._raise(some, settled, firsts, PILOT, substeps)
+        self._raise_on_windows(some, settled, firsts, PILOT, substeps)
 
     def judge(self, some: Sequence[int], substeps: int) -> None:
         """Run some simulations, and accept the number of steps or raise it."""
         self._run(some, substeps)
         runs = {k: self.known.pop((k, substeps)) for k in some}
-        kept = [k for k in some if not self._lost(k, runs[k], substeps)]
+        runs = {k: run for k, run in runs.items() if not self._lost(k, run, substeps)}
         if not self.checked:
-            for k in kept:
-                self._accept(k, substeps, float("nan"), True, runs[k])
+            for k, run in runs.items():
+                self._accept(k, substeps, float("nan"), True, run)
             return
-        for other in {self._other(k, substeps) for k in kept}:
-            alike = [k for k in kept if self._other(k, substeps) == other]
-            factor = _FACTOR if other > substeps else 1.0
-            for k, fine in zip(alike, self._others(alike, [runs[k] for k in alike], other), strict=True):
-                coarse = cut(runs[k], self.batch) if self.in_pieces else runs[k].paths
-                encoder = self.batch.setups[k].encoder
-                apart = between(coarse, fine, encoder, follows=self.in_pieces)
-                reached = apart.within(self.accuracy.tolerance, factor)
-                if reached or self.accuracy.substeps is not None or substeps >= MAX_SUBSTEPS:
-                    self._accept(k, substeps, apart.error(factor), reached, runs[k])
-                elif isinstance(coarse, Track) and not self._near(apart):
-                    worst = worst_windows(coarse, fine, self.batch)
-                    self._retry(k, runs[k], worst, substeps)
-                else:
-                    self.level[k] = min(2 * substeps, MAX_SUBSTEPS)
+        for other in {self._compared_with(k, substeps) for k in runs}:
+            alike = [k for k in runs if self._compared_with(k, substeps) == other]
+            fine = self._other_runs(alike, [runs[k] for k in alike], other)
+            for k, path in zip(alike, fine, strict=True):
+                self._compare(k, runs[k], path, substeps, _FACTOR if other > substeps else 1.0)
 
     def _run(self, some: Sequence[int], substeps: int) -> None:
         missing = [k for k in some if (k, substeps) not in self.known]
@@ -154,35 +165,59 @@ class _Search:
         self.found[k] = Integrated(substeps, error, reached, run.paths)
         self.known = {key: whole for key, whole in self.known.items() if key[0] != k}
 
-    def _other(self, k: int, substeps: int) -> int:
+    def _compared_with(self, k: int, substeps: int) -> int:
         """Steps to compare with: twice as many; fewer where twice as many are no longer allowed."""
         if 2 * substeps <= MAX_SUBSTEPS or substeps == self.least[k]:
             return 2 * substeps
         return max(self.least[k], substeps // 2)
 
-    def _others(self, some: Sequence[int], runs: Sequence[Whole], other: int) -> list[Paths]:
+    def _other_runs(self, some: Sequence[int], runs: Sequence[Whole], other: int) -> list[Paths]:
         """Runs with another number of steps, in pieces or as a whole."""
         if self.in_pieces:
             return self.batch.pieces(some, runs, other)
         self._run(some, other)
         return [self.known[k, other].paths for k in some]
 
-    def _near(self, apart: Difference) -> bool:
+    def _compare(self, k: int, run: Whole, fine: Paths, substeps: int, factor: float) -> None:
+        """Accept a run or raise its level, by its difference to one with other steps.
+
+        Args:
+            k: the simulation.
+            run: with the steps that are judged.
+            fine: with other steps, in pieces or as a whole.
+            substeps: that are judged.
+            factor: error of the run over the difference.
+        """
+        coarse = cut(run, self.batch) if self.in_pieces else run.paths
+        apart = between(coarse, fine, self.batch.setups[k].encoder, follows=self.in_pieces)
+        reached = apart.within(self.accuracy.tolerance, factor)
+        if reached or self.given is not None or substeps >= MAX_SUBSTEPS:
+            self._accept(k, substeps, apart.error(factor), reached, run)
+        elif (
+            isinstance(coarse, Track) and 2 * substeps < MAX_SUBSTEPS and not self._one_doubling_helps(apart)
+        ):
+            self._raise_where_worst(k, run, worst_windows(coarse, fine, self.batch), substeps)
+        else:
+            self.level[k] = min(2 * substeps, MAX_SUBSTEPS)
+
+    def _one_doubling_helps(self, apart: Difference) -> bool:
         """Whether the next doubling is the one to try, or nothing better is known."""
         near = apart.smooth == apart.total and _FACTOR * apart.smooth <= _NEAR * self.accuracy.tolerance
         return near or not np.isfinite(apart.total)
 
-    def _retry(self, k: int, run: Whole, worst: Sequence[tuple[int, int]], substeps: int) -> None:
-        """Choose the number to try next on the windows where this one was worst."""
+    def _raise_where_worst(self, k: int, run: Whole, worst: Sequence[tuple[int, int]], substeps: int) -> None:
+        """Choose the next level on the windows where this one was worst."""
         batch = self.batch
-        known = batch.window_states(k, run, substeps)
+        states = batch.window_states(k, run, substeps)
         firsts = [batch.firsts[piece] + window * batch.window for piece, window in worst]
-        self._raise([k], np.array([known[at] for at in worst]), firsts, batch.window, 2 * substeps)
+        self._raise_on_windows(
+            [k], np.array([states[at] for at in worst]), firsts, batch.window, 2 * substeps
+        )
 
-    def _raise(
+    def _raise_on_windows(
         self, some: Sequence[int], states: FloatArray, firsts: Sequence[int], samples: int, substeps: int
     ) -> None:
-        """Set the first numbers of steps that are good enough on windows, a few for each simulation."""
+        """Set the first levels, from ``substeps`` on, that are good enough on a few windows of each."""
         parts, waiting = np.repeat(some, PIECES).tolist(), list(some)
         coarse = self.batch.windows(parts, states, firsts, samples, substeps)
         while waiting and substeps < MAX_SUBSTEPS:
@@ -190,35 +225,45 @@ class _Search:
             for k in waiting:
                 own = slice(PIECES * some.index(k), PIECES * (some.index(k) + 1))
                 apart = between(coarse.part(own), fine.part(own), self.batch.setups[k].encoder)
-                if apart.within(self.accuracy.tolerance, _FACTOR) or not np.isfinite(apart.total):
-                    self.level[k] = substeps
-                else:
-                    self.level[k] = min(2 * substeps, MAX_SUBSTEPS)
+                enough = apart.within(self.accuracy.tolerance, _FACTOR) or not np.isfinite(apart.total)
+                self.level[k] = substeps if enough else min(2 * substeps, MAX_SUBSTEPS)
             waiting = [k for k in waiting if self.level[k] > substeps]
             coarse, substeps = fine, 2 * substeps
 
     def _lost(self, k: int, run: Whole, substeps: int) -> bool:
-        """Whether a loop leaves its reference for good; more steps are taken where they keep it."""
-        setup = self.batch.setups[k]
-        follows = setup.controller.law.feedback
-        end = sight_lost(run.paths.q[0], setup.reference, follows=follows)
+        """Whether a loop leaves its reference for good; its level is raised where more steps keep it."""
+        reference, follows = self.batch.setups[k].reference, self.batch.setups[k].controller.law.feedback
+        end = first_lost_sample(run.paths.q[0], reference, follows=follows)
         if end == self.batch.samples:
             return False
-        for times in _SECOND_TRIES if self.accuracy.substeps is None else ():
-            if times * substeps > MAX_SUBSTEPS:
-                break
-            again = self.batch.beginning(k, end + 1, times * substeps).q[0]
-            if sight_lost(again, setup.reference, follows=follows) == end + 1:
-                self.level[k] = times * substeps
+        tries = () if self.given is not None else [times * substeps for times in _SECOND_TRIES]
+        for more in [steps for steps in tries if steps <= MAX_SUBSTEPS]:
+            again = self.batch.beginning(k, end + 1, more).q[0]
+            if first_lost_sample(again, reference, follows=follows) == end + 1:
+                self.level[k] = more
                 return True
         self._accept(k, substeps, float("inf"), False, run)
         return True
 
 
-def least_substeps(setup: Setup, accuracy: Accuracy) -> int:
-    """The least number that is stable."""
-    if accuracy.friction != SMOOTH:
-        return 1
-    rows = np.linspace(0, setup.reference.samples - 1, 16).astype(int)
-    rate = friction_rate(setup.robot, setup.standard, setup.reference.q[rows])
-    return max(1, int(np.ceil(setup.step * rate / _STABLE)))
+def liveliest_windows(reference: Reference, samples: int, count: int) -> list[int]:
+    """First samples of windows: the beginning of the reference, then where it asks most of an integration.
+
+    A window scores its turns, as a share of the most that any has, and for every joint the largest
+    acceleration, as a share of that of the whole reference.
+
+    Args:
+        reference: at the controller's rate, at least ``count`` windows long.
+        samples: of a window.
+        count: how many windows.
+    """
+    assert reference.qd is not None
+    assert reference.qdd is not None
+    windows = reference.samples // samples
+    shape = (windows, samples, reference.axes)
+    speeds, rates = (x[: windows * samples].reshape(shape) for x in (reference.qd, reference.qdd))
+    turns = np.sum(np.signbit(speeds[:, 1:]) != np.signbit(speeds[:, :-1]), axis=(1, 2))
+    peaks = np.abs(rates).max(axis=1)
+    score = turns / max(turns.max(), 1) + (peaks / np.maximum(peaks.max(axis=0), 1e-300)).mean(axis=1)
+    later = 1 + np.argsort(-score[1:], kind="stable")[: count - 1]
+    return [0, *sorted(int(k) * samples for k in later)]

@@ -22,10 +22,9 @@ from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 from dynid.preparation.prepare import prepare
 from dynid.problem.closed_loop import build_loop_problem
-from dynid.simulation.accuracy import Accuracy
 from dynid.simulation.controller import Controller
-from dynid.simulation.log_reference import reference_of_log
-from dynid.simulation.reference import Reference
+from dynid.simulation.reference import Reference, reference_of_log
+from dynid.simulation.setup import Accuracy
 from dynid.validation.validate import validate
 from dynid.workflow.fit import FitResult, Progress
 from dynid.workflow.held import predicted, with_note

@@ -23,10 +23,10 @@ from dynid.preparation.preparation import Preparation
 from dynid.preparation.prepare import prepare
 from dynid.problem.closed_loop import LoopProblem, build_loop_problem
 from dynid.problem.replay import LoopModel, replay
-from dynid.simulation.accuracy import Accuracy
 from dynid.simulation.controller import Controller
 from dynid.simulation.controller_file import controller_to_toml
 from dynid.simulation.reference import Reference
+from dynid.simulation.setup import Accuracy
 from dynid.validation.model import Model as IdentifiedModel
 from dynid.validation.validate import validate
 from dynid.validation.validation import Validation

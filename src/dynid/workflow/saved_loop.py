@@ -10,10 +10,10 @@ from typing import Any
 from dynid.core.errors import DynidError, FileError
 from dynid.logs.log import Log
 from dynid.results.result import SavedResult
-from dynid.simulation.accuracy import Accuracy
 from dynid.simulation.controller import Controller
 from dynid.simulation.controller_file import controller_from_table
 from dynid.simulation.reference import Reference
+from dynid.simulation.setup import Accuracy
 from dynid.workflow.loop_held import ACCURACY, CONTROLLER, hold_loop, pushed, replayed
 from dynid.workflow.saved import Proof, fitted_logs, proof_of, remarked
 

@@ -14,7 +14,8 @@ from dynid.model.robot import Robot
 from dynid.problem.closed_loop import LoopExperiment, LoopProblem, Memory
 from dynid.problem.law_torques import LawTorques, law_torques, why_not_told
 from dynid.problem.replay import Replayed
-from dynid.simulation.model_laws import ComputedTorque, UserLaw
+from dynid.simulation.laws import ComputedTorque
+from dynid.simulation.user_law import UserLaw
 
 FloatArray = NDArray[np.float64]
 LAW = 0.1

@@ -13,10 +13,9 @@ from dynid.problem.closed_loop import LoopExperiment, LoopProblem, Memory
 from dynid.problem.problem import Problem
 from dynid.problem.replay import LoopModel, SimulatedRun, run_experiment
 from dynid.problem.sensitivity import PositionRows, position_problem, position_sensitivities
-from dynid.simulation.controller import Controller
-from dynid.simulation.model_laws import Replay
+from dynid.simulation.controller import Controller, Velocity
+from dynid.simulation.laws import OpenLoop
 from dynid.simulation.programs import STICK
-from dynid.simulation.velocity import Velocity
 
 FloatArray = NDArray[np.float64]
 _FLOOR = 1e-5
@@ -143,7 +142,7 @@ class PositionErrors:
             )
         if not open_loop:
             return cls(problem, kept, trim_s, problem.controller, (None,) * len(problem.experiments))
-        law = Replay(problem.controller.axes)
+        law = OpenLoop(problem.controller.axes)
         controller = Controller(law, problem.controller.sample_time, Velocity("exact"))
         cut = replace(problem, experiments=tuple(_cut(e) for e in problem.experiments))
         return cls(cut, kept, trim_s, controller, tuple(e.tau for e in cut.experiments))

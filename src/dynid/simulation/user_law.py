@@ -1,106 +1,23 @@
-"""Laws beyond joint gains: computed torque, open loop, and a function of your own."""
+"""A control law of the user's own: a Python function, from a program or from a file that the user trusts."""
 
 from __future__ import annotations
 
+import importlib.util
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dynid.compile.fingerprint import fingerprint
-from dynid.core.errors import DynidError
-from dynid.dynamics.inverse import inverse_dynamics
-from dynid.dynamics.operations import Operations
+from dynid.core.errors import DynidError, FileError
+from dynid.core.files import read_text
+from dynid.core.tables import shown
+from dynid.dynamics.operations import Operations, symbolic
 from dynid.model.robot import Robot
-from dynid.simulation.law import Answer, Law, LawSignals, Scalars, per_axis
-from dynid.simulation.laws import Values
-
-
-@dataclass(frozen=True)
-class ComputedTorque(Law):
-    """τ = M̂(q) a + N̂(q, q̇) with a = q̈_r + k_d (q̇_r − q̇) + k_p (q_r − q) and a model of the robot.
-
-    Args:
-        robot: the robot the model belongs to; its parameters are the model.
-        kp: [1/s²] per axis.
-        kd: [1/s] per axis.
-    """
-
-    robot: Robot
-    kp: Values
-    kd: Values
-
-    def __post_init__(self) -> None:
-        """One value per axis, and a model that is not empty."""
-        n = self.robot.n_coordinates
-        if not any(self.robot.parameters.values()):
-            raise DynidError(
-                f"Robot {self.robot.name!r} has no parameters, so that computed torque has no model and "
-                "gives no torque; give it some with robot.with_parameters(…), or take another law."
-            )
-        for name in ("kp", "kd"):
-            object.__setattr__(self, name, per_axis(getattr(self, name), n, name))
-
-    @property
-    def axes(self) -> int:
-        """Coordinates it controls."""
-        return self.robot.n_coordinates
-
-    @property
-    def gains(self) -> tuple[float, ...]:
-        """k_p, k_d, then the model's parameters in table order."""
-        model = self.robot.table.vector(self.robot.parameters)
-        return (*np.atleast_1d(self.kp), *np.atleast_1d(self.kd), *model.tolist())
-
-    @property
-    def key(self) -> str:
-        """The robot's equations."""
-        return f"ComputedTorque {self.robot.digest}"
-
-    def torque(self, signals: LawSignals, memory: Scalars, gains: Scalars, ops: Operations) -> Answer:
-        """Inverse dynamics of the model at the measured state."""
-        n = self.axes
-        kp, kd, model = gains[:n], gains[n : 2 * n], gains[2 * n :]
-        wanted = [
-            signals.reference_acceleration[i]
-            + kd[i] * (signals.reference_speed[i] - signals.speed[i])
-            + kp[i] * (signals.reference[i] - signals.position[i])
-            for i in range(n)
-        ]
-        return inverse_dynamics(self.robot, model, signals.position, signals.speed, wanted, ops), []
-
-
-@dataclass(frozen=True)
-class Replay(Law):
-    """No feedback: the torque given from outside (open loop).
-
-    Args:
-        n: number of axes.
-    """
-
-    n: int
-
-    @property
-    def axes(self) -> int:
-        """Coordinates it drives."""
-        return self.n
-
-    @property
-    def gains(self) -> tuple[float, ...]:
-        """None."""
-        return ()
-
-    @property
-    def feedback(self) -> bool:
-        """No."""
-        return False
-
-    def torque(self, signals: LawSignals, memory: Scalars, gains: Scalars, ops: Operations) -> Answer:
-        """The controller adds the torque given from outside to the law's."""
-        return [0.0] * self.n, []
-
+from dynid.simulation.law import Answer, Law, LawSignals, Scalars
 
 _UNSET = " (missing or zero, so that memory is empty)"
 UserFunction = Callable[[LawSignals, Sequence[Any], Sequence[Any], Operations], tuple[list[Any], list[Any]]]
@@ -209,3 +126,75 @@ def _scalar(value: Any) -> bool:
 def _shown(value: Any) -> str:
     text = repr(value)
     return text if len(text) < 60 else f"{text[:57]}…"
+
+
+_TRIES = 20
+
+
+def python_law(
+    file: Path, function: str, robot: Robot, numbers: tuple[float, ...] = (), states: int = 0
+) -> UserLaw:
+    """Run a Python file and take a function of it as control law, tried once on symbols.
+
+    Args:
+        file: the Python file.
+        function: its name; it takes what ``UserLaw`` says.
+        robot: whose axes it drives.
+        numbers: gains, handed to it as symbols.
+        states: how many numbers it remembers.
+    """
+    found = _namespace(file).get(function)
+    if not callable(found) or not hasattr(found, "__code__"):
+        raise FileError(f"{file.name} has no function {function!r}; define it with def.")
+    law = UserLaw(found, robot.n_coordinates, numbers, states, f"{file.stem}.{function}")
+    _try(law, robot)
+    return law
+
+
+def _namespace(file: Path) -> dict[str, Any]:
+    read_text(file, "law file")  # has the sentences for what cannot be read
+    spec = importlib.util.spec_from_file_location(f"dynid_law_{file.stem}", file)
+    if spec is None or spec.loader is None:
+        raise FileError(f"{file} is not a Python file; it must end in .py.")
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        raise FileError(f"{file.name} cannot be run ({_told(error)}).") from None
+    return vars(module)
+
+
+def _try(law: UserLaw, robot: Robot) -> None:
+    """Trace it once, so that what it cannot do is said before a simulation starts."""
+    import casadi as ca
+
+    def symbols(name: str, count: int) -> list[Any]:
+        return [ca.SX.sym(f"{name}{i}") for i in range(count)]
+
+    n = law.axes
+    names = ("reference", "reference_speed", "reference_acceleration", "position", "speed", "torque")
+    signals = LawSignals(*(symbols(name, n) for name in names))
+    memory, gains = symbols("memory", law.states), symbols("gain", len(law.gains))
+    torques, rates = law.torque(signals, memory, gains, symbolic())
+    answer = [ca.SX(value) for value in (*torques, *rates)]
+    told = [*(s for name in names for s in getattr(signals, name)), *memory, *gains]
+    _require_numbers(law, ca.Function("law", told, answer))
+
+
+def _require_numbers(law: UserLaw, function: Any) -> None:
+    """Refuse a law that gives NaN wherever it is tried; a limit on torques would hide it."""
+    rng, own = np.random.default_rng(0), list(law.gains)
+    count = function.n_in() - len(own)
+    for size in np.repeat([1e-2, 0.1, 1.0], _TRIES):
+        values = function(*rng.uniform(-size, size, count).tolist(), *own)
+        if not np.any(np.isnan([float(v) for v in (values if isinstance(values, tuple) else (values,))])):
+            return
+    raise FileError(
+        f"The function {law.name} gives NaN for all signals that were tried; look for 0/0, roots and "
+        "logarithms of negative numbers."
+    )
+
+
+def _told(error: BaseException) -> str:
+    said = " ".join(str(error).split())
+    return f"{type(error).__name__}: {shown(said)[1:-1] if len(said) < 50 else said[:200]}"
