@@ -18,7 +18,7 @@ from dynid.estimators import WLS  # noqa: E402
 from dynid.logs.read import read_logs  # noqa: E402
 from dynid.validation.model import as_model  # noqa: E402
 from dynid.validation.predict import predictions  # noqa: E402
-from dynid.workflow.fit import fit_logs  # noqa: E402
+from dynid.workflow.fit import fit  # noqa: E402
 
 
 def main() -> None:
@@ -26,10 +26,11 @@ def main() -> None:
     robot = dynid.load_robot("tx40")
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        fit, unseen = write_logs(robot)
-        given, kept = (read_logs([file], LOGS / "tx40.toml") for file in (fit, unseen))
-        result = fit_logs(robot, given, WLS(), unseen=kept)
-    motion = result.unseen_motions[0]
+        exciting, unseen = write_logs(robot)
+        given, kept = (read_logs([file], LOGS / "tx40.toml") for file in (exciting, unseen))
+        result = fit(robot, given, WLS(), validate=kept)
+    assert result.proof is not None
+    motion = result.proof.motions[0]
     predicted, _ = predictions(as_model(result.estimate), motion)
     names = [robot.joints[j].name for j in robot.coordinates]
     drawn = picture(motion.time, motion.tau, predicted, names)

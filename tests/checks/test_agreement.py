@@ -16,8 +16,8 @@ from dynid.model.load import load_robot
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 from dynid.problem import Problem, build_problem
-from dynid.workflow.document import document_of
-from dynid.workflow.fit import fit_logs
+from dynid.workflow.fit import fit
+from dynid.workflow.result import document_of
 from support.motions import base_truth, fourier_motion, simulated
 
 ROBOT = load_robot("ur10")
@@ -88,7 +88,7 @@ def test_it_lowers_the_verdict_of_a_fit() -> None:
     grades = {}
     for gain in (1.0, 1.3):
         log = Log("a", made.time, {"position": made.q, "torque": made.tau * np.array([gain, 1.0])})
-        result = fit_logs(robot, [log], WLS())
+        result = fit(robot, [log], WLS())
         grades[gain] = document_of(result, {})["verdict"]["grade"]
         assert any("do not agree" in reason.sentence for reason in result.concerns) is (gain > 1)
     assert grades[1.3] != "good"

@@ -19,10 +19,9 @@ from dynid.preparation.preparation import Preparation
 from dynid.preparation.spectrum import spectrum_of_log
 from dynid.preparation.suggest import suggest
 from dynid.problem import build_problem
-from dynid.workflow.document import document_of
-from dynid.workflow.fit import FitResult, fit_logs
-from dynid.workflow.identity import LogIdentity, identity_of, own_logs, refuse_duplicates
-from dynid.workflow.screening import screened
+from dynid.workflow.fit import fit
+from dynid.workflow.result import FitResult, document_of
+from dynid.workflow.usable_log import LogIdentity, identity_of, logs_to_fit, logs_to_validate
 from support.motions import base_truth, fourier_motion, simulated
 from support.robots import with_random_inertias
 
@@ -42,7 +41,7 @@ def log_of(seed: int, position_noise: float = 0.0) -> Log:
 
 
 def fitted(plan: Preparation, position_noise: float) -> FitResult:
-    return fit_logs(ROBOT, [log_of(1, position_noise)], WLS(), plan=plan, unseen=[log_of(2, position_noise)])
+    return fit(ROBOT, [log_of(1, position_noise)], WLS(), plan=plan, validate=[log_of(2, position_noise)])
 
 
 def test_noise_in_the_band_used_asks_for_care() -> None:
@@ -121,22 +120,23 @@ def test_the_sign_of_a_sum_proves_nothing() -> None:
 
 def test_logs_are_known_by_their_data_and_their_files() -> None:
     one, same, other = log_of(1), replace(log_of(1), name="copy", time=log_of(1).time + 5), log_of(2)
-    assert identity_of(one).is_part_of(identity_of(same))
-    assert not identity_of(one).is_part_of(identity_of(other))
+    assert identity_of(one).same_log(identity_of(same))
+    assert not identity_of(one).same_log(identity_of(other))
     file = (Source("a.csv", "ab" * 32, 7),)
     part = replace(one.part(slice(100)), sources=file)
-    assert identity_of(part).is_part_of(identity_of(replace(other, sources=file)))
+    assert identity_of(part).same_log(identity_of(replace(other, sources=file)))
     kept = identity_of(part)
     assert LogIdentity.from_dict(kept.to_dict()) == kept
     unknown = LogIdentity("old", None, None, kept.files)  # as earlier versions wrote long logs
-    assert unknown.is_part_of(kept)
-    assert not unknown.is_part_of(LogIdentity("old", None, None, ()))  # no file is not the same file
-    assert own_logs([identity_of(same), identity_of(other)], [identity_of(one)]) == (True, False)
-    refuse_duplicates([identity_of(one), identity_of(other)])
+    assert unknown.same_log(kept)
+    assert not unknown.same_log(LogIdentity("old", None, None, ()))  # no file is not the same file
+    held = logs_to_validate(ROBOT, [same, other], [identity_of(one)])
+    assert [used.fitted for used in held] == [True, False]
+    logs_to_fit(ROBOT, [one, other])
     with pytest.raises(DynidError, match="Logs 'run1' and 'copy' hold the same data"):
-        refuse_duplicates([identity_of(one), identity_of(other), identity_of(same)])
+        logs_to_fit(ROBOT, [one, other, same])
     with pytest.raises(DynidError, match="Give each log once"):
-        fit_logs(ROBOT, [one, same], WLS(), plan=CALM)
+        fit(ROBOT, [one, same], WLS(), plan=CALM)
 
 
 def test_repairs_do_not_hide_other_warnings() -> None:
@@ -144,10 +144,11 @@ def test_repairs_do_not_hide_other_warnings() -> None:
     position, torque = log.channel("position").copy(), np.roll(log.channel("torque"), 20, axis=0)
     position[500, 0] = np.nan
     late = replace(log, channels={"position": position, "torque": torque})
-    entered = screened(late, ROBOT, repair=True)
-    assert np.all(np.isfinite(entered.log.channel("position")))
-    assert {"missing values", "delay"} <= {finding.name for finding in entered.check.findings}
-    result = fit_logs(ROBOT, [late], WLS(), plan=CALM, unseen=[log_of(2)], repair=True)
+    (used,) = logs_to_fit(ROBOT, [late], repair=True)
+    assert used.check is not None
+    assert np.all(np.isfinite(used.log.channel("position")))
+    assert {"missing values", "delay"} <= {finding.name for finding in used.check.findings}
+    result = fit(ROBOT, [late], WLS(), plan=CALM, validate=[log_of(2)], repair=True)
     (log_check, _) = document_of(result, {})["data"]
     assert log_check["level"] == "care"
     assert {f["name"]: f["level"] for f in log_check["findings"]}["missing values"] == "note"
@@ -159,10 +160,11 @@ def test_garbage_must_be_repaired() -> None:
     torque[700, 1] = 1e300
     wild = replace(log, channels={"position": log.channel("position"), "torque": torque})
     with pytest.raises(NotTrustworthyError, match=r"Log 'run1' holds garbage: .* Repair it \(--repair\)"):
-        screened(wild, ROBOT)
+        logs_to_fit(ROBOT, [wild])
     with pytest.raises(NotTrustworthyError, match="Validation log 'run1' holds garbage"):
-        fit_logs(ROBOT, [log_of(2)], WLS(), plan=CALM, unseen=[wild])
-    assert np.max(np.abs(screened(wild, ROBOT, repair=True).log.channel("torque"))) < 1e3
+        fit(ROBOT, [log_of(2)], WLS(), plan=CALM, validate=[wild])
+    (mended,) = logs_to_fit(ROBOT, [wild], repair=True)
+    assert np.max(np.abs(mended.log.channel("torque"))) < 1e3
 
 
 def test_reasons_of_replaced_keys_are_replaced() -> None:

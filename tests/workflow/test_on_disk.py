@@ -14,8 +14,8 @@ from dynid.logs.read import read_log
 from dynid.logs.save import save_log
 from dynid.model.load import load_robot
 from dynid.preparation.preparation import Preparation
-from dynid.workflow.document import document_of
-from dynid.workflow.fit import fit_logs
+from dynid.workflow.fit import fit
+from dynid.workflow.result import document_of
 from support.workflow_logs import experiment
 
 ROBOT = load_robot("scara")
@@ -59,7 +59,7 @@ def test_a_long_log_is_read_to_disk(log: Log, long: Log) -> None:
 )
 def test_the_fit_is_that_of_the_log_in_memory(long: Log, plan: Preparation | None) -> None:
     short = Log(long.name, long.time, {name: long.array(name) for name in long.channels})
-    found, wanted = (fit_logs(ROBOT, [x], WLS(), plan=plan, split=0.7) for x in (long, short))
+    found, wanted = (fit(ROBOT, [x], WLS(), plan=plan, split=0.7) for x in (long, short))
     assert found.motions[0].on_disk
     assert found.plan == wanted.plan
     assert found.estimate.problem.row_counts.tolist() == wanted.estimate.problem.row_counts.tolist()
@@ -82,5 +82,5 @@ def test_a_long_log_is_repaired(long: Log) -> None:
     torque = long.array("torque").copy()
     torque[4000, 1] = np.nan
     bad = replace(long, channels={**long.channels, "torque": torque})
-    fitted = fit_logs(ROBOT, [bad], WLS(), plan=PLAN, repair=True)
+    fitted = fit(ROBOT, [bad], WLS(), plan=PLAN, repair=True)
     assert "repair: missing values" in [step.name for step in fitted.motions[0].history]

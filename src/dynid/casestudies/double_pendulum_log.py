@@ -16,7 +16,8 @@ from dynid.logs.log import Log
 from dynid.logs.read import read_log
 from dynid.model.load import load_robot
 from dynid.preparation.preparation import Preparation
-from dynid.workflow.fit import FitResult, fit_logs
+from dynid.workflow.fit import fit
+from dynid.workflow.result import FitResult
 
 PLAN = Preparation(cutoff_hz=5.0, decimation=10)
 MAKERS = {"ZZ1R": 0.0493, "ZZ2": 0.0539, "MX2": 0.1812, "MX1R": 0.2411}
@@ -35,7 +36,7 @@ def read_pendulum(folder: Path) -> list[Log]:
 def fit_pendulum(logs: list[Log], cutoff_hz: float) -> FitResult:
     """Weighted least squares on all experiments; jittered stamps are resampled."""
     plan = replace(PLAN, cutoff_hz=cutoff_hz)
-    return fit_logs(load_robot("double_pendulum"), logs, WLS(), plan=plan, repair=True)
+    return fit(load_robot("double_pendulum"), logs, WLS(), plan=plan, repair=True)
 
 
 def run(folder: Path) -> CaseResult:

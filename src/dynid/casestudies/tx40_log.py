@@ -12,7 +12,8 @@ from dynid.estimators.linear.least_squares import WLS
 from dynid.logs.read import read_log
 from dynid.model.load import load_robot
 from dynid.preparation.preparation import Preparation
-from dynid.workflow.fit import FitResult, fit_logs
+from dynid.workflow.fit import fit
+from dynid.workflow.result import FitResult
 
 PLAN = Preparation(
     cutoff_hz=100.0,
@@ -32,7 +33,7 @@ def fit_tx40(folder: Path, terms: tuple[str, ...] | None = None) -> FitResult:
     robot = load_robot("tx40_log")
     with resources.as_file(resources.files("dynid.casestudies") / "maps" / "tx40.toml") as mapping:
         log = read_log(folder, mapping)
-    return fit_logs(robot if terms is None else robot.with_terms(*terms), [log], WLS(), plan=PLAN)
+    return fit(robot if terms is None else robot.with_terms(*terms), [log], WLS(), plan=PLAN)
 
 
 def run(folder: Path) -> CaseResult:

@@ -9,7 +9,8 @@ from dynid.estimators.linear.least_squares import WLS
 from dynid.logs.read import read_log
 from dynid.model.load import load_robot
 from dynid.preparation.preparation import Preparation
-from dynid.workflow.fit import FitResult, fit_logs
+from dynid.workflow.fit import fit
+from dynid.workflow.result import FitResult
 
 BAG = "ur10_exciting_trajectory.db3"
 SPLIT = 0.7
@@ -18,7 +19,7 @@ PLAN = Preparation(cutoff_hz=5.0, decimation=16)
 
 def fit_ur10(folder: Path) -> FitResult:
     """Weighted least squares straight from the bag."""
-    return fit_logs(load_robot("ur10"), [read_log(folder / BAG)], WLS(), plan=PLAN, split=SPLIT)
+    return fit(load_robot("ur10"), [read_log(folder / BAG)], WLS(), plan=PLAN, split=SPLIT)
 
 
 def run(folder: Path) -> CaseResult:

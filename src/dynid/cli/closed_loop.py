@@ -1,43 +1,37 @@
-"""The main job by methods that simulate the closed loop: files to logs, law and references."""
+"""What methods that simulate the closed loop are given: files to logs, law and references."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from dynid.cli.loop_options import LoopFiles
-from dynid.cli.torque_logs import torques_alone
 from dynid.core.errors import DynidError
-from dynid.estimators.closed_loop.didim import DIDIM
-from dynid.estimators.closed_loop.iv import IV
-from dynid.estimators.closed_loop.output_error import OutputError
+from dynid.estimators.closed_loop import DIDIM, IV, OutputError
 from dynid.estimators.closed_loop.strategy import LoopStrategy
 from dynid.estimators.essential import Essential
 from dynid.estimators.strategy import Strategy
 from dynid.logs.log import Log
-from dynid.logs.read import read_log
+from dynid.logs.read import MappingLike, read_log
 from dynid.model.robot import Robot
 from dynid.results.load import parameters_from
+from dynid.results.result import SavedResult
 from dynid.simulation.controller import Controller
 from dynid.simulation.controller_file import load_controller
 from dynid.simulation.programs import STICK
 from dynid.simulation.reference import Reference
 from dynid.simulation.reference_file import load_reference
 from dynid.simulation.setup import Accuracy
-from dynid.workflow.fit import FitResult, split_log
-from dynid.workflow.loop_fit import fit_loop
+from dynid.workflow.validate import read_as_fitted, required_controller
 
 
-def fit_closed_loop(
-    robot: Robot, strategy: Strategy, files: LoopFiles, options: Mapping[str, Any]
-) -> FitResult:
-    """The main job by didim, iv or oe."""
+def loop_fit_arguments(robot: Robot, strategy: Strategy, files: LoopFiles) -> dict[str, Any]:
+    """Arguments of ``fit`` for didim, iv or oe: logs, those to validate with, law, references, accuracy."""
     inner = strategy.strategy if isinstance(strategy, Essential) else strategy
     assert isinstance(inner, LoopStrategy)
     if files.controller is None:
         raise _no_controller(inner)
-    refuse_repair(bool(options.get("repair")))
     if isinstance(inner, OutputError) and files.options.friction == STICK:
         raise DynidError(
             "--friction is stick, but oe needs derivatives of the simulation, which set-valued friction has "
@@ -45,21 +39,47 @@ def fit_closed_loop(
         )
     accuracy = Accuracy(**files.options.accuracy)
     law = load_controller(files.controller, robot, parameters_of=parameters_from)
-    options["progress"]("reading")
-    given, unseen = (
-        [_read(path, files.mapping, inner) for path in paths] for paths in (files.logs, files.kept)
+    given, kept = (
+        [_read_for(path, files.mapping, inner) for path in paths] for paths in (files.logs, files.kept)
     )
-    told = f"{len(given)} logs to fit and {len(unseen)} to validate"
-    found = references_for(robot, law, files.references, len(given) + len(unseen), told)
-    own = None if found is None else found[: len(given)]
-    other = None if found is None else found[len(given) :]
-    if files.split is not None:
-        parts = [split_log(log, files.split) for log in given]
-        given, unseen = [a for a, _ in parts], [*unseen, *(b for _, b in parts)]
-        # The rest of a log follows the rest of the same reference.
-        other = None if other is None or own is None else [*other, *own]
-    rest = {key: value for key, value in options.items() if key != "repair"} | {"accuracy": accuracy}
-    return fit_loop(robot, given, strategy, law, own, unseen=unseen, unseen_references=other, **rest)
+    told = f"{len(given)} logs to fit and {len(kept)} to validate"
+    references = _references(robot, law, files.references, len(given) + len(kept), told)
+    return {
+        "logs": given,
+        "validate": kept,
+        "controller": law,
+        "references": references,
+        "accuracy": accuracy,
+    }
+
+
+def loop_validate_arguments(
+    saved: SavedResult,
+    paths: Sequence[Path],
+    mapping: MappingLike,
+    controller: str | None,
+    references: Sequence[str],
+) -> dict[str, Any]:
+    """Arguments of ``validate`` for a result of didim, iv or oe.
+
+    Args:
+        saved: the result.
+        paths: logs; torques suffice.
+        mapping: what their columns are; that of the fit when None.
+        controller: name or file; the fit's own law when None.
+        references: names or files; the logs' own reference columns when empty.
+    """
+    logs = _read_as_fitted(saved, paths, mapping)
+    law = None
+    if controller is not None:
+        law = load_controller(controller, saved.robot, parameters_of=parameters_from)
+    followed = None
+    if references:
+        alone = [log.name for log in logs if "position" not in log.channels]
+        told = f"{len(logs)} log{'s' * (len(logs) != 1)}"
+        used = law or required_controller(saved, alone)
+        followed = _references(saved.robot, used, references, len(logs), told)
+    return {"logs": logs, "controller": law, "references": followed}
 
 
 def _no_controller(inner: LoopStrategy) -> DynidError:
@@ -69,14 +89,14 @@ def _no_controller(inner: LoopStrategy) -> DynidError:
     return DynidError(f"{name} needs {needs}; --controller is missing: give a shipped name or a TOML file.")
 
 
-def _read(path: Path, mapping: Path | None, inner: LoopStrategy) -> Log:
+def _read_for(path: Path, mapping: Path | None, inner: LoopStrategy) -> Log:
     """A log that need not hold what the method does not need."""
     if isinstance(inner, DIDIM):
         return read_log(path, mapping, needed=("torque",))
     try:
         return read_log(path, mapping)
     except DynidError as error:
-        if not torques_alone(path, mapping):
+        if not _has_torques_alone(path, mapping):
             raise
         raise DynidError(
             f"{type(inner).__name__} needs the measured motion (positions) beside the torques; DIDIM does "
@@ -84,29 +104,37 @@ def _read(path: Path, mapping: Path | None, inner: LoopStrategy) -> Log:
         ) from None
 
 
-def refuse_repair(repair: bool) -> None:
-    """A simulated motion has nothing to repair."""
-    if repair:
-        raise DynidError("--repair is for measured motions; repair the log with dynid check --repair first.")
+def _has_torques_alone(path: Path, mapping: MappingLike) -> bool:
+    """Whether a log can be read, but has no positions."""
+    try:
+        return "position" not in read_log(path, mapping, needed=("torque",)).channels
+    except DynidError:
+        return False
 
 
-def references_for(
+def _read_as_fitted(saved: SavedResult, paths: Sequence[Path], mapping: MappingLike) -> tuple[Log, ...]:
+    """Logs, with positions where they have them."""
+    try:
+        return read_as_fitted(saved, paths, mapping)
+    except DynidError as error:
+        try:
+            return read_as_fitted(saved, paths, mapping, _read_torques)
+        except DynidError:
+            raise error from None
+
+
+def _read_torques(paths: Sequence[Path], mapping: MappingLike) -> tuple[Log, ...]:
+    return tuple(read_log(path, mapping, needed=("torque",)) for path in paths)
+
+
+def _references(
     robot: Robot, law: Controller, given: Sequence[str], logs: int, told: str
 ) -> list[Reference] | None:
-    """References that a command line names: one for all logs, or one each; None leaves them to the logs.
-
-    Args:
-        robot: the robot.
-        law: its sample time is used.
-        given: names or files.
-        logs: how many there are.
-        told: the same in words, for the sentence.
-    """
+    """References that a command line names: one for all logs, or one each; None leaves them to the logs."""
     if not given:
         return None
     if len(given) not in (1, logs):
         raise DynidError(
             f"{len(given)} references were given for {told}; give one for all, or one each in that order."
         )
-    found = [load_reference(text, robot, law.sample_time) for text in given]
-    return found * logs if len(found) == 1 else found
+    return [load_reference(text, robot, law.sample_time) for text in given]

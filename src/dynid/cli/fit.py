@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from importlib import import_module
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,14 +56,16 @@ from dynid.cli.loop_options import (
 from dynid.cli.output import print_json, progress_line
 from dynid.cli.robot_options import RobotArgument, RobotOptions, chosen_robot
 from dynid.cli.run_facts import input_paths, run_facts
-from dynid.estimators.strategy import Strategy
+from dynid.core.lazy import later
 from dynid.logs.read import read_logs
-from dynid.model.robot import Robot
 from dynid.report.page import render_report
 from dynid.results.folder import reserved_folder
 from dynid.results.save import write_result
-from dynid.workflow.document import document_of
-from dynid.workflow.fit import FitResult, fit_logs
+from dynid.workflow.fit import fit as fit_logs
+from dynid.workflow.result import document_of
+
+# Only methods that simulate the closed loop need the simulator: the others should not wait for it.
+_loop_fit_arguments = later("dynid.cli.closed_loop", "loop_fit_arguments")
 
 
 @command(
@@ -123,14 +124,23 @@ def fit(
     started = time.perf_counter()
     inputs = input_paths(context)
     with reserved_folder(out, force=force, inputs=inputs), progress_line(quiet=as_json) as tell:
-        options = {"plan": steps, "overrides": keys, "repair": repair, "progress": tell}
+        tell("reading")
         if method not in LOOP_METHODS:
             refuse_loop_options(method, controller, reference or [], how)
-            result = _fitted(found, logs, mapping, strategy, validate or [], split, options)
+            given = _read(logs, validate or [], mapping)
         else:
-            loop = LoopFiles(logs, mapping, validate or [], split, controller, reference or [], how)
-            # Only these methods need the simulator: the others should not wait for it.
-            result = import_module("dynid.cli.closed_loop").fit_closed_loop(found, strategy, loop, options)
+            files = LoopFiles(logs, mapping, validate or [], controller, reference or [], how)
+            given = _loop_fit_arguments(found, strategy, files)
+        result = fit_logs(
+            found,
+            strategy=strategy,
+            plan=steps,
+            overrides=keys,
+            split=split,
+            repair=repair,
+            progress=tell,
+            **given,
+        )
         tell("writing the report")
         document = document_of(result, {**facts, "seconds": time.perf_counter() - started})
         page = render_report(document)
@@ -143,16 +153,5 @@ def fit(
     return 0 if summary["trustworthy"] else 2
 
 
-def _fitted(
-    robot: Robot,
-    logs: Sequence[Path],
-    mapping: Path | None,
-    strategy: Strategy,
-    kept: Sequence[Path],
-    split: float | None,
-    options: Mapping[str, Any],
-) -> FitResult:
-    """Read the logs and fit them."""
-    options["progress"]("reading")
-    given, unseen = read_logs(logs, mapping), read_logs(kept, mapping)
-    return fit_logs(robot, given, strategy, unseen=unseen, split=split, **options)
+def _read(logs: Sequence[Path], kept: Sequence[Path], mapping: Path | None) -> dict[str, Any]:
+    return {"logs": read_logs(logs, mapping), "validate": read_logs(kept, mapping)}

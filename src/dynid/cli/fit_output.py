@@ -10,7 +10,7 @@ from dynid.cli.output import Screen
 from dynid.core.text import TextTable
 from dynid.estimators.estimate import Estimate
 from dynid.results.folder import REPORT
-from dynid.workflow.fit import FitResult
+from dynid.workflow.result import FitResult
 
 
 def summarise(result: FitResult, document: Mapping[str, Any], out: Path, seconds: float) -> dict[str, Any]:

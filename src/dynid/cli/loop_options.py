@@ -129,7 +129,6 @@ class LoopFiles:
         logs: to fit.
         mapping: what their columns are.
         kept: logs for validation.
-        split: share of every log to fit, the rest for validation.
         controller: name or file.
         references: names or files.
         options: of simulation and method.
@@ -138,7 +137,6 @@ class LoopFiles:
     logs: Sequence[Path]
     mapping: Path | None
     kept: Sequence[Path]
-    split: float | None
     controller: str | None
     references: Sequence[str]
     options: LoopOptions = LoopOptions()

@@ -18,11 +18,12 @@ from dynid.core.lazy import later
 from dynid.core.text import TextTable
 from dynid.results.load import load_result
 from dynid.results.result import SavedResult
-from dynid.workflow.fit import Progress
-from dynid.workflow.saved import Proof, read_as_fitted, validate_saved
+from dynid.workflow.motion_source import Progress
+from dynid.workflow.proof import Proof
+from dynid.workflow.validate import LOOP_STRATEGIES, read_as_fitted, strategy_of, validate as validate_logs
 
 # Only results of closed-loop methods need the simulator: the others should not wait for it.
-_prove_loop = later("dynid.cli.validate_loop", "prove_loop")
+_loop_validate_arguments = later("dynid.cli.closed_loop", "loop_validate_arguments")
 
 
 @command(
@@ -55,16 +56,16 @@ def validate(
     """Predict the torques of logs with a saved model and say what the prediction is worth."""
     saved = load_result(result)
     with progress_line(quiet=as_json) as tell:
-        proof = _proven(saved, logs, mapping, controller, reference or [], repair, tell)
+        proof = _proof(saved, logs, mapping, controller, reference or [], repair, tell)
     found = proof.validation
     if as_json:
-        print_json({"result": str(result), **found.to_dict(), "data": list(proof.data)})
+        print_json({"result": str(result), **found.to_dict(), "data": proof.data})
     else:
         _print(proof)
     return 0 if found.trustworthy else 2
 
 
-def _proven(
+def _proof(
     saved: SavedResult,
     logs: list[Path],
     mapping: Path | None,
@@ -74,34 +75,18 @@ def _proven(
     tell: Progress,
 ) -> Proof:
     tell("reading")
-    asked = controller is not None or bool(references)
-    simulates = _simulates(saved)
-    if asked and not simulates:
-        raise _needless(saved, "controller" if controller is not None else "reference")
-    if simulates:
-        simulated: Proof = _prove_loop(saved, logs, mapping, controller, references, repair, tell)
-        return simulated
-    given = read_as_fitted(saved, logs, mapping)
-    tell("predicting")
-    return validate_saved(saved, given, repair=repair)
-
-
-def _simulates(saved: SavedResult) -> bool:
-    """Whether a closed-loop method made the result, alone or inside ``Essential``."""
-    return _method(saved) in LOOP_METHODS.values()
-
-
-def _method(saved: SavedResult) -> str:
-    strategy = saved.section("estimate").get("strategy")
-    inner = (strategy.get("strategy") or strategy) if isinstance(strategy, dict) else None
-    return str(inner.get("name")) if isinstance(inner, dict) else ""
-
-
-def _needless(saved: SavedResult, option: str) -> DynidError:
-    return DynidError(
-        f"--{option} is for results of methods that simulate the closed loop ({', '.join(LOOP_METHODS)}), "
-        f"and the result in {saved.folder} was found by {_method(saved)}; leave it out."
-    )
+    if strategy_of(saved) in LOOP_STRATEGIES:
+        given = _loop_validate_arguments(saved, logs, mapping, controller, references)
+    elif controller is not None or references:
+        option = "controller" if controller is not None else "reference"
+        raise DynidError(
+            f"--{option} is for results of methods that simulate the closed loop "
+            f"({', '.join(LOOP_METHODS)}), and the result in {saved.folder} was found by "
+            f"{strategy_of(saved)}; leave it out."
+        )
+    else:
+        given = {"logs": read_as_fitted(saved, logs, mapping)}
+    return validate_logs(saved, **given, repair=repair, progress=tell)
 
 
 def _print(proof: Proof) -> None:

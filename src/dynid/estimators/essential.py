@@ -77,6 +77,11 @@ class Essential(Strategy):
         return Essential(self.strategy.linear, rule=self.rule, threshold=self.threshold)
 
     @property
+    def simulates(self) -> bool:
+        """Whether the strategy inside does."""
+        return self.strategy.simulates
+
+    @property
     def streams(self) -> bool:
         """Whether the strategy inside can."""
         return self.strategy.streams

@@ -45,6 +45,11 @@ class Strategy(ABC):
         return self
 
     @property
+    def simulates(self) -> bool:
+        """Whether it simulates the closed loop, and so needs the control law."""
+        return False
+
+    @property
     def streams(self) -> bool:
         """Whether it can solve a problem whose motions are not held in memory."""
         return True

@@ -19,7 +19,7 @@ from dynid.preparation.filters import low_pass
 from dynid.preparation.outliers import replace_outliers
 from dynid.preparation.preparation import Preparation
 from dynid.preparation.prepare import refuse_unprepared
-from dynid.preparation.spectrum import FEWEST_SAMPLES, PositionSpectrum, position_spectrum
+from dynid.preparation.spectrum import FEWEST_SAMPLES, PositionSpectrum, position_spectrum, spectrum_of_log
 
 FloatArray = NDArray[np.float64]
 
@@ -34,6 +34,11 @@ _PERIODS_DROPPED = 3.0
 _MOST_DROPPED = 10
 """At most one of so many samples is dropped at an end."""
 _NOISES = 5.0
+"""Deviations of its noise that a speed must have before its sign is believed."""
+_QUARTER = 0.25
+"""Highest cut-off as a share of the rate; 9 points take 2 % off an acceleration there."""
+_TOP = 0.5
+"""Share of the spectrum, from its end, whose median is the floor of the positions' noise."""
 _SPEED_SHARE = 0.01
 _LOUD = 0.02
 _SPIKE_WINDOW, _SPIKE = 11, 12.0
@@ -134,6 +139,49 @@ def suggest(log: Log) -> Suggestion:
     )
     facts |= {"rate_hz": rate, "band_hz": 0.4 * rate / decimation, **noises}
     return Suggestion(plan, why, facts)
+
+
+def suggest_for_instruments(log: Log) -> Suggestion:
+    """What a log suggests where instruments keep the noise of the positions out of the parameters.
+
+    The decimation limits noise already. A position filter near the motion's band is of no use then, but blurs
+    speeds near reversals, where friction moves the robot faster than the reference does: the cut-off f goes
+    up until σ = 2π √(S f³/3), the speed's noise by the floor S of the spectrum, is a fifth of the least speed
+    that is used.
+
+    Args:
+        log: joint side, with position and torque.
+    """
+    found = suggest(log)
+    spectrum = spectrum_of_log(log, found.plan)
+    if spectrum is None or found.plan.cutoff_hz is None:
+        return found
+    highest, old = _QUARTER * spectrum.rate_hz, found.plan.cutoff_hz
+    cutoff = min(highest, _clear_of_noise(spectrum, np.array(found.plan.speed_thresholds)))
+    why = {key: reason for key, reason in found.why.items() if key != ATTENUATION}
+    if rounded(cutoff) <= old:
+        return replace(found, why=why)
+    limit = (
+        "a quarter of the rate"
+        if cutoff == highest
+        else "as far as noise leaves the speeds that are used their sign"
+    )
+    reason = (
+        f"The cut-off is {rounded(cutoff):g} Hz, {limit}: instruments keep the positions' noise out of the "
+        "parameters, and a filter nearer to the motion blurs it where friction reverses (for least squares "
+        f"{old:g} Hz would be suggested)."
+    )
+    why = {"cutoff_hz": reason, **{key: why[key] for key in why if key != "cutoff_hz"}}
+    return Suggestion(replace(found.plan, cutoff_hz=rounded(cutoff)), why, found.facts)
+
+
+def _clear_of_noise(spectrum: PositionSpectrum, thresholds: FloatArray) -> float:
+    """Highest cut-off [Hz] at which every axis' least speed stands clear of noise; infinite without any."""
+    asked = thresholds > 0
+    floor = np.median(spectrum.density[spectrum.frequency >= _TOP * spectrum.frequency[-1]], axis=0)
+    noise = thresholds[asked] / _NOISES
+    limits = np.cbrt(3.0 * noise**2 / np.maximum((2.0 * np.pi) ** 2 * floor[asked], 1e-300))
+    return float(np.min(limits, initial=np.inf))
 
 
 def _for_short(log: Log) -> Suggestion:

@@ -8,6 +8,7 @@ from typing import Any
 
 from dynid.checks import VERDICTS, DataCheck
 from dynid.core.finding import Finding, Level, Name, gravest_first, worst_level
+from dynid.logs.log import Log
 from dynid.preparation.motion import Motion
 from dynid.validation.numbers import plain
 
@@ -85,16 +86,16 @@ class UsedLog:
 
 
 def used_logs(
-    checks: Iterable[DataCheck], motions: Sequence[Motion], use: str = "fit"
+    checks: Iterable[DataCheck], used: Sequence[Log | Motion], use: str = "fit"
 ) -> tuple[UsedLog, ...]:
     """Checks of logs with what became of the logs.
 
     Args:
         checks: as ``check_log`` gives them.
-        motions: what was made of the logs; parts of a log are called "name (part)".
+        used: the logs as they were used, or what was made of them; parts of a log are called "name (part)".
         use: "fit" or "validation".
     """
-    mended = [m.name for m in motions if any(step.name.startswith("repair") for step in m.history)]
+    mended = [one.name for one in used if any(step.name.startswith("repair") for step in one.history)]
 
     def repaired(log: str) -> bool:
         return any(name == log or name.startswith(f"{log} (") for name in mended)

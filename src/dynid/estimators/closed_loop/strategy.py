@@ -230,6 +230,11 @@ class LoopStrategy(Strategy):
         """
 
     @property
+    def simulates(self) -> bool:
+        """It does."""
+        return True
+
+    @property
     def linear(self) -> Strategy:
         """The step: motions of a solved problem are simulated already."""
         return self.step

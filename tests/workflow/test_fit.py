@@ -13,8 +13,9 @@ from dynid.estimators import WLS
 from dynid.logs.log import Log
 from dynid.model.load import load_robot
 from dynid.preparation.preparation import Preparation
-from dynid.workflow.document import document_of
-from dynid.workflow.fit import fit_logs, split_log
+from dynid.workflow.fit import fit
+from dynid.workflow.result import document_of
+from dynid.workflow.usable_log import split_log
 from support.motions import base_truth, fourier_motion, simulated
 
 ROBOT = load_robot("scara")
@@ -32,9 +33,7 @@ def log_of(seed: int, seconds: float = 20.0, noise: float = 0.01) -> Log:
 
 def test_the_truth_is_found_and_confirmed_on_unseen_motion() -> None:
     told: list[str] = []
-    result = fit_logs(
-        ROBOT, [log_of(1), log_of(2)], WLS(), plan=PLAN, unseen=[log_of(3)], progress=told.append
-    )
+    result = fit(ROBOT, [log_of(1), log_of(2)], WLS(), plan=PLAN, validate=[log_of(3)], progress=told.append)
     error = np.abs(result.estimate.values - TRUTH) / result.estimate.sigma
     assert np.mean(error < 3) > 0.8
     assert result.unseen is not None
@@ -50,7 +49,7 @@ def test_the_truth_is_found_and_confirmed_on_unseen_motion() -> None:
 
 
 def test_a_plan_is_suggested_with_its_reasons() -> None:
-    result = fit_logs(ROBOT, [log_of(1)], WLS())
+    result = fit(ROBOT, [log_of(1)], WLS())
     assert result.suggestion is not None
     assert result.suggestion.reasons
     assert result.plan == result.suggestion.plan
@@ -58,7 +57,7 @@ def test_a_plan_is_suggested_with_its_reasons() -> None:
 
 
 def test_a_split_log_is_validated_on_its_rest() -> None:
-    result = fit_logs(ROBOT, [log_of(1)], WLS(), plan=PLAN, split=0.7)
+    result = fit(ROBOT, [log_of(1)], WLS(), plan=PLAN, split=0.7)
     assert result.unseen is not None
     first, rest = split_log(log_of(1), 0.7)
     assert first.samples + rest.samples == log_of(1).samples
@@ -74,9 +73,9 @@ def test_an_unusable_log_stops_the_job() -> None:
         good, channels={"position": np.zeros((good.samples, 2)), "torque": good.channel("torque")}
     )
     with pytest.raises(NotTrustworthyError, match="Log 'run1' is not usable"):
-        fit_logs(ROBOT, [frozen], WLS(), plan=PLAN)
+        fit(ROBOT, [frozen], WLS(), plan=PLAN)
     with pytest.raises(DynidError, match="There is no log to fit"):
-        fit_logs(ROBOT, [], WLS())
+        fit(ROBOT, [], WLS())
 
 
 def test_defects_are_repaired_only_on_request() -> None:
@@ -85,13 +84,13 @@ def test_defects_are_repaired_only_on_request() -> None:
     position[500:503, 0] = np.nan
     broken = replace(good, channels={"position": position, "torque": good.channel("torque")})
     with pytest.raises(DynidError):
-        fit_logs(ROBOT, [broken], WLS(), plan=PLAN)
-    result = fit_logs(ROBOT, [broken], WLS(), plan=PLAN, repair=True)
+        fit(ROBOT, [broken], WLS(), plan=PLAN)
+    result = fit(ROBOT, [broken], WLS(), plan=PLAN, repair=True)
     assert result.own.judged.overall_percent < 2.0
     assert any("repair" in step.name or "interpolat" in step.name for step in result.logs[0].history)
 
 
 def test_single_keys_of_the_suggestion_can_be_replaced() -> None:
-    suggested = fit_logs(ROBOT, [log_of(1)], WLS()).plan
-    changed = fit_logs(ROBOT, [log_of(1)], WLS(), overrides={"decimation": 7}).plan
+    suggested = fit(ROBOT, [log_of(1)], WLS()).plan
+    changed = fit(ROBOT, [log_of(1)], WLS(), overrides={"decimation": 7}).plan
     assert changed == replace(suggested, decimation=7)

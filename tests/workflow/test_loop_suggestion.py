@@ -10,12 +10,14 @@ import pytest
 
 from dynid.base.find import base_of
 from dynid.estimators import DIDIM, IV, Essential, OutputError
+from dynid.estimators.strategy import Strategy
 from dynid.logs.log import Log
 from dynid.model.load import load_robot
-from dynid.preparation.suggest import suggest
+from dynid.preparation.suggest import Suggestion, suggest, suggest_for_instruments
 from dynid.simulation import Sensors, load_controller, load_reference, simulate_many
-from dynid.workflow.loop_fit import fit_loop
-from dynid.workflow.loop_plan import chosen_loop_plan, for_instruments
+from dynid.workflow.fit import fit
+from dynid.workflow.simulated_motion import SimulatedMotion
+from dynid.workflow.usable_log import UsableLog, identity_of
 
 ROBOT = load_robot("scara")
 CONTROLLER = load_controller("scara", ROBOT)
@@ -44,7 +46,8 @@ def scores(**overrides: object) -> np.ndarray:
     """(χ̂ − χ)/σ̂ of IV on every log, (logs, base)."""
     truth = base_of(ROBOT).regroup(ROBOT.parameters)
     found = [
-        fit_loop(ROBOT, [log], IV(), CONTROLLER, [REFERENCE], overrides=overrides).estimate for log in logs()
+        fit(ROBOT, [log], IV(), controller=CONTROLLER, references=[REFERENCE], overrides=overrides).estimate
+        for log in logs()
     ]
     return np.array([(e.values - truth) / e.sigma for e in found])
 
@@ -63,8 +66,13 @@ def test_the_suggested_preparation_does_not_bias_iv() -> None:
 
 def test_longer_differences_get_centred_torques_too() -> None:
     short, longer = (
-        fit_loop(
-            ROBOT, logs()[:1], IV(), CONTROLLER, [REFERENCE], overrides={"difference_points": points}
+        fit(
+            ROBOT,
+            logs()[:1],
+            IV(),
+            controller=CONTROLLER,
+            references=[REFERENCE],
+            overrides={"difference_points": points},
         ).estimate
         for points in (3, 7)
     )
@@ -75,7 +83,7 @@ def test_the_cut_off_goes_up_as_far_as_noise_lets_it() -> None:
     rate, found = 1 / REFERENCE.sample_time, {}
     for noise in (0.0, NOISE, 5 * NOISE):
         log = logs(noise, 1)[0]
-        found[noise] = for_instruments(log)
+        found[noise] = suggest_for_instruments(log)
         assert found[noise].plan.speed_thresholds == suggest(log).plan.speed_thresholds
         assert found[noise].plan.decimation == suggest(log).plan.decimation
     cutoffs = [s.plan.cutoff_hz for s in found.values()]
@@ -88,25 +96,33 @@ def test_the_cut_off_goes_up_as_far_as_noise_lets_it() -> None:
     assert 2 * np.pi * np.sqrt(density * cutoffs[1] ** 3 / 3) == pytest.approx(least / 5, rel=0.2)
 
 
+def suggested(log: Log, strategy: Strategy) -> Suggestion:
+    used = UsableLog(log, identity_of(log), reference=REFERENCE)
+    return SimulatedMotion(CONTROLLER).suggestion([used], strategy)
+
+
 @pytest.mark.parametrize("strategy", [DIDIM(), OutputError()])
 def test_methods_that_simulate_the_motion_keep_the_band_of_the_reference(
     strategy: DIDIM | OutputError,
 ) -> None:
     log = logs()[0]
     followed = replace(log, channels={**log.channels, "position": REFERENCE.q})
-    plan, _ = chosen_loop_plan([log], [REFERENCE], strategy, None, {})
+    plan = suggested(log, strategy).plan
     assert plan == suggest(followed).plan
     torques = replace(log, channels={"torque": log.channel("torque")})
-    assert chosen_loop_plan([torques], [REFERENCE], strategy, None, {})[0] == plan
+    assert suggested(torques, strategy).plan == plan
 
 
 def test_the_user_s_plan_and_keys_come_first() -> None:
     log = logs()[0]
-    wide = chosen_loop_plan([log], [REFERENCE], Essential(IV()), None, {})[0]
-    assert wide == for_instruments(log).plan
-    plan, suggestion = chosen_loop_plan([log], [REFERENCE], IV(), None, {"cutoff_hz": 12.0})
-    assert plan == replace(wide, cutoff_hz=12.0)
+    wide = suggested(log, Essential(IV())).plan
+    assert wide == suggest_for_instruments(log).plan
+    given = {"controller": CONTROLLER, "references": [REFERENCE]}
+    found = fit(ROBOT, [log], IV(), overrides={"cutoff_hz": 12.0}, **given)
+    assert found.plan == replace(wide, cutoff_hz=12.0)
+    suggestion = found.suggestion
     assert suggestion is not None
     assert suggestion.why["cutoff_hz"] == f"cutoff_hz is 12 Hz as given (suggested: {wide.cutoff_hz:g} Hz)."
     assert not any("The cut-off is" in reason for reason in suggestion.reasons)
-    assert chosen_loop_plan([log], [REFERENCE], IV(), wide, {}) == (wide, None)
+    whole = fit(ROBOT, [log], IV(), plan=wide, **given)
+    assert (whole.plan, whole.suggestion) == (wide, None)

@@ -18,12 +18,13 @@ from dynid.preparation.preparation import Preparation
 from dynid.results.load import load_result
 from dynid.results.save import save_result
 from dynid.simulation import PID, Controller, Reference, Sensors, Sines, Velocity, load_controller, simulate
-from dynid.workflow import loop_held
-from dynid.workflow.document import document_of
-from dynid.workflow.fit import FitResult
-from dynid.workflow.loop_fit import fit_loop
-from dynid.workflow.loop_held import replayed
-from dynid.workflow.saved_loop import validate_replayed
+from dynid.validation.model import Model
+from dynid.workflow import simulated_motion
+from dynid.workflow.fit import fit
+from dynid.workflow.result import FitResult, document_of
+from dynid.workflow.simulated_motion import SimulatedMotion
+from dynid.workflow.usable_log import UsableLog, identity_of
+from dynid.workflow.validate import validate
 
 ROBOT = load_robot("scara")
 CONTROLLER = load_controller("scara", ROBOT)
@@ -52,7 +53,7 @@ def other() -> Log:
 
 def fitted(unseen: Log) -> FitResult:
     """DIDIM with one log held out."""
-    return fit_loop(ROBOT, [log("own", 0.1)], DIDIM(), CONTROLLER, unseen=[unseen])
+    return fit(ROBOT, [log("own", 0.1)], DIDIM(), controller=CONTROLLER, validate=[unseen])
 
 
 def test_a_log_under_another_law_is_told_first() -> None:
@@ -77,10 +78,10 @@ def test_a_log_under_the_law_is_not() -> None:
 def test_a_saved_result_says_the_same(tmp_path: Path) -> None:
     result = fitted(log("new", 0.9))
     folder = save_result(tmp_path / "out", result.estimate, document_of(result, {}), "", trails=result.trails)
-    proof = validate_replayed(load_result(folder), [other()], CONTROLLER)
+    proof = validate(load_result(folder), [other()], controller=CONTROLLER)
     assert proof.validation.verdict.findings[0].sentence.startswith(f"{LAWLESS} 'other'")
     blind = replace(other(), channels={k: v for k, v in other().channels.items() if k != "position"})
-    told = validate_replayed(load_result(folder), [blind], CONTROLLER).validation.verdict
+    told = validate(load_result(folder), [blind], controller=CONTROLLER).validation.verdict
     assert LAWLESS not in told.findings[0].sentence  # without positions nothing can be said about the law
 
 
@@ -96,11 +97,12 @@ def test_a_log_cut_out_of_a_longer_run_starts_with_its_integrals(monkeypatch: py
     base = base_of(ROBOT)
 
     def miss() -> float:
-        values = base.regroup(ROBOT.parameters)
-        (motion,) = replayed(base, values, [made], law, [rest], Preparation(), None).motions
+        model = Model(ROBOT, base, base.regroup(ROBOT.parameters))
+        used = UsableLog(made, identity_of(made), reference=rest)
+        (motion,) = SimulatedMotion(law).unseen(model, [used], Preparation()).motions
         first = made.samples - motion.samples
         return float(np.abs(motion.q - made.channel("position")[first:]).max())
 
     found = miss()
-    monkeypatch.setattr(loop_held, "remembering", lambda problem, memories: problem)
+    monkeypatch.setattr(simulated_motion, "remembering", lambda problem, memories: problem)
     assert found < 0.2 * miss()

@@ -1,0 +1,123 @@
+"""What the main job yields: a judged model, with all that was used and found on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from dynid.checks import DataCheck
+from dynid.core.finding import Finding
+from dynid.estimators.estimate import Estimate
+from dynid.estimators.strategy import Strategy
+from dynid.logs.log import Log
+from dynid.model.robot import Robot
+from dynid.preparation.motion import Motion
+from dynid.preparation.preparation import Preparation
+from dynid.preparation.suggest import Suggestion
+from dynid.preparation.trail import Trail, trails_of
+from dynid.report.document import build_document
+from dynid.results.view import ResultView
+from dynid.validation.cross import cross_validate, experiment_stability
+from dynid.validation.model import Model, as_model
+from dynid.validation.validation import Validation
+from dynid.workflow.proof import Proof
+from dynid.workflow.usable_log import LogIdentity
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FitResult(ResultView):
+    """What ``fit`` yields.
+
+    Args:
+        robot: the robot.
+        logs: logs of the fit, joint side, as they were prepared.
+        checks: the data check of each log of the fit.
+        suggestion: why the preparation is what it is; None when the user gave it.
+        plan: preparation used.
+        motions: prepared or simulated motions of the fit.
+        strategy: the estimator.
+        estimate: parameters with their doubt.
+        own: prediction of the fit's own motions.
+        proof: prediction of motion that was not used; None when there is none.
+        concerns: what was noticed about the parameters beside all that.
+        identities: what tells the logs of the fit from others.
+        loop: the control law as TOML and the accuracy of the simulation, where there is one.
+    """
+
+    robot: Robot
+    logs: tuple[Log, ...]
+    checks: tuple[DataCheck, ...]
+    suggestion: Suggestion | None
+    plan: Preparation
+    motions: tuple[Motion, ...]
+    strategy: Strategy
+    estimate: Estimate
+    own: Validation
+    proof: Proof | None = None
+    concerns: tuple[Finding, ...] = ()
+    identities: tuple[LogIdentity, ...] = ()
+    loop: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def unseen(self) -> Validation | None:
+        """Prediction of motion that was not used; None when there is none."""
+        return None if self.proof is None else self.proof.validation
+
+    @property
+    def trails(self) -> tuple[Trail, ...]:
+        """Where the robot went, to recognise the motion later."""
+        return trails_of(self.motions)
+
+    def __repr__(self) -> str:
+        """Robot, method, number of parameters and errors."""
+        kept, base = int(self.estimate.kept.sum()), len(self.estimate.values)
+        lines = [
+            f"FitResult of {self.robot.name} by {type(self.strategy).__name__}: {kept} of {base} base "
+            f"parameters from {', '.join(log.name for log in self.logs[:3])}"
+            + (f" and {len(self.logs) - 3} more logs" if len(self.logs) > 3 else ""),
+            f"  its own motion: {self.own.judged.overall_percent:.3g} % of the torque missed",
+        ]
+        if self.unseen is not None:
+            lines.append(f"  {self.unseen.verdict.sentence}")
+        return "\n".join([*lines, *(f"  {concern.level.word}: {concern.text}" for concern in self.concerns)])
+
+    @cached_property
+    def document(self) -> Mapping[str, Any]:
+        """Everything the report shows, ready for JSON."""
+        return document_of(self, {})
+
+    @property
+    def model(self) -> Model:
+        """What predicts torques."""
+        return as_model(self.estimate)
+
+
+def document_of(result: FitResult, run: Mapping[str, Any]) -> dict[str, Any]:
+    """Everything the report shows, ready for JSON.
+
+    Args:
+        result: the finished fit.
+        run: how it was run: the command line, its options, the files it read.
+    """
+    several = len(result.estimate.problem.experiments) > 1
+    # A method that simulates has put simulated motions into the problem: its linear step compares them.
+    problem, strategy = result.estimate.problem, result.strategy.linear
+    reasons = list(result.suggestion.reasons) if result.suggestion else ["given by the user"]
+    kept = {"preparation_reasons": reasons, "fitted": [log.to_dict() for log in result.identities]}
+    proof = result.proof
+    return build_document(
+        result.estimate,
+        result.motions,
+        result.plan,
+        result.own,
+        validation=None if proof is None else proof.validation,
+        validation_motions=() if proof is None else proof.motions,
+        checks=result.checks,
+        validation_checks=() if proof is None else proof.checks,
+        concerns=result.concerns,
+        stability=experiment_stability(problem, strategy) if several else None,
+        cross=cross_validate(problem, strategy).to_dict() if several else None,
+        run={**run, **kept, **result.loop},
+    )

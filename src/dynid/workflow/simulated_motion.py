@@ -1,0 +1,224 @@
+"""Motion by simulation of the closed loop: torques, references and the control law."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynid.core.errors import DynidError, NotTrustworthyError
+from dynid.core.finding import Finding, Level, Name, gravest_first
+from dynid.estimators.closed_loop.iv import IV
+from dynid.estimators.closed_loop.law_checks import check_law
+from dynid.estimators.closed_loop.output_error import OutputError
+from dynid.estimators.closed_loop.strategy import Gains, measured_starts, remembering, transient
+from dynid.estimators.essential import Essential
+from dynid.estimators.estimate import Estimate
+from dynid.estimators.identification import identify
+from dynid.estimators.strategy import Strategy
+from dynid.logs.log import Log
+from dynid.model.robot import Robot
+from dynid.preparation.motion import Motion
+from dynid.preparation.preparation import Preparation
+from dynid.preparation.prepare import prepare
+from dynid.preparation.suggest import Suggestion, suggest, suggest_for_instruments
+from dynid.problem.closed_loop import LoopProblem, build_loop_problem
+from dynid.problem.replay import LoopModel, replay
+from dynid.simulation.controller import Controller
+from dynid.simulation.controller_file import controller_to_toml
+from dynid.simulation.reference import Reference, reference_of_log
+from dynid.simulation.setup import Accuracy
+from dynid.validation.model import Model
+from dynid.validation.validate import validate
+from dynid.validation.validation import Validation
+from dynid.validation.verdict import Verdict
+from dynid.workflow.motion_source import MotionSource, Progress, UnseenMotion, longest_log
+from dynid.workflow.usable_log import UsableLog
+
+FloatArray = NDArray[np.float64]
+CONTROLLER, ACCURACY = "controller", "accuracy"
+"""Keys under which a result keeps the control law and how it was simulated."""
+
+
+@dataclass(frozen=True, eq=False)
+class SimulatedMotion(MotionSource):
+    """The robot simulated along the reference under its control law.
+
+    Args:
+        controller: the law the robot ran under.
+        accuracy: friction model and integration.
+    """
+
+    controller: Controller
+    accuracy: Accuracy = field(default_factory=Accuracy)
+    torques_suffice: ClassVar[bool] = True
+    regresses: ClassVar[bool] = False
+
+    def suggestion(self, logs: Sequence[UsableLog], strategy: Strategy) -> Suggestion:
+        """From the measured positions where those are used (IV), else from the band of the reference."""
+        used = longest_log(logs)
+        if isinstance(_inner(strategy), IV) and "position" in used.log.channels:
+            return suggest_for_instruments(used.log)
+        return suggest(_following(used.log, _reference_of(used)))
+
+    def estimate(
+        self,
+        robot: Robot,
+        logs: Sequence[UsableLog],
+        plan: Preparation,
+        strategy: Strategy,
+        progress: Progress,
+    ) -> tuple[Estimate, tuple[Motion, ...]]:
+        """Simulate and identify, by turns."""
+        measured = all("position" in used.log.channels for used in logs)
+        inner = _inner(strategy)
+        progress("simulating and identifying")
+        problem = build_loop_problem(
+            robot,
+            [used.log for used in logs],
+            self.controller,
+            [_reference_of(used) for used in logs],
+            plan,
+            motions=[prepare(used.log, plan) for used in logs] if measured else None,
+            starts=[_start_of(used) for used in logs]
+            if isinstance(inner, OutputError) and inner.open_loop
+            else None,
+            accuracy=self.accuracy,
+        )
+        estimate = identify(problem, strategy)
+        return estimate, estimate.problem.motions or ()
+
+    def unseen(self, model: Model, logs: Sequence[UsableLog], plan: Preparation) -> UnseenMotion:
+        """Simulate the model along the references, with the measured torques.
+
+        Where a log has positions, the law is asked first whether it made the torques of the log.
+
+        Raises:
+            NotTrustworthyError: when the simulation fails.
+        """
+        problem = build_loop_problem(
+            model.robot,
+            [used.log for used in logs],
+            self.controller,
+            [_reference_of(used) for used in logs],
+            plan,
+            accuracy=self.accuracy,
+            base=model.base,
+        )
+        found = [check_law(replace(problem, experiments=(e,))) for e in problem.experiments]
+        pairs = zip(problem.experiments, (f.outcome for f in found), strict=True)
+        mismatches = tuple((e.name, outcome) for e, outcome in pairs if outcome is not None)
+        memories = [m for f in found for m in f.memories]
+        # Integrals belong to the state in which they were found: both are taken from the log, or neither.
+        own = any(m is not None and len(m.values) for m in memories)
+        known = remembering(measured_starts(problem), memories) if own else problem
+        try:
+            return UnseenMotion(_simulated(known, model.values), mismatches)
+        except NotTrustworthyError as error:
+            if not mismatches:
+                raise
+            name, law = mismatches[0]
+            raise NotTrustworthyError(
+                f"The control law does not hold on validation log {name!r}. {law.text} {error}"
+            ) from error
+
+    def conclusion(
+        self,
+        found: Validation,
+        unseen: UnseenMotion,
+        model: Model,
+        logs: Sequence[UsableLog],
+        plan: Preparation,
+    ) -> Validation:
+        """Say where the law does not hold, or where the robot did not move as it was simulated."""
+        notes = _pushed_robot(found, model, [used.log for used in logs], plan)
+        findings = gravest_first((*found.verdict.findings, *notes))
+        verdict = replace(found.verdict, findings=findings)
+        if unseen.mismatches:
+            verdict = _with_mismatch(verdict, unseen.mismatches)
+        return replace(found, verdict=verdict)
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """The law as the text of a controller file, None of a Python function, and how it was simulated."""
+        try:
+            text = controller_to_toml(self.controller)
+        except DynidError:
+            text = None
+        return {CONTROLLER: text, ACCURACY: asdict(self.accuracy)}
+
+
+def _inner(strategy: Strategy) -> Strategy:
+    return strategy.strategy if isinstance(strategy, Essential) else strategy
+
+
+def _reference_of(used: UsableLog) -> Reference:
+    return reference_of_log(used.log) if used.reference is None else used.reference
+
+
+def _start_of(used: UsableLog) -> tuple[FloatArray, FloatArray] | None:
+    """Where the robot started: the first measured position, at the speed of the reference.
+
+    None where a log does not begin with its reference; the method says what it misses.
+    """
+    log, reference = used.log, _reference_of(used)
+    together = abs(log.time[0] - reference.start) < reference.sample_time / 2
+    if not together or "position" not in log.channels:
+        return None
+    assert reference.qd is not None  # a reference fills it in
+    return log.channel("position")[0], reference.qd[0]
+
+
+def _following(log: Log, reference: Reference) -> Log:
+    """The log with its reference in place of the positions, for the spectrum of the motion."""
+    q = np.column_stack([np.interp(log.time, reference.time, column) for column in reference.q.T])
+    return replace(log, channels={**log.channels, "position": q})
+
+
+def _simulated(problem: LoopProblem, values: FloatArray) -> tuple[Motion, ...]:
+    """Where the start is not known, the loop's transient is left out."""
+    trim = transient(None, Gains(problem.controller, None), problem)
+    model = LoopModel(problem.robot, problem.base, values)
+    found = replay(problem, model, problem.controller, trim)
+    if not found.outcome.trustworthy:
+        raise NotTrustworthyError(f"The unseen motion cannot be simulated: {found.outcome.text}")
+    return found.motions
+
+
+def _pushed_robot(
+    found: Validation, model: Model, logs: Sequence[Log], plan: Preparation
+) -> tuple[Finding, ...]:
+    """A note where a model fails along the simulated motion, but not along the measured one."""
+    if found.trustworthy or not all("position" in log.channels for log in logs):
+        return ()
+    measured = validate(model, [prepare(log, plan) for log in logs], plan)
+    if not measured.trustworthy:
+        return ()
+    return (
+        Finding(
+            Name.PUSHED_FROM_OUTSIDE,
+            Level.NOTE,
+            f"Along the measured positions the model misses only {measured.judged.overall_percent:.3g} % of "
+            "the torque: the robot did not move as it was simulated. Something else pushed it, or law or "
+            "reference are not those of the log; that is no sign against the parameters.",
+        ),
+    )
+
+
+def _with_mismatch(verdict: Verdict, mismatches: Sequence[tuple[str, Finding]]) -> Verdict:
+    """A verdict that says first that the law does not hold on some logs."""
+    names = ", ".join(repr(name) for name, _ in mismatches)
+    logs = f"log{'s' * (len(mismatches) > 1)} {names}"
+    _, worst = mismatches[0]
+    law = Finding(
+        Name.CONTROL_LAW_MISMATCH,
+        Level.CARE if verdict.trustworthy else Level.FAIL,
+        f"The control law does not hold on validation {logs}, so a simulation under it proves nothing "
+        f"about the parameters, good or bad. {worst.sentence}",
+        worst.remedy,
+    )
+    sentence = f"The control law does not hold on {logs}, so this proves nothing. {verdict.sentence}"
+    return Verdict(sentence, gravest_first((law, *verdict.findings)))

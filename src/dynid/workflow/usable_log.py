@@ -1,0 +1,252 @@
+"""Logs at the door: brought to the joint side, recognised, checked, repaired on request, or refused."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from dynid.base.find import base_of
+from dynid.checks import DataCheck, check_log, repair_log
+from dynid.core.errors import DynidError, NotTrustworthyError
+from dynid.core.finding import Finding, Level, Name
+from dynid.logs.convert import to_joint_side
+from dynid.logs.log import Log, Step
+from dynid.logs.spool import blocks
+from dynid.model.robot import Robot
+
+if TYPE_CHECKING:
+    from dynid.simulation.reference import Reference
+
+_NEEDED = ("position", "torque")
+
+
+@dataclass(frozen=True)
+class LogIdentity:
+    """What tells a log from others: the same data under two names is one log.
+
+    Args:
+        name: name of the experiment.
+        samples: how many it has; None where an earlier version of dynid did not know.
+        data: SHA-256 of its positions and torques, joint side and before any repair; None likewise.
+        files: SHA-256 of the files it came from.
+    """
+
+    name: str
+    samples: int | None
+    data: str | None
+    files: tuple[str, ...]
+
+    def same_log(self, other: LogIdentity) -> bool:
+        """Whether both hold the same data, or come from the same files."""
+        return (self.data is not None and self.data == other.data) or bool(
+            self.files and set(self.files) == set(other.files)
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return asdict(self) | {"files": list(self.files)}
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> LogIdentity:
+        """Read back what ``to_dict`` wrote."""
+        files = tuple(str(file) for file in content["files"])
+        return cls(str(content["name"]), content["samples"], content["data"], files)
+
+
+@dataclass(frozen=True, eq=False)
+class UsableLog:
+    """A log that may be used.
+
+    Args:
+        log: joint side, repaired if asked for.
+        identity: what it was before any repair.
+        check: what was found, repaired defects included; None where there are no positions to check.
+        reference: what the controller followed; None to take the log's own.
+        fitted: whether a log kept for validation is one of the fit's own.
+    """
+
+    log: Log
+    identity: LogIdentity
+    check: DataCheck | None = None
+    reference: Reference | None = None
+    fitted: bool = False
+
+
+def identity_of(log: Log) -> LogIdentity:
+    """The identity of a log.
+
+    Args:
+        log: joint side, before any repair.
+    """
+    digest = hashlib.sha256()
+    for name in _NEEDED:
+        if name in log.channels:
+            for rows in blocks(log.samples):
+                digest.update(log.channels[name][rows].data)
+    return LogIdentity(log.name, log.samples, digest.hexdigest(), tuple(s.sha256 for s in log.sources))
+
+
+def logs_to_fit(
+    robot: Robot,
+    logs: Sequence[Log],
+    references: Sequence[Reference] | None = None,
+    *,
+    repair: bool = False,
+    torques_suffice: bool = False,
+) -> tuple[UsableLog, ...]:
+    """Check the logs of a fit.
+
+    Args:
+        robot: the robot.
+        logs: motor or joint side.
+        references: what the controller followed, one per log; their own when None.
+        repair: whether repairable defects are repaired.
+        torques_suffice: whether logs without positions are taken as they are.
+
+    Raises:
+        DynidError: when there is none, or one is given twice.
+        NotTrustworthyError: when one is not usable.
+    """
+    if not logs:
+        raise DynidError("There is no log to fit; give at least one.")
+    joint_side = [to_joint_side(log, robot) for log in logs]
+    identities = [identity_of(log) for log in joint_side]
+    _refuse_duplicates(identities)
+    given = [None] * len(logs) if references is None else references
+    return tuple(
+        _used(log, robot, identity, reference, repair, torques_suffice, "fit")
+        for log, identity, reference in zip(joint_side, identities, given, strict=True)
+    )
+
+
+def logs_to_validate(
+    robot: Robot,
+    logs: Sequence[Log],
+    fitted: Sequence[LogIdentity],
+    references: Sequence[Reference] | None = None,
+    *,
+    repair: bool = False,
+    torques_suffice: bool = False,
+) -> tuple[UsableLog, ...]:
+    """Check logs kept for validation, and ask whether they are those of the fit.
+
+    Args:
+        robot: the robot.
+        logs: motor or joint side.
+        fitted: the logs of the fit.
+        references: as in ``logs_to_fit``, and likewise the following.
+        repair: whether repairable defects are repaired.
+        torques_suffice: whether logs without positions are taken as they are.
+
+    Raises:
+        NotTrustworthyError: when one is not usable.
+    """
+    given = [None] * len(logs) if references is None else references
+    held = []
+    for log, reference in zip(logs, given, strict=True):
+        joint_side = to_joint_side(log, robot)
+        identity = identity_of(joint_side)
+        used = _used(joint_side, robot, identity, reference, repair, torques_suffice, "validation")
+        held.append(replace(used, fitted=any(identity.same_log(own) for own in fitted)))
+    return tuple(held)
+
+
+def split_logs(
+    robot: Robot, logs: Sequence[UsableLog], share: float
+) -> tuple[tuple[UsableLog, ...], tuple[UsableLog, ...]]:
+    """The first share of every log, for the fit, and the rests, for validation.
+
+    Args:
+        robot: the robot.
+        logs: the logs of a fit.
+        share: between 0 and 1.
+    """
+    parts = [split_log(used.log, share) for used in logs]
+    first = [replace(used, log=part) for used, (part, _) in zip(logs, parts, strict=True)]
+    rest = []
+    for used, (_, part) in zip(logs, parts, strict=True):
+        check = None if used.check is None else _usable(part, robot, False, "validation")[1]
+        rest.append(replace(used, log=part, check=check))
+    return tuple(first), tuple(rest)
+
+
+def split_log(log: Log, share: float) -> tuple[Log, Log]:
+    """The first share of a log and the rest."""
+    if not 0 < share < 1:
+        raise DynidError(f"The share of the log to fit is {share:g}; it must lie between 0 and 1.")
+    cut = int(log.samples * share)
+
+    def part(name: str, rows: slice) -> Log:
+        step = Step("split", {"share": share, "part": name})
+        return log.part(rows).changed(step, name=f"{log.name} ({name})")
+
+    return part(f"first {share:.0%}", slice(0, cut)), part(f"last {1 - share:.0%}", slice(cut, None))
+
+
+def _used(
+    log: Log,
+    robot: Robot,
+    identity: LogIdentity,
+    reference: Reference | None,
+    repair: bool,
+    torques_suffice: bool,
+    use: str,
+) -> UsableLog:
+    if torques_suffice and "position" not in log.channels:
+        return UsableLog(log, identity, None, reference)
+    usable, check = _usable(log, robot, repair, use)
+    return UsableLog(usable, identity, check, reference)
+
+
+def _usable(log: Log, robot: Robot, repair: bool, use: str) -> tuple[Log, DataCheck]:
+    """A log as it may be used, repaired if asked for, and what was found in it.
+
+    Raises:
+        NotTrustworthyError: when the log is not usable, or holds garbage that was not repaired.
+    """
+    base = base_of(robot).columns
+    found = check_log(log, robot, base)
+    if not repair or not found.defects:
+        _refuse_unusable(log, found, use)
+        return log, found
+    mended = repair_log(log)
+    left = check_log(mended, robot, base)
+    _refuse_unusable(mended, left, use)
+    known = {_kind(finding) for finding in left.findings}
+    gone = [f for f in found.findings if f.repairable and _kind(f) not in known]
+    # The report shows what was found; what counts is what is left of it.
+    return mended, replace(left, verdict=found.verdict, findings=(*gone, *left.findings))
+
+
+def _kind(finding: Finding) -> tuple[Name, str, int | None]:
+    return finding.name, finding.where.channel, finding.where.axis
+
+
+def _refuse_unusable(log: Log, check: DataCheck, use: str) -> None:
+    """Stop at a log that the data check calls not usable, or that must be repaired first."""
+    title = "Validation log" if use == "validation" else "Log"
+    if check.verdict == "not usable":
+        worst = [finding.sentence for finding in check.findings if finding.level is Level.FAIL]
+        raise NotTrustworthyError(
+            f"{title} {log.name!r} is not usable: {' '.join(worst[:3])} See dynid check for all findings."
+        )
+    wild = [
+        f.sentence for f in check.findings if f.name is Name.GARBAGE_VALUES and f.where.channel in _NEEDED
+    ]
+    if wild:
+        raise NotTrustworthyError(
+            f"{title} {log.name!r} holds garbage: {' '.join(wild[:3])} Repair it (--repair)."
+        )
+
+
+def _refuse_duplicates(logs: Sequence[LogIdentity]) -> None:
+    """Stop where a log is given twice: counted twice, it would make σ too small by √2."""
+    for k, later in enumerate(logs):
+        for first in logs[:k]:
+            if later.same_log(first):
+                raise DynidError(
+                    f"Logs {first.name!r} and {later.name!r} hold the same data; a log that counts twice "
+                    "makes standard deviations too small. Give each log once."
+                )
