@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dynid.checks.held import check_held, quantisation_step
+from dynid.checks.held import check_held
 from dynid.checks.values import log_columns
+from dynid.preparation.column import quantisation_step
 from support.logs import pendulum_log, with_channel
 
 LOG = pendulum_log()

@@ -1,8 +1,8 @@
-"""The data check: is a log fit to be fitted, and if not, why, and what to do."""
+"""The data check: is a log fit to be fitted, and if not, why, and what to do; and its repair."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,6 +19,7 @@ from dynid.checks.signs import check_signs
 from dynid.checks.stamps import check_stamps
 from dynid.checks.steps import check_smoothness, check_steps
 from dynid.checks.values import Columns, check_values, log_columns
+from dynid.core.errors import NotTrustworthyError, unknown_name
 from dynid.core.finding import Finding, Level, Name
 from dynid.logs.convert import to_joint_side
 from dynid.logs.log import Log
@@ -26,6 +27,7 @@ from dynid.model.robot import Robot
 from dynid.preparation.clock import Clock, clock_of
 from dynid.preparation.column import SAMPLED, stride
 from dynid.preparation.repair import (
+    REPAIRS,
     fill_damaged_lines,
     interpolate_spikes,
     restamp_clock,
@@ -150,3 +152,37 @@ def _long_log(log: Log, motion: LightMotion) -> Checked:
     )
     remedy = "Check other parts of it as logs of their own."
     return Checked((Finding(Name.LONG_LOG, Level.NOTE, sentence, remedy),))
+
+
+def repair_log(log: Log, defects: Iterable[str] | None = None) -> Log:
+    """Repair defects of a log; each repair becomes a step of its history.
+
+    Args:
+        log: the log.
+        defects: names of the defects to repair, of ``REPAIRS``; all repairable ones that it has when None.
+
+    Raises:
+        UnknownNameError: for a defect that no repair is for.
+        NotTrustworthyError: when a defect asked for is too bad to be repaired.
+    """
+    wanted = None if defects is None else tuple(defects)
+    for name in wanted or ():
+        if name not in REPAIRS:
+            raise unknown_name("repair", name, [known.value for known in REPAIRS])
+    findings = _repairable_findings(log)
+    for name, repair in REPAIRS.items():
+        here = [finding for finding in findings if finding.name is name]
+        if not here or (wanted is not None and name not in wanted):
+            continue
+        if any(finding.repairable for finding in here):
+            log = repair(log)
+            findings = _repairable_findings(log)  # one repair may mend or show another defect
+        elif wanted is not None:
+            raise NotTrustworthyError(f"Log {log.name!r} cannot be repaired: {here[0].text}")
+    return log
+
+
+def _repairable_findings(log: Log) -> tuple[Finding, ...]:
+    columns = log_columns(log)
+    parts = (check_stamps(log, clock_of(log)), check_values(log, columns), check_steps(log, columns))
+    return tuple(finding for part in parts for finding in part.findings)

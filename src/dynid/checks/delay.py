@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.checks.data_check import Checked
-from dynid.checks.explained import TorqueColumns, unexplained
+from dynid.checks.explained import TorqueColumns, unexplained_squares
 from dynid.checks.light_motion import LightMotion
 from dynid.core.finding import Finding, Level, Name, Where
 
@@ -83,7 +83,7 @@ def check_delay(
         return Checked()
     step = max(1, widest // rules.shifts)
     shifts = np.arange(-(widest // step), widest // step + 1) * step
-    squares = unexplained(motion, columns, shifts)
+    squares = unexplained_squares(motion, columns, shifts)
     # Axes that no shift explains say nothing; the others count by how well they are explained.
     least = np.min(squares, axis=0)
     counts = np.flatnonzero(least < rules.explained**2)

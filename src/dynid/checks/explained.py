@@ -90,7 +90,7 @@ def visible_sizes(columns: FloatArray) -> FloatArray:
     return np.where(sizes > _VISIBLE * sizes.max(initial=0.0), sizes, 0.0)
 
 
-def unexplained(
+def unexplained_squares(
     motion: LightMotion, columns: Sequence[TorqueColumns], shifts: NDArray[np.intp]
 ) -> FloatArray:
     """Squared share of each axis' torque (about its mean) that its columns do not explain, (shifts, axes).
@@ -123,7 +123,7 @@ def check_explained(
         columns: what may explain them.
         robot: whose columns they are; None for plain ones.
     """
-    shares = np.sqrt(unexplained(motion, columns, np.zeros(1, dtype=np.intp))[0]).tolist()
+    shares = np.sqrt(unexplained_squares(motion, columns, np.zeros(1, dtype=np.intp))[0]).tolist()
     still = motion.still_axes
     facts = {"unexplained_per_axis": shares, "still_axes": [axis + 1 for axis in still]}
     moving = [axis for axis in range(log.axes) if axis not in still and np.isfinite(shares[axis])]

@@ -101,7 +101,7 @@ def check_gravity(motion: LightMotion, robot: Robot, W: FloatArray) -> Checked:
     given = np.array(robot.gravity)
     size = float(np.linalg.norm(given)) or GRAVITY.earth
     ways = [sign * size * np.eye(3)[k] for k in range(3) for sign in (1, -1)] + [np.zeros(3)]
-    own, *others = fits(problem, np.array([given, *ways]))
+    own, *others = gravity_fits(problem, np.array([given, *ways]))
     best = min(others, key=lambda fit: fit.misfit)
     free = free_direction(problem, best if best.misfit < own.misfit else own)
     facts = {
@@ -173,7 +173,7 @@ def _left_alone(columns: FloatArray, y: FloatArray) -> float:
     return float(np.linalg.norm(y - unit @ x))
 
 
-def fits(problem: GravityProblem, gravities: FloatArray) -> list[GravityFit]:
+def gravity_fits(problem: GravityProblem, gravities: FloatArray) -> list[GravityFit]:
     """The best parameters for each of some gravities.
 
     Args:
@@ -209,7 +209,7 @@ def free_direction(problem: GravityProblem, start: GravityFit) -> GravityFit:
         pull -= best.basis @ (best.basis.T @ pull)
         step = np.linalg.lstsq(pull, best.left, rcond=RANK)[0]
         turned = best.g + across @ step
-        (found,) = fits(problem, (turned * size / float(np.linalg.norm(turned)))[None, :])
+        (found,) = gravity_fits(problem, (turned * size / float(np.linalg.norm(turned)))[None, :])
         if found.misfit >= best.misfit * (1 - 1e-4):
             break
         best = found

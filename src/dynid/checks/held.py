@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,25 +14,6 @@ from dynid.logs.log import Log
 from dynid.preparation.column import ColumnStatistics, run_ends
 
 FloatArray = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class GridRules:
-    """When values lie on a grid. Set on sines rounded to steps of 1e-6 to 1e-2 of their size.
-
-    Args:
-        differences: smallest differences between levels that are looked at.
-        parts: the least of them may be up to this many steps.
-        off: distance from a multiple, as a share of the step, that still meets it; by chance it is 1/4.
-        met: share of the differences that must meet the grid.
-        coarse: steps within the range, below which quantisation is seen in a fit.
-    """
-
-    differences: int = 200
-    parts: int = 64
-    off: float = 0.06
-    met: float = 0.97
-    coarse: int = 100
 
 
 @dataclass(frozen=True)
@@ -84,34 +64,9 @@ class FreezeRules:
     moves: float = 0.5
 
 
-GRID, SATURATION, FREEZE = GridRules(), SaturationRules(), FreezeRules()
-
-
-@dataclass(frozen=True)
-class Levels:
-    """What values a column takes.
-
-    Args:
-        low: the least measurement.
-        high: the largest.
-        step: quantisation; None when there is no grid.
-        known: whether there are measurements.
-    """
-
-    low: float = 0.0
-    high: float = 0.0
-    step: float | None = None
-    known: bool = False
-
-    @property
-    def span(self) -> float:
-        """Largest minus least."""
-        return self.high - self.low
-
-    @property
-    def coarse(self) -> bool:
-        """Whether there are few levels."""
-        return self.step is not None and self.span < GRID.coarse * self.step
+SATURATION, FREEZE = SaturationRules(), FreezeRules()
+_COARSE = 100
+"""Quantisation steps within the range, below which they are seen in a fit."""
 
 
 def check_held(log: Log, columns: Columns) -> Checked:
@@ -121,65 +76,33 @@ def check_held(log: Log, columns: Columns) -> Checked:
         log: the log.
         columns: what is usual in its columns.
     """
-    levels = {channel: [_levels(usual) for usual in axes] for channel, axes in columns.items()}
     findings: list[Finding] = []
-    for channel, axes in levels.items():
-        for axis, level in enumerate(axes):
-            findings += _coarse(level, channel, axis)
-            if channel in ("position", "torque") and level.span > 0:
-                findings += _saturated(log, channel, axis, level, columns[channel][axis])
-    findings += _standing_still(log, levels, columns)
-    steps = {channel: [level.step for level in axes] for channel, axes in levels.items()}
+    for channel, axes in columns.items():
+        for axis, usual in enumerate(axes):
+            findings += _coarse_quantisation(channel, axis, usual)
+            if channel in ("position", "torque") and usual.span > 0:
+                findings += _saturation(log, channel, axis, usual)
+    findings += _still_channels(log, columns)
+    steps = {channel: [usual.step for usual in axes] for channel, axes in columns.items()}
     return Checked(tuple(findings), {"quantisation": steps})
 
 
-def _levels(usual: ColumnStatistics) -> Levels:
-    if usual.least > usual.most:
-        return Levels()
-    return Levels(usual.least, usual.most, quantisation_step(usual.values), True)
+def _is_coarse(usual: ColumnStatistics) -> bool:
+    return usual.step is not None and usual.span < _COARSE * usual.step
 
 
-def quantisation_step(x: FloatArray) -> float | None:
-    """The step of a quantised signal; None when its values lie on no grid that can be seen.
-
-    Different values of a quantised signal differ by whole multiples of the step, so the least difference is
-    one of its small multiples. A grid much finer than the differences cannot be told from no grid.
-
-    Args:
-        x: one axis, finite, (samples,).
-    """
-    levels = np.unique(x)
-    if len(levels) < 3:
-        return None
-    rounding = 1e-15 * float(np.max(np.abs(levels)))
-    differences = np.sort(np.diff(levels))
-    # Sums that should meet may miss each other by rounding.
-    differences = differences[differences > 100 * rounding][: GRID.differences]
-    if len(differences) < 2:
-        return None
-    guess = differences[0] / np.arange(1, GRID.parts + 1)[:, None]
-    for count in (5, 20, 60, len(differences)):  # a longer difference makes the step sharper
-        some = differences[:count]
-        multiples = np.maximum(np.round(some / guess), 1.0)
-        guess = (multiples @ some / np.sum(multiples**2, axis=1))[:, None]
-    off = np.abs(differences - np.maximum(np.round(differences / guess), 1.0) * guess)
-    met = np.mean(off < np.maximum(GRID.off * guess, 4 * rounding), axis=1) >= GRID.met
-    found = np.flatnonzero(met & (guess[:, 0] > 50 * rounding))
-    return float(guess[found[0], 0]) if len(found) else None
-
-
-def _coarse(level: Levels, channel: str, axis: int) -> list[Finding]:
-    if level.step is None or not level.coarse or level.span == 0:
+def _coarse_quantisation(channel: str, axis: int, usual: ColumnStatistics) -> list[Finding]:
+    if usual.step is None or not _is_coarse(usual) or usual.span == 0:
         return []
     sentence = (
-        f"{channel} of axis {axis + 1} moves over {level.span / level.step:.0f} steps of {level.step:.3g} "
+        f"{channel} of axis {axis + 1} moves over {usual.span / usual.step:.0f} steps of {usual.step:.3g} "
         "only; quantisation will be seen in the fit."
     )
     remedy, place = "Move the axis further, or log with more digits.", Where(channel=channel, axis=axis + 1)
     return [Finding(Name.COARSE_QUANTISATION, Level.NOTE, sentence, remedy, place)]
 
 
-def _saturated(log: Log, channel: str, axis: int, level: Levels, usual: ColumnStatistics) -> list[Finding]:
+def _saturation(log: Log, channel: str, axis: int, usual: ColumnStatistics) -> list[Finding]:
     """Flat tops: far more samples exactly at an extreme than just below it, in runs."""
     x = log.column(channel, axis)
     good = usual.measurements(x)
@@ -188,8 +111,8 @@ def _saturated(log: Log, channel: str, axis: int, level: Levels, usual: ColumnSt
         return []
     least_speed = SATURATION.speed * usual.usual_change if channel == "position" else None
     found = []
-    for name, value, side in (("largest", level.high, 1.0), ("smallest", level.low, -1.0)):
-        stretches, samples = _flat_stretches(x, value, side, level, least_speed)
+    for name, value, side in (("largest", usual.most, 1.0), ("smallest", usual.least, -1.0)):
+        stretches, samples = _flat_stretches(x, value, side, usual, least_speed)
         if samples == 0:
             continue
         share = samples / len(x)
@@ -198,14 +121,14 @@ def _saturated(log: Log, channel: str, axis: int, level: Levels, usual: ColumnSt
             f"stretches ({100 * share:.2g} % of the log): it is saturated."
         )
         remedy = "Leave these stretches out, or record with a smaller motion; a limit hides the true value."
-        severity = Level.FAIL if share > SATURATION.fail else Level.CARE
+        level = Level.FAIL if share > SATURATION.fail else Level.CARE
         place = Where(channel=channel, axis=axis + 1, moment=f"at {value:.4g}")
-        found.append(Finding(Name.SATURATION, severity, sentence, remedy, place))
+        found.append(Finding(Name.SATURATION, level, sentence, remedy, place))
     return found
 
 
 def _flat_stretches(
-    x: FloatArray, value: float, side: float, level: Levels, least_speed: float | None
+    x: FloatArray, value: float, side: float, usual: ColumnStatistics, least_speed: float | None
 ) -> tuple[int, int]:
     """Number of flat stretches at an extreme and of their samples; zeros where that is no saturation.
 
@@ -213,11 +136,11 @@ def _flat_stretches(
         x: measurements, (samples,).
         value: the extreme.
         side: 1 for the largest value, −1 for the least.
-        level: range and grid.
+        usual: range and grid.
         least_speed: change per sample with which a stretch must begin or end; None when it may be any.
     """
     fewest = max(SATURATION.fewest, SATURATION.share * len(x))
-    edge = value - side * 1e-9 * max(level.span, abs(value))
+    edge = value - side * 1e-9 * max(usual.span, abs(value))
     at_end = x >= edge if side > 0 else x <= edge
     touches = int(np.count_nonzero(at_end))
     if touches < fewest:
@@ -231,24 +154,24 @@ def _flat_stretches(
         fast = (np.maximum(before, after) > least_speed) & (least_speed > 0)
         starts, stops = starts[fast], stops[fast]
     samples = int((stops - starts).sum())
-    step = level.step or 0.0
-    few = int(level.step is not None and level.span < SATURATION.few_steps * step)
-    border = value - side * max(SATURATION.band * level.span, SATURATION.band_steps[few] * step)
+    step = usual.step or 0.0
+    few = int(usual.step is not None and usual.span < SATURATION.few_steps * step)
+    border = value - side * max(SATURATION.band * usual.span, SATURATION.band_steps[few] * step)
     near = int(np.count_nonzero(x > border if side > 0 else x < border)) - touches
     if samples < fewest or samples < SATURATION.ratio[few] * near:
         return 0, 0
     return len(starts), samples
 
 
-def _standing_still(log: Log, levels: Mapping[str, Sequence[Levels]], columns: Columns) -> list[Finding]:
+def _still_channels(log: Log, columns: Columns) -> list[Finding]:
     """Channels that never change, or freeze while another goes on."""
-    if not {"position", "torque"} <= set(levels) or not log.axes:
+    if not {"position", "torque"} <= set(columns) or not log.axes:
         return []
-    speed = "velocity" if "velocity" in levels else "torque"
+    speed = "velocity" if "velocity" in columns else "torque"
     found: list[Finding] = []
-    for axis, (q, tau) in enumerate(zip(levels["position"], levels["torque"], strict=True)):
-        if tau.known and tau.span == 0:
-            sentence = f"torque of axis {axis + 1} is {tau.low:.4g} in every sample: the channel is stuck."
+    for axis, (q, tau) in enumerate(zip(columns["position"], columns["torque"], strict=True)):
+        if tau.least == tau.most:
+            sentence = f"torque of axis {axis + 1} is {tau.least:.4g} in every sample: the channel is stuck."
             remedy = "Check the column, or the drive's reading; without its torque the axis says nothing."
             level = Level.FAIL if q.span > 0 else Level.CARE
             place = Where(channel="torque", axis=axis + 1, moment="whole log")
@@ -259,31 +182,24 @@ def _standing_still(log: Log, levels: Mapping[str, Sequence[Levels]], columns: C
             place = Where(channel="position", axis=axis + 1, moment="whole log")
             found.append(Finding(Name.STUCK_CHANNEL, Level.CARE, sentence, remedy, place))
         else:
-            found += _frozen(log, axis, "torque", "position", levels, columns)
-            found += _frozen(log, axis, "position", speed, levels, columns)
-    if not any(q.span > 0 for q in levels["position"]):
+            found += _freeze(log, axis, "torque", "position", columns)
+            found += _freeze(log, axis, "position", speed, columns)
+    if not any(q.span > 0 for q in columns["position"]):
         sentence, remedy = "No axis moves in the whole log.", "Record a motion of the robot."
         found.append(Finding(Name.NO_MOTION, Level.FAIL, sentence, remedy, Where(channel="position")))
     return found
 
 
-def _frozen(
-    log: Log,
-    axis: int,
-    channel: str,
-    other: str,
-    levels: Mapping[str, Sequence[Levels]],
-    columns: Columns,
-) -> list[Finding]:
+def _freeze(log: Log, axis: int, channel: str, other: str, columns: Columns) -> list[Finding]:
     """The first stretch in which a channel holds one value for long while the other moves.
 
     A robot at rest keeps its position and nearly its torque; at an extreme, saturation says more.
     """
-    own, x = levels[channel][axis], log.column(channel, axis)
+    own, x = columns[channel][axis], log.column(channel, axis)
     starts, stops = run_ends(x[1:] == x[:-1])
     lengths = stops - starts
     fewest = max(FREEZE.samples, FREEZE.share * log.samples)
-    if own.coarse and len(lengths):
+    if _is_coarse(own) and len(lengths):
         # A freeze is one stretch, usual holds are many: half of all held samples lie in shorter ones.
         ordered = np.sort(lengths)
         held = np.cumsum(ordered)
@@ -294,14 +210,13 @@ def _frozen(
         good = columns[other][axis].measurements(beside)
         beside = beside if good is None else beside[good]
         moved = float(beside.max(initial=-np.inf) - beside.min(initial=np.inf))
-        at_end = channel == "torque" and x[start] in (own.low, own.high)
-        if moved > FREEZE.moves * levels[other][axis].span and not at_end and np.isfinite(x[start]):
+        at_end = channel == "torque" and x[start] in (own.least, own.most)
+        if moved > FREEZE.moves * columns[other][axis].span and not at_end and np.isfinite(x[start]):
             sentence = (
                 f"{channel} of axis {axis + 1} stays at {x[start]:.4g} for {count} samples while its "
                 f"{'speed' if other == 'velocity' else other} goes on: the channel froze."
             )
+            remedy = "Cut the stretch out of the log."
             place = Where(channel=channel, axis=axis + 1, moment=f"t = {log.time[start]:.4f} s")
-            return [
-                Finding(Name.FROZEN_CHANNEL, Level.FAIL, sentence, "Cut the stretch out of the log.", place)
-            ]
+            return [Finding(Name.FROZEN_CHANNEL, Level.FAIL, sentence, remedy, place)]
     return []

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from dynid.logs.log import Log
 from dynid.preparation.clock import read_clock
 from dynid.preparation.column import column_statistics
+from dynid.preparation.derivative import speed_and_acceleration
 from dynid.preparation.design import butterworth_poles
 from dynid.preparation.recursive import zero_phase
 
@@ -24,7 +25,7 @@ class LightFilter:
         cutoff_hz: of the zero-phase Butterworth filter …
         per_period: … but at least so many samples for a period of it.
         order: of the filter.
-        pad: samples mirrored at its ends.
+        pad: samples that continue the signal at its ends.
         fewest: good samples needed.
         even: share of a step by which stamps may be off and need no interpolation.
         rows: samples, of all axes, that a model's columns are evaluated at: they cost time.
@@ -99,7 +100,9 @@ def light_motion(log: Log, most: int) -> LightMotion | None:
         if channel in log.channels
     }
     q, tau = made["position"], made["torque"]
-    return None if q is None or tau is None else _filtered(q, tau, made.get("velocity"), 1.0 / clock.step)
+    if q is None or tau is None:
+        return None
+    return _filtered_motion(q, tau, made.get("velocity"), 1.0 / clock.step)
 
 
 def _at_even_stamps(time: FloatArray, values: FloatArray, even: FloatArray) -> FloatArray | None:
@@ -119,26 +122,30 @@ def _at_even_stamps(time: FloatArray, values: FloatArray, even: FloatArray) -> F
     return made
 
 
-def _filtered(
+def _filtered_motion(
     q: FloatArray, tau: FloatArray, velocity: FloatArray | None, rate_hz: float
 ) -> LightMotion | None:
     cutoff = min(FILTER.cutoff_hz, rate_hz / FILTER.per_period)
-    poles = butterworth_poles(FILTER.order, 2 * cutoff / rate_hz)
     edge = int(np.ceil(rate_hz / cutoff))
     if len(q) < 6 * edge + FILTER.fewest // 2:
         return None
-    smooth = zero_phase(q, poles, FILTER.pad)
-    qd = np.gradient(smooth, axis=0) * rate_hz
-    qdd = np.gradient(qd, axis=0) * rate_hz
-    inner, samples = slice(edge, -edge), len(q) - 2 * edge
+
+    poles = butterworth_poles(FILTER.order, 2 * cutoff / rate_hz)
+
+    def smooth(x: FloatArray) -> FloatArray:
+        return zero_phase(x, poles, FILTER.pad)
+
+    smooth_q, inner = smooth(q), slice(edge, -edge)
+    qd, qdd = speed_and_acceleration(smooth_q, rate_hz)
+    samples = len(q) - 2 * edge
     room = min(samples // 10, int(FILTER.room_s * rate_hz) + 1)
     step = max(1, int(rate_hz / (5 * cutoff)), int(np.ceil(samples / FILTER.rows)))
     return LightMotion(
         rate_hz,
-        smooth[inner],
+        smooth_q[inner],
         qd[inner],
         qdd[inner],
-        zero_phase(tau, poles, FILTER.pad)[inner],
-        None if velocity is None else zero_phase(velocity, poles, FILTER.pad)[inner],
+        smooth(tau)[inner],
+        None if velocity is None else smooth(velocity)[inner],
         np.arange(room, samples - room, step),
     )

@@ -10,7 +10,7 @@ import numpy as np
 from dynid.checks.data_check import Checked
 from dynid.core.finding import Finding, Level, Name, Where
 from dynid.logs.log import Log
-from dynid.preparation.clock import CLOCK, Clock, continuous_breaks, longest_between
+from dynid.preparation.clock import CLOCK, Clock, longest, pieces_between_breaks
 from dynid.preparation.repair import REPAIR
 
 
@@ -61,7 +61,7 @@ def check_stamps(log: Log, clock: Clock) -> Checked:
         remedy = "Give rate_hz in a mapping instead of the stamps, if the rate is known."
         return Checked((*findings, Finding(Name.CLOCK, Level.FAIL, sentence, remedy, _WHOLE_LOG)), facts)
     facts |= {"jitter_percent": 100 * clock.jitter, "gaps": len(clock.gaps)}
-    findings += [*_rate_and_duration(rate, seconds), *_set_back(log, clock), *_bad_stamps(clock)]
+    findings += [*_rate_and_duration(rate, seconds), *_set_back_clock(log, clock), *_bad_stamps(clock)]
     return Checked((*findings, *_gaps(clock), *_jitter(clock)), facts)
 
 
@@ -94,24 +94,23 @@ def _rate_and_duration(rate: float, seconds: float) -> list[Finding]:
     return []
 
 
-def _set_back(log: Log, clock: Clock) -> list[Finding]:
+def _set_back_clock(log: Log, clock: Clock) -> list[Finding]:
     """Places where the clock was set back for good."""
     if not clock.breaks:
         return []
-    goes_on = continuous_breaks(log, clock)
-    cuts = [place.index for place, joined in zip(clock.breaks, goes_on, strict=True) if not joined]
-    piece = longest_between([0, *cuts, clock.samples])
+    pieces = pieces_between_breaks(log, clock)
+    piece = longest(pieces)
     share = (piece.stop - piece.start) / clock.samples
     worst = max(clock.breaks, key=lambda place: place.back_s)
     how_often = "once" if len(clock.breaks) == 1 else f"{len(clock.breaks)} times"
-    if cuts:
+    if len(pieces) > 1:
         words = f"the motion does not go on there; the longest piece holds {100 * share:.0f} % of the log."
         remedy = "Cut the log there into experiments; a repair keeps the longest piece only."
     else:
         words, remedy = "the motion goes on over it.", "Let the stamps go on with the usual step."
     sentence = f"The clock was set back {how_often}, most by {worst.back_s:.4g} s; {words}"
     place = Where(moment=f"sample {worst.index + 1}, t = {clock.raw[worst.index - 1]:.4f} s")
-    mendable = not cuts or share >= REPAIR.least_kept
+    mendable = len(pieces) == 1 or share >= REPAIR.least_kept
     level = Level.CARE if mendable else Level.FAIL
     return [Finding(Name.CLOCK_SET_BACK, level, sentence, remedy, place, repairable=mendable)]
 

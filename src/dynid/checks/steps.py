@@ -13,7 +13,7 @@ from dynid.core.finding import Finding, Level, Name, Where
 from dynid.logs.log import Log
 from dynid.model.robot import Robot
 from dynid.preparation.column import GARBAGE, SAMPLED, ColumnStatistics, neighbours
-from dynid.preparation.leaps import find_leaps, turning, wild_torques
+from dynid.preparation.leaps import axis_turns, find_leaps, wild_torques
 from dynid.preparation.repair import REPAIR
 
 FloatArray = NDArray[np.float64]
@@ -96,7 +96,7 @@ def check_steps(log: Log, columns: Columns, robot: Robot | None = None) -> Check
 
 def _leaps(log: Log, channel: str, axis: int, usual: ColumnStatistics, robot: Robot | None) -> list[Finding]:
     x, is_position = log.column(channel, axis), channel == "position"
-    leaps = find_leaps(x, log.time, is_position and turning(robot, log, axis), usual)
+    leaps = find_leaps(x, log.time, is_position and axis_turns(robot, log, axis), usual)
     spikes = leaps.spikes if is_position else wild_torques(x, leaps.spikes, usual)
     found = []
     if len(leaps.wraps) and is_position:

@@ -72,7 +72,7 @@ def check_values(log: Log, columns: Columns) -> Checked:
         columns: what is usual in its columns.
     """
     empty = damaged_rows(log)
-    findings = [*_left_out(log), *([] if empty is None else _damaged(log, empty))]
+    findings = [*_left_out(log), *([] if empty is None else _damaged_lines(log, empty))]
     for channel, axes in columns.items():
         for axis, usual in enumerate(axes):
             if not usual.clean:
@@ -93,7 +93,7 @@ def _left_out(log: Log) -> list[Finding]:
     ]
 
 
-def _damaged(log: Log, empty: BoolArray) -> list[Finding]:
+def _damaged_lines(log: Log, empty: BoolArray) -> list[Finding]:
     """Lines of a file that could not be read and are not repaired yet."""
     holes = _holes(empty)
     if holes is None:

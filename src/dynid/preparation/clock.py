@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -142,14 +143,14 @@ class Clock:
         if not len(self.gaps) and self.bad == 0:
             return slice(0, self.samples), self.samples
         cuts = self.gaps[self.missing > CLOCK.short_gap] + 1
-        run = longest_between([0, *cuts.tolist(), self.samples - self.bad])
+        edges = [0, *cuts.tolist(), self.samples - self.bad]
+        run = longest([slice(*ends) for ends in pairwise(edges)])
         return slice(self.before(run.start), self.before(run.stop - 1) + 1), run.stop - run.start
 
 
-def longest_between(edges: Sequence[int]) -> slice:
-    """The longest of the runs between such numbers."""
-    best = max(range(len(edges) - 1), key=lambda i: edges[i + 1] - edges[i])
-    return slice(edges[best], edges[best + 1])
+def longest(runs: Sequence[slice]) -> slice:
+    """The longest run, the first of equal ones."""
+    return max(runs, key=lambda run: run.stop - run.start)
 
 
 def read_clock(stamps: FloatArray) -> Clock:
@@ -163,7 +164,7 @@ def read_clock(stamps: FloatArray) -> Clock:
     """
     time, breaks = stamps, list[Break]()
     good, latest = _good_stamps(time)
-    while (found := _set_back(time, good, latest)) is not None:
+    while (found := _first_break(time, good, latest)) is not None:
         breaks.append(found)
         if len(breaks) > CLOCK.most_breaks:
             time, breaks = stamps, []
@@ -240,7 +241,7 @@ def _without_single_leaps(time: FloatArray) -> FloatArray:
     return np.where(leap, before, time)
 
 
-def _set_back(time: FloatArray, good: BoolArray, latest: FloatArray) -> Break | None:
+def _first_break(time: FloatArray, good: BoolArray, latest: FloatArray) -> Break | None:
     """The first place where the clock was set back and went on from there."""
     if good.all() or np.count_nonzero(good) < 3:
         return None
@@ -265,20 +266,22 @@ def _set_back(time: FloatArray, good: BoolArray, latest: FloatArray) -> Break | 
     return None
 
 
-def continuous_breaks(log: Log, clock: Clock) -> tuple[bool, ...]:
-    """Whether the positions go on over each break of the clock as they did around it.
+def pieces_between_breaks(log: Log, clock: Clock) -> list[slice]:
+    """Runs of stamps between those breaks of the clock over which the motion does not go on.
 
     Args:
         log: the log.
         clock: its clock.
     """
-    if "position" not in log.channels or not clock.breaks:
-        return tuple(False for _ in clock.breaks)
-    travel = np.array([column_statistics(log.column("position", axis)).span for axis in range(log.axes)])
-    return tuple(_goes_on(log, clock, place.index, travel) for place in clock.breaks)
+    cuts = [place.index for place in clock.breaks]
+    if "position" in log.channels and cuts:
+        travel = np.array([column_statistics(log.column("position", axis)).span for axis in range(log.axes)])
+        cuts = [index for index in cuts if not _goes_on(log, clock, index, travel)]
+    return [slice(*ends) for ends in pairwise([0, *cuts, clock.samples])]
 
 
 def _goes_on(log: Log, clock: Clock, index: int, travel: FloatArray) -> bool:
+    """Whether the positions change before a stamp as they did around it; travel of each axis in the log."""
     low, high = max(index - CLOCK.beside, 0), min(index + CLOCK.beside, clock.samples)
     rows = np.arange(low, high) if clock.rows is None else clock.rows[low:high]
     q = log.channels["position"][rows[0] : rows[-1] + 1][rows - rows[0]]
@@ -292,10 +295,3 @@ def _goes_on(log: Log, clock: Clock, index: int, travel: FloatArray) -> bool:
         return False
     allowed = CLOCK.leap_ratio * beside.max(axis=0) + CLOCK.leap_share * travel
     return bool(np.all(change[over] <= allowed))
-
-
-def longest_piece(log: Log, clock: Clock) -> slice:
-    """The longest run of stamps between two breaks of the clock where the motion is not continuous."""
-    joined = continuous_breaks(log, clock)
-    cuts = [place.index for place, goes_on in zip(clock.breaks, joined, strict=True) if not goes_on]
-    return longest_between([0, *cuts, clock.samples])

@@ -49,8 +49,26 @@ class GarbageLimits:
     fewest: int = 10
 
 
+@dataclass(frozen=True)
+class GridRules:
+    """When values lie on a grid. Set on sines rounded to steps of 1e-6 to 1e-2 of their size.
+
+    Args:
+        differences: smallest differences between levels that are looked at.
+        parts: the least of them may be up to this many steps.
+        off: distance from a multiple, as a share of the step, that still meets it; by chance it is 1/4.
+        met: share of the differences that must meet the grid.
+    """
+
+    differences: int = 200
+    parts: int = 64
+    off: float = 0.06
+    met: float = 0.97
+
+
 SAMPLED = SampleCounts()
 GARBAGE = GarbageLimits()
+GRID = GridRules()
 
 
 def run_ends(mask: BoolArray) -> tuple[IndexArray, IndexArray]:
@@ -132,6 +150,11 @@ class ColumnStatistics:
         changes = np.abs(self.threes[:, 1] - self.threes[:, 0])
         return float(np.quantile(changes, 0.9)) if len(changes) else 0.0
 
+    @cached_property
+    def step(self) -> float | None:
+        """Quantisation; None when there is no grid that can be seen."""
+        return quantisation_step(self.values)
+
     def measurements(self, x: FloatArray) -> BoolArray | None:
         """Which values of the column are measurements; None when all are."""
         return None if self.clean else np.asarray((x >= self.low) & (x <= self.high))
@@ -172,3 +195,32 @@ def _garbage_limits(some: FloatArray) -> tuple[float, float]:
     if reach == 0:
         return -GARBAGE.largest, GARBAGE.largest
     return max(-GARBAGE.largest, float(median - reach)), min(GARBAGE.largest, float(median + reach))
+
+
+def quantisation_step(x: FloatArray) -> float | None:
+    """The step of a quantised signal; None when its values lie on no grid that can be seen.
+
+    Different values of a quantised signal differ by whole multiples of the step, so the least difference is
+    one of its small multiples. A grid much finer than the differences cannot be told from no grid.
+
+    Args:
+        x: one axis, finite, (samples,).
+    """
+    levels = np.unique(x)
+    if len(levels) < 3:
+        return None
+    rounding = 1e-15 * float(np.max(np.abs(levels)))
+    differences = np.sort(np.diff(levels))
+    # Sums that should meet may miss each other by rounding.
+    differences = differences[differences > 100 * rounding][: GRID.differences]
+    if len(differences) < 2:
+        return None
+    guess = differences[0] / np.arange(1, GRID.parts + 1)[:, None]
+    for count in (5, 20, 60, len(differences)):  # a longer difference makes the step sharper
+        some = differences[:count]
+        multiples = np.maximum(np.round(some / guess), 1.0)
+        guess = (multiples @ some / np.sum(multiples**2, axis=1))[:, None]
+    off = np.abs(differences - np.maximum(np.round(differences / guess), 1.0) * guess)
+    met = np.mean(off < np.maximum(GRID.off * guess, 4 * rounding), axis=1) >= GRID.met
+    found = np.flatnonzero(met & (guess[:, 0] > 50 * rounding))
+    return float(guess[found[0], 0]) if len(found) else None

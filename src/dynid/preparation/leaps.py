@@ -108,7 +108,7 @@ def find_leaps(
     return Leaps(*(np.concatenate([getattr(part, name) for part in parts]) for name in fields))
 
 
-def turning(robot: Robot | None, log: Log, axis: int) -> bool:
+def axis_turns(robot: Robot | None, log: Log, axis: int) -> bool:
     """Whether an axis turns; all do as far as is known without a robot, and on the motor side."""
     if robot is None or log.side == "motor" or axis >= robot.n_coordinates:
         return True
@@ -159,7 +159,7 @@ def _leaps_in(x: FloatArray, time: FloatArray, good: BoolArray | None, floor: fl
     doubtful = np.flatnonzero(np.minimum(np.append(second, np.inf), np.insert(second, 0, np.inf)) > floor)
     if len(doubtful) == 0:
         return _NO_LEAPS
-    places, beyond, spread = _outlying(change, doubtful, floor)
+    places, beyond, spread = _outlying_changes(change, doubtful, floor)
     whole = np.abs(np.abs(beyond) - TURN) < LEAP.outlier * spread + LEAP.turn * TURN
     wraps, rest = places[turns & whole], places[~(turns & whole)].tolist()
     spikes, jumps = _spikes_and_jumps(change, rest)
@@ -167,7 +167,7 @@ def _leaps_in(x: FloatArray, time: FloatArray, good: BoolArray | None, floor: fl
     return Leaps(kept[wraps], kept[stay], kept[np.array(spikes, dtype=np.intp)], change[stay])
 
 
-def _outlying(
+def _outlying_changes(
     change: FloatArray, doubtful: IndexArray, floor: float
 ) -> tuple[IndexArray, FloatArray, FloatArray]:
     """Changes far from those beside them, how far, and the median absolute deviation of those."""

@@ -19,14 +19,14 @@ from dynid.logs.spool import Samples, Spool, SpoolWriter, by_columns
 from dynid.model.robot import Robot
 from dynid.preparation.clock import (
     CLOCK,
-    continuous_breaks,
     damaged_rows,
     filled_stamps,
-    longest_piece,
+    longest,
+    pieces_between_breaks,
     read_clock,
 )
 from dynid.preparation.column import column_statistics, run_ends
-from dynid.preparation.leaps import TURN, find_leaps, find_spikes, turning
+from dynid.preparation.leaps import TURN, axis_turns, find_leaps, find_spikes
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -61,7 +61,7 @@ def fill_damaged_lines(log: Log) -> Log:
 
     def filled(channel: str, axis: int, x: FloatArray) -> tuple[FloatArray, int]:
         good = np.isfinite(x)
-        return _interpolated(x, np.arange(float(len(x))), empty & np.isnan(x), good), 0
+        return _interpolated_samples(x, np.arange(float(len(x))), empty & np.isnan(x), good), 0
 
     channels, _ = _mend_axes(log, log.channels, filled)
     options = {
@@ -82,10 +82,11 @@ def restamp_clock(log: Log) -> Log:
     Where the motion does not go on, pieces do not belong together, and the longest alone is kept.
     """
     clock = read_clock(log.time)
-    piece = longest_piece(log, clock)
+    pieces = pieces_between_breaks(log, clock)
+    piece = longest(pieces)
     dropped = log.samples - (piece.stop - piece.start)
     back = [place.back_s for place in clock.breaks]
-    if all(continuous_breaks(log, clock)):
+    if len(pieces) == 1:
         shown = ", ".join(f"{seconds:.4g}" for seconds in back)
         note = f"Stamps go on with the usual step where the clock was set back (by {shown} s)."
     else:
@@ -127,7 +128,7 @@ def interpolate_spikes(log: Log) -> Log:
         spikes = find_spikes(x, log.time, channel, column_statistics(x))
         wild = np.zeros(len(x), dtype=bool)
         wild[spikes] = True
-        return _interpolated(x, np.arange(float(len(x))), wild, np.isfinite(x) & ~wild), len(spikes)
+        return _interpolated_samples(x, np.arange(float(len(x))), wild, np.isfinite(x) & ~wild), len(spikes)
 
     channels, counts = _mend_axes(log, ("position", "torque"), without_spikes)
     note = f"{sum(counts.values())} wild samples were interpolated from their neighbours."
@@ -143,7 +144,7 @@ def unwrap_positions(log: Log, robot: Robot | None = None) -> Log:
     """
 
     def unwrapped(channel: str, axis: int, x: FloatArray) -> tuple[FloatArray, int]:
-        if not turning(robot, log, axis):
+        if not axis_turns(robot, log, axis):
             return x, 0
         wraps, finite = find_leaps(x, log.time).wraps, np.isfinite(x)
         turns = np.zeros(len(x))
@@ -189,14 +190,14 @@ def _interpolate_values(log: Log, name: Name, is_bad: Callable[[FloatArray, Bool
         for start, stop in zip(*run_ends(short), strict=True):
             short[start:stop] = stop - start <= REPAIR.longest_run
         count = int(np.count_nonzero(short)) if np.any(good) else 0
-        return _interpolated(x, log.time, short, good), count
+        return _interpolated_samples(x, log.time, short, good), count
 
     channels, counts = _mend_axes(log, log.channels, bridged)
     note = f"{sum(counts.values())} values were interpolated from their neighbours."
     return log.changed(Step(f"repair: {name}", counts, note), channels=channels)
 
 
-def _interpolated(x: FloatArray, at: FloatArray, bad: BoolArray, good: BoolArray) -> FloatArray:
+def _interpolated_samples(x: FloatArray, at: FloatArray, bad: BoolArray, good: BoolArray) -> FloatArray:
     """Bad samples on straight lines between good ones; as they are when there are none."""
     if not np.any(bad) or not np.any(good):
         return x
