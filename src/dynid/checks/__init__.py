@@ -1,6 +1,19 @@
 """What can be wrong with a log, a motion or a fit: one question per file, each a function to findings."""
 
-from dynid.checks.check import check_log, repair_log
-from dynid.checks.data_check import VERDICTS, DataCheck
+from __future__ import annotations
 
-__all__ = ["VERDICTS", "DataCheck", "check_log", "repair_log"]
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dynid.checks.check import check_log as check_log, repair_log as repair_log
+    from dynid.checks.data_check import VERDICTS as VERDICTS, DataCheck as DataCheck
+else:
+    from dynid.core.lazy import lazy_exports
+
+    _HOMES = {
+        "VERDICTS": "data_check",
+        "DataCheck": "data_check",
+        "check_log": "check",
+        "repair_log": "check",
+    }
+    __getattr__, __dir__, __all__ = lazy_exports(__name__, _HOMES)
