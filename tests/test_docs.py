@@ -206,6 +206,7 @@ def test_every_json_key_is_described(capsys: pytest.CaptureFixture[str]) -> None
         "robots --json",
         "source scara regressor --json",
         "model nobody --json",
+        "map out/demo-logs/exciting.csv --json",
         f"check {LOG} --robot tx40 --json",
         f"fit tx40 {LOG} --split 0.7 --json",
         f"validate out/fit {LOG} --json",

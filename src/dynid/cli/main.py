@@ -22,6 +22,7 @@ from dynid.core.errors import DynidError
 COMMANDS = {
     "robots": "List the robots shipped with dynid.",
     "model": "Describe a robot and find its base parameters.",
+    "map": "Write a mapping of a log's columns to start from.",
     "check": "Say whether logs are good enough to fit.",
     "fit": "Identify a robot's parameters from logs.",
     "validate": "Put a saved model to the test on other logs.",

@@ -119,9 +119,16 @@ def open_table(path: Path, mapping: LogMapping | None) -> Table:
     return _READERS[kind](path)
 
 
-def _meaning(
-    table: Table, mapping: LogMapping | None, needed: Sequence[str]
+def meaning_of(
+    table: Table, mapping: LogMapping | None, needed: Sequence[str] = FIT_CHANNELS
 ) -> tuple[LogMapping, tuple[Step, ...]]:
+    """What the columns of a file are taken for, and the steps that say what was guessed.
+
+    Args:
+        table: the file.
+        mapping: what the user says; None to go by common names.
+        needed: channels that must be recognised.
+    """
     if table.kind == "bag":
         return _bag_mapping(table, mapping)
     if mapping is not None:
@@ -137,7 +144,7 @@ def _from_one(
     sources = tuple(source_of(file) for file in bag_of(path) or (path,))
     if mapping is None and is_saved_log(table):
         return restored(table, name, sources)
-    chosen, steps = _meaning(table, mapping, needed)
+    chosen, steps = meaning_of(table, mapping, needed)
     return build_log({None: table}, chosen, name or path.stem, steps=steps, sources=sources)
 
 

@@ -1,0 +1,257 @@
+"""``dynid map``: a mapping to start from, with what each column of a log was taken for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from dynid.cli.command import JsonOption, command, words
+from dynid.cli.output import print_json, require_free, write_file
+from dynid.core.errors import DynidError, FileError
+from dynid.core.files import toml_value
+from dynid.logs.log import CHANNELS
+from dynid.logs.mapping import ChannelMap, LogMapping
+from dynid.logs.part_roles import guess_parts
+from dynid.logs.places import bag_of, logs_in
+from dynid.logs.read import FIT_CHANNELS, meaning_of, open_table
+from dynid.logs.readers.table import Table
+from dynid.logs.save import is_saved_log
+from dynid.logs.units import TIME_UNITS, UNITS, is_signal
+from dynid.model.load import catalog, load_robot
+from dynid.model.robot import Robot
+
+Tables = Mapping[str | None, Table]
+"""Files of a log by the name that a mapping gives them; None is the log's one file."""
+_WIDTH = 28
+"""Characters before a comment on a line of the mapping."""
+
+
+@command(
+    examples=[
+        "dynid map log.csv",
+        "dynid map log.csv --robot tx40 --out map.toml",
+        "dynid check log.csv --map map.toml --robot tx40",
+    ],
+    exit_0="A mapping was written, perhaps with gaps to fill.",
+)
+def map(
+    log: Annotated[Path, typer.Argument(metavar="LOG", help="A log file, a bag, or a folder of files.")],
+    robot: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ROBOT",
+            help="A name or robot file: its joints are written beside the columns.",
+            autocompletion=words(catalog),
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="TOML file to write; standard output when absent.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite that file.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Write a mapping of a log's columns to start from: what was taken for what, and what was not used.
+
+    Units come from the columns' names (q1_deg, tau_Nm) or from a row of units. Edit the file and give it to
+    check, fit or validate with --map.
+    """
+    if out is not None:
+        require_free(out, force)
+    arm = None if robot is None else load_robot(robot)
+    tables, mapping, notes = guessed_log(log)
+    text = mapping_text(log, tables, mapping, notes, arm)
+    if out is not None:
+        write_file(out, text, force)
+    if as_json:
+        print_json(_document(tables, mapping, notes, out, text))
+    else:
+        typer.echo(text if out is None else f"wrote {out}", nl=out is not None)
+
+
+def guessed_log(path: Path) -> tuple[Tables, LogMapping, tuple[str, ...]]:
+    """The files of a log, what their columns are taken for, and what is to be said about it.
+
+    Args:
+        path: a file, a bag's folder, or a folder with the files of one experiment.
+    """
+    if path.is_dir() and not bag_of(path):
+        tables = [open_table(file, None) for file in logs_in(path)]
+        parts = guess_parts(tables) if len(tables) > 1 else None
+        if parts is not None:
+            return {table.path.name: table for table in tables}, parts, ()
+        if len(tables) > 1:
+            raise FileError(
+                f"The folder {path} holds {len(tables)} logs, and their names do not say that they are parts "
+                "of one; give one of them."
+            )
+        path = tables[0].path
+    table = open_table(path, None)
+    if is_saved_log(table):
+        raise DynidError(f"{path} was written by dynid and says itself what its columns are.")
+    mapping, notes = _guessed(table)
+    return {None: table}, mapping, notes
+
+
+def _guessed(table: Table) -> tuple[LogMapping, tuple[str, ...]]:
+    """As much as can be told: all that a fit needs, else a part of it, else nothing."""
+    first: DynidError | None = None
+    for needed in (FIT_CHANNELS, ("position",), ("torque",), ()):
+        try:
+            mapping, steps = meaning_of(table, None, needed)
+        except DynidError as error:
+            first = first or error
+        else:
+            # The first step only says what the mapping says.
+            return mapping, tuple(step.note for step in steps[1:] if step.note)
+    return LogMapping(), (str(first),)
+
+
+def mapping_text(
+    log: Path, tables: Tables, mapping: LogMapping, notes: Sequence[str], robot: Robot | None
+) -> str:
+    """A mapping file with comments.
+
+    Args:
+        log: as the user gave it.
+        tables: its files.
+        mapping: what was guessed; its columns are numbers or names.
+        notes: sentences about the guess.
+        robot: whose joints the axes are, or None.
+    """
+    lines = [f"# What the columns of {log.name} mean, as `dynid map` takes them; edit what is wrong."]
+    lines += ["# Keys and units are described on the documentation's page on logs."]
+    lines += [f"# {note}" for note in notes]
+    if robot is not None:
+        lines += [f"# {robot.name} has {len(_joints(robot))} axes: {', '.join(_joints(robot))}."]
+    lines += ["", _line('side = "joint"', '"motor" when positions and torques are those of the motors')]
+    lines += _clock_lines(tables, mapping)
+    for channel in CHANNELS:
+        part = mapping.channels.get(channel)
+        if part is not None:
+            lines += ["", *_channel_lines(channel, part, tables[part.file], robot)]
+        elif channel in FIT_CHANNELS:
+            unit = next(iter(UNITS[channel]))
+            lines += ["", f"# [{channel}]    not recognised: name its columns, one per axis"]
+            lines += ["# columns = []", f'# unit = "{unit}"']
+    for table in tables.values():
+        lines += _unused_lines(table, mapping)
+    # Names come from the log: a comment must stay one, whatever they hold.
+    return "".join(f"{''.join(c if c.isprintable() else ' ' for c in line)}\n" for line in lines)
+
+
+def _clock_lines(tables: Tables, mapping: LogMapping) -> list[str]:
+    time = mapping.time
+    if mapping.rate_hz is not None:
+        return [_line(f"rate_hz = {mapping.rate_hz:g}", "samples per second, as the file says")]
+    if time is None or time.column is None:
+        return [_line("# rate_hz = 1000", "no stamps were recognised: give the rate, or their column below")]
+    table = tables[time.file]
+    place = table.index(time.column)
+    lines = ["", "[time]", _line(f"column = {_wanted(table, place)}", _facts(table, place))]
+    lines += [] if time.file is None else [f"file = {toml_value(time.file)}"]
+    if table.columns[place].dates:
+        return [*lines, "# dates need no unit"]
+    return [*lines, _line(f'unit = "{time.unit or "s"}"', f"one of {', '.join(TIME_UNITS)}")]
+
+
+def _channel_lines(channel: str, part: ChannelMap, table: Table, robot: Robot | None) -> list[str]:
+    lines = [f"[{channel}]"] + ([] if part.file is None else [f"file = {toml_value(part.file)}"])
+    places = _places(part, table)
+    names = table.joints or (() if robot is None else _joints(robot))
+    several = [int(np.prod(table.columns[i].shape[1:])) for i in places]
+    if several == [1] * len(places):
+        for axis, i in enumerate(places):
+            joint = f" {names[axis]}" if axis < len(names) else ""
+            lines.append(f"# axis {axis + 1}{joint}: {table.names[i]}, {_facts(table, i)}")
+        columns = f"[{', '.join(_wanted(table, i) for i in places)}]"
+    else:
+        lines += [
+            f"# {table.names[i]} holds {n} axes, {_facts(table, i)}"
+            for i, n in zip(places, several, strict=True)
+        ]
+        lines += [f"# axis {axis + 1} is {name}" for axis, name in enumerate(names)]
+        columns = _wanted(table, places[0]) if len(places) == 1 else str([i + 1 for i in places])
+    axes = sum(several)
+    if robot is not None and axes != len(_joints(robot)):
+        lines.append(f"# take care: {axes} axes, and the robot has {len(_joints(robot))}")
+    lines.append(f"columns = {columns}")
+    known = ", ".join(UNITS[channel])
+    if part.unit:
+        unit = toml_value(part.unit[0] if len(part.unit) == 1 else list(part.unit))
+        lines.append(_line(f"unit = {unit}", f"as the file says; one of {known}"))
+    else:
+        usual = toml_value(next(iter(UNITS[channel])))
+        lines.append(_line(f"# unit = {usual}", f"the file does not say; one of {known}"))
+    if any(is_signal(unit) for unit in part.unit):
+        lines.append(
+            _line(f"# gain = {[1.0] * axes}", "torque per ampere or volt, unless the drives have it")
+        )
+    return lines
+
+
+def _unused_lines(table: Table, mapping: LogMapping) -> list[str]:
+    """Columns that the mapping does not use, as comments."""
+    used = {i for part in mapping.channels.values() for i in _places(part, table)}
+    if mapping.time is not None and mapping.time.column is not None:
+        used.add(table.index(mapping.time.column))
+    rest = [i for i in range(len(table.columns)) if i not in used]
+    if not rest:
+        return []
+    return ["", f"# Columns of {table.path.name} that are not used:"] + [
+        f"#   {table.names[i]}, {_facts(table, i)}" for i in rest
+    ]
+
+
+def _joints(robot: Robot) -> list[str]:
+    return [robot.joints[j].name for j in robot.coordinates]
+
+
+def _places(part: ChannelMap, table: Table) -> list[int]:
+    columns = part.columns if isinstance(part.columns, tuple) else (part.columns,)
+    return [table.index(column) for column in columns if column is not None]
+
+
+def _wanted(table: Table, place: int) -> str:
+    """A column as a mapping names it: by its name, or by its number where the name stands twice."""
+    name = table.names[place]
+    return toml_value(name if table.names.count(name) == 1 and name else place + 1)
+
+
+def _facts(table: Table, place: int) -> str:
+    """Number and range of a column, which help to see whether a unit is right."""
+    told = f"column {place + 1}"
+    if table.columns[place].dates:
+        return f"{told}, dates"
+    values = table.fetch(place)
+    if values.dtype.kind not in "iufb" or not values.size:
+        return told
+    with np.errstate(all="ignore"):
+        finite = values[np.isfinite(values)]
+    return f"{told}, from {finite.min():.4g} to {finite.max():.4g}" if finite.size else f"{told}, no numbers"
+
+
+def _line(text: str, comment: str) -> str:
+    return f"{text.ljust(_WIDTH)}# {comment}"
+
+
+def _document(
+    tables: Tables, mapping: LogMapping, notes: Sequence[str], out: Path | None, text: str
+) -> dict[str, Any]:
+    channels = {
+        channel: {
+            "columns": [tables[part.file].names[i] for i in _places(part, tables[part.file])],
+            "unit": list(part.unit),
+            "file": part.file,
+        }
+        for channel, part in mapping.channels.items()
+    }
+    return {
+        "channels": channels,
+        "notes": list(notes),
+        "file": None if out is None else str(out),
+        "mapping": text,
+    }
