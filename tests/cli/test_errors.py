@@ -19,7 +19,10 @@ BAD = {
     "missing file": (("model", "no/arm.urdf"), "There is no URDF file at no/arm.urdf."),
     "unknown ending": (("model", "arm.step"), "a robot file ends in .toml, .urdf, .mjcf or .xml."),
     "two numbers": (("model", "tx40", "--gravity", "1,2"), "--gravity is '1,2'; give three numbers"),
-    "not finite": (("model", "tx40", "--gravity", "nan,0,0"), "give three finite numbers in m/s²."),
+    "not finite": (
+        ("model", "tx40", "--gravity", "nan,0,0"),
+        "entry 1 of gravity is nan; it must be a finite",
+    ),
     "unknown term": (("model", "tx40", "--terms", "Ia,Fw"), "Unknown parameter term 'Fw'. Did you mean"),
     "lonely motor term": (("model", "tx40", "--terms", "Iam"), "add 'Ia', which holds the rest."),
     "method": (("model", "tx40", "--base", "--method", "qr"), "Known: auto, closed-form, numeric."),
