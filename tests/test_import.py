@@ -64,7 +64,12 @@ def test_the_fit_command_loads_only_what_it_uses() -> None:
     """Other readers, loaders and estimators, and Rich, would take a third of a short fit's time."""
     modules = loaded_by("import dynid.cli.fit, dynid.logs.read, dynid.workflow.fit")
     assert not {name.split(".")[0] for name in modules} & {"rich", "xml", "email", "sqlite3"}
-    unused = ("estimators.linear.separable", "estimators.linear.irls", "model.from_mjcf", "logs.readers.bag")
+    unused = (
+        "estimators.linear.separable",
+        "estimators.linear.irls",
+        "model.loaders.mjcf",
+        "logs.readers.bag",
+    )
     assert not modules & {f"dynid.{name}" for name in unused}
 
 

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from dynid.compile.kernels import RobotKernels as RobotKernels, kernels as kernels
     from dynid.core.errors import DynidError as DynidError
     from dynid.model.drives import Drives as Drives
-    from dynid.model.from_mjcf import from_mjcf as from_mjcf
-    from dynid.model.from_urdf import from_urdf as from_urdf
     from dynid.model.inertia import LinkInertia as LinkInertia
     from dynid.model.joint import Joint as Joint, JointKind as JointKind
     from dynid.model.load import catalog as catalog, load_robot as load_robot
@@ -23,6 +21,8 @@ if TYPE_CHECKING:
         load_drives as load_drives,
         robot_to_toml as robot_to_toml,
     )
+    from dynid.model.loaders.mjcf import from_mjcf as from_mjcf
+    from dynid.model.loaders.urdf import from_urdf as from_urdf
     from dynid.model.parameters import ParameterTable as ParameterTable
     from dynid.model.payload import attach_payload as attach_payload
     from dynid.model.robot import Robot as Robot
@@ -39,8 +39,8 @@ else:
         "Drives": "model.drives",
         "load_drives": "model.loaders.mdh",
         "from_mdh": "model.loaders.mdh",
-        "from_mjcf": "model.from_mjcf",
-        "from_urdf": "model.from_urdf",
+        "from_mjcf": "model.loaders.mjcf",
+        "from_urdf": "model.loaders.urdf",
         "LinkInertia": "model.inertia",
         "Joint": "model.joint",
         "JointKind": "model.joint",

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dynid.core.errors import DynidError, FileError
-from dynid.model.from_mjcf import from_mjcf, from_mjcf_text
+from dynid.model.loaders.mjcf import from_mjcf, from_mjcf_text
 
 INERTIAL = '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
 JOINT = '<joint name="a" axis="0 1 0"/>'

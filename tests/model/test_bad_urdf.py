@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dynid.core.errors import DynidError, ModelError
-from dynid.model.from_urdf import from_urdf_text
+from dynid.model.loaders.urdf import from_urdf_text
 from support.urdf_text import chain, joint, link, robot
 
 TWO = chain()

@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 from dynid.core.errors import ModelError
 from dynid.model.inertia import LinkInertia, skew
 from dynid.model.parameters import INERTIAL
-from support.robots import random_link
+from support.robots import pinocchio_values, random_link
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -31,7 +31,6 @@ def test_forms_come_back(seed: int) -> None:
     body = random_link(np.random.default_rng(seed))
     assert_same(LinkInertia.from_com(*body.com_form()), body)
     assert_same(LinkInertia.from_standard(body.standard()), body, 0)
-    assert_same(LinkInertia.from_pinocchio(body.pinocchio()), body, 0)
 
 
 @given(seed=SEEDS)
@@ -66,14 +65,14 @@ def test_forms_are_pinocchios(seed: int) -> None:
     rng = np.random.default_rng(seed)
     body = random_link(rng)
     theirs = pin.Inertia(*body.com_form())
-    assert np.allclose(theirs.toDynamicParameters(), body.pinocchio(), atol=1e-12)
+    assert np.allclose(theirs.toDynamicParameters(), pinocchio_values(body), atol=1e-12)
     R, p = random_frame(rng)
     assert np.allclose(
-        pin.SE3(R, p).act(theirs).toDynamicParameters(), body.moved(R, p).pinocchio(), atol=1e-11
+        pin.SE3(R, p).act(theirs).toDynamicParameters(), pinocchio_values(body.moved(R, p)), atol=1e-11
     )
     other = random_link(rng)
     both = theirs + pin.Inertia(*other.com_form())
-    assert np.allclose(both.toDynamicParameters(), (body + other).pinocchio(), atol=1e-12)
+    assert np.allclose(both.toDynamicParameters(), pinocchio_values(body + other), atol=1e-12)
 
 
 def test_point_mass_by_hand() -> None:

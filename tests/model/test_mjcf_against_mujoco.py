@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("mujoco")
 
-from dynid.model.from_mjcf import from_mjcf, from_mjcf_text
+from dynid.model.loaders.mjcf import from_mjcf, from_mjcf_text
 from dynid.model.robot import Robot
 from support.evaluate import States, dynid_inverse, dynid_regressor, random_states, relative_error
 from support.mjcf_oracle import equality_residuals, mjcf_oracle

@@ -9,7 +9,7 @@ pytest.importorskip("mujoco")
 
 from hypothesis import given, strategies as st
 
-from dynid.model.from_mjcf import from_mjcf_text
+from dynid.model.loaders.mjcf import from_mjcf_text
 from support.evaluate import dynid_inverse, dynid_regressor, random_states, relative_error
 from support.mjcf_oracle import mjcf_oracle
 

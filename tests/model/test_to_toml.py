@@ -15,11 +15,11 @@ from dynid.core.files import toml_key, toml_value
 from dynid.model.coupling import Coupling
 from dynid.model.drives import Drives
 from dynid.model.friction import FrictionTerm
-from dynid.model.from_mjcf import from_mjcf_text
-from dynid.model.from_urdf import from_urdf_text
 from dynid.model.joint import Joint, JointKind, Limits
 from dynid.model.load import catalog, load_robot
 from dynid.model.loaders.mdh import robot_to_toml
+from dynid.model.loaders.mjcf import from_mjcf_text
+from dynid.model.loaders.urdf import from_urdf_text
 from dynid.model.payload import attach_payload
 from dynid.model.robot import Robot
 from support.urdf_text import joint, link, robot as urdf

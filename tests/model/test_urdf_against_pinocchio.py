@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 
 pytest.importorskip("pinocchio")
 
-from dynid.model.from_urdf import from_urdf, from_urdf_text
+from dynid.model.loaders.urdf import from_urdf, from_urdf_text
 from dynid.model.robot import Robot
 from support.evaluate import States, dynid_inverse, dynid_regressor, random_states, relative_error
 from support.robots import free_tree

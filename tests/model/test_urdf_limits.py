@@ -7,7 +7,7 @@ import math
 import pytest
 
 from dynid.core.errors import ModelError
-from dynid.model.from_urdf import from_urdf_text
+from dynid.model.loaders.urdf import from_urdf_text
 from support.urdf_text import joint, link, robot
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from dynid.core.errors import DynidError, FileError
 from dynid.model.drives import Drives
-from dynid.model.from_urdf import from_urdf_text
 from dynid.model.load import load_robot
+from dynid.model.loaders.urdf import from_urdf_text
 from dynid.model.robot import Robot
 from support.urdf_text import chain, joint, link, robot as urdf
 

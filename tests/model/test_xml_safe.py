@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from dynid.core.errors import FileError, ModelError, UnknownNameError
-from dynid.model import xml_safe
-from dynid.model.xml_safe import keyword, numbers, parse_xml, required
+from dynid.model.loaders import xml_safe
+from dynid.model.loaders.xml_safe import keyword, numbers, parse_xml, required
 
 BOMB = """<?xml version="1.0"?>
 <!DOCTYPE lolz [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>

@@ -15,8 +15,8 @@ from dynid.core.errors import DynidError
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators import STRIBECK, Further
 from dynid.logs.log import Step
-from dynid.model.from_urdf import from_urdf_text
 from dynid.model.load import load_robot
+from dynid.model.loaders.urdf import from_urdf_text
 from dynid.preparation.preparation import Preparation
 from dynid.report.checks import UsedLog, findings_of, used_logs
 from dynid.report.document import build_document

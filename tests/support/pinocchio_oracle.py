@@ -16,6 +16,7 @@ from dynid.model.joint import BASE, JointKind
 from dynid.model.parameters import INERTIAL
 from dynid.model.robot import Robot
 from support.evaluate import States
+from support.robots import pinocchio_values
 
 Array = NDArray[np.float64]
 _MODELS = {JointKind.REVOLUTE: pin.JointModelRZ, JointKind.PRISMATIC: pin.JointModelPZ}
@@ -153,7 +154,7 @@ def pinocchio_oracle(robot: Robot) -> PinocchioOracle:
 
 def _inertia(robot: Robot, label: str) -> Any:
     values = [robot.parameters.get(symbol + label, 0.0) for symbol in INERTIAL]
-    return pin.Inertia.FromDynamicParameters(LinkInertia.from_standard(values).pinocchio())
+    return pin.Inertia.FromDynamicParameters(pinocchio_values(LinkInertia.from_standard(values)))
 
 
 def _depth_first(robot: Robot) -> list[int]:

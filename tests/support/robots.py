@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dynid.model.inertia import LinkInertia
 from dynid.model.joint import BASE, Joint, JointKind
@@ -124,3 +125,9 @@ ORACLE_ROBOTS = oracle_robots()
 def free_tree(robot: Robot) -> Robot:
     """A coupled robot with its loops cut: every movable joint a coordinate of its own, no friction."""
     return replace(robot, coupling=None, drives=None, terms=(), parameters={})
+
+
+def pinocchio_values(body: LinkInertia) -> NDArray[np.float64]:
+    """Pinocchio's dynamic parameters: m, m·c, then XX XY YY XZ YZ ZZ at the frame's origin."""
+    J = body.tensor
+    return np.array([body.mass, *body.moment, J[0, 0], J[0, 1], J[1, 1], J[0, 2], J[1, 2], J[2, 2]])

@@ -1,4 +1,4 @@
-"""Rigid-body inertia in dynid's form, and conversions to and from the forms of URDF, Pinocchio and MuJoCo."""
+"""Rigid-body inertia in dynid's form, and conversions to and from the form of URDF and MuJoCo."""
 
 from __future__ import annotations
 
@@ -87,17 +87,6 @@ class LinkInertia:
             raise ModelError(f"A link of mass {self.mass:g} kg has no centre of mass.")
         c = self.moment / self.mass
         return self.mass, c, self.tensor + self.mass * skew(c) @ skew(c)
-
-    def pinocchio(self) -> FloatArray:
-        """Pinocchio's dynamic parameters: m, m·c, then XX XY YY XZ YZ ZZ at the frame's origin."""
-        J = self.tensor
-        return np.array([self.mass, *self.moment, J[0, 0], J[0, 1], J[1, 1], J[0, 2], J[1, 2], J[2, 2]])
-
-    @classmethod
-    def from_pinocchio(cls, values: ArrayLike) -> LinkInertia:
-        """From Pinocchio's ten dynamic parameters."""
-        m, mx, my, mz, xx, xy, yy, xz, yz, zz = np.asarray(values, dtype=float)
-        return cls.from_standard([xx, xy, xz, yy, yz, zz, mx, my, mz, m])
 
 
 def check_physical(mass: float, com: FloatArray, tensor_com: FloatArray, what: str) -> None:

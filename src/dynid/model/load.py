@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from importlib import resources
 from pathlib import Path
 
-from dynid.core.errors import FileError, UnknownNameError, unknown_name
+from dynid.core.errors import FileError, UnknownNameError
+from dynid.core.files import named_file, shipped_names
 from dynid.core.lazy import later
 from dynid.model.loaders.mdh import from_mdh
 from dynid.model.robot import Robot
 
 Reader = Callable[[Path], Robot]
+_HOME = ("dynid.model", "catalog")
 _ROOTS: dict[str, Reader] = {
-    "robot": later("dynid.model.from_urdf", "from_urdf"),
-    "mujoco": later("dynid.model.from_mjcf", "from_mjcf"),
+    "robot": later("dynid.model.loaders.urdf", "from_urdf"),
+    "mujoco": later("dynid.model.loaders.mjcf", "from_mjcf"),
 }
 _READERS: dict[str, Reader] = {".toml": from_mdh, ".urdf": _ROOTS["robot"], ".mjcf": _ROOTS["mujoco"]}
-_read_xml = later("dynid.model.xml_safe", "read_xml")
+_read_xml = later("dynid.model.loaders.xml_safe", "read_xml")
 
 
 def catalog() -> tuple[str, ...]:
     """Names of the robots shipped with the package."""
-    folder = resources.files("dynid.model") / "catalog"
-    return tuple(sorted(Path(entry.name).stem for entry in folder.iterdir() if entry.name.endswith(".toml")))
+    return shipped_names(*_HOME)
 
 
 def load_robot(name_or_path: str | Path) -> Robot:
@@ -34,34 +34,23 @@ def load_robot(name_or_path: str | Path) -> Robot:
         name_or_path: a name that ``catalog()`` lists, or a path to a ``.toml`` (MDH table), ``.urdf``,
             ``.mjcf`` or ``.xml`` file (URDF or MJCF by its root element).
     """
-    text = str(name_or_path)
-    if not text.strip():
+    if not str(name_or_path).strip():
         raise UnknownNameError(
-            f"The robot's name is empty ({text!r}); give one of {', '.join(catalog())}, or a path to a "
-            ".toml, .urdf or .xml file."
+            f"The robot's name is empty ({str(name_or_path)!r}); give one of {', '.join(catalog())}, or a "
+            "path to a .toml, .urdf or .xml file."
         )
-    if text in catalog():
-        with resources.as_file(resources.files("dynid.model") / "catalog" / f"{text}.toml") as path:
-            return from_mdh(path)
-    path = _expanded(text)
-    suffix = path.suffix.lower()
-    if not suffix and not os.path.exists(path):  # unlike Path.exists, says False to names that cannot be
-        raise unknown_name("robot", text, catalog(), "Or give a path to a .toml, .urdf or .xml file.")
-    if suffix == ".xml":
-        return _reader_of_xml(path)(path)
-    if os.path.isdir(path):
-        raise FileError(f"{path} is a folder; give the robot file itself.")
-    reader = _READERS.get(suffix)
-    if reader is None:
-        raise FileError(f"{path} ends in {path.suffix!r}; a robot file ends in .toml, .urdf, .mjcf or .xml.")
-    return reader(path)
-
-
-def _expanded(text: str) -> Path:
-    try:
-        return Path(text).expanduser()
-    except RuntimeError:  # "~name" of a user who does not exist
-        return Path(text)
+    hint = "Or give a path to a .toml, .urdf or .xml file."
+    with named_file(name_or_path, *_HOME, "robot", hint) as file:
+        path, suffix = file.path, file.path.suffix.lower()
+        if suffix == ".xml":
+            return _reader_of_xml(path)(path)
+        if os.path.isdir(path):
+            raise FileError(f"{path} is a folder; give the robot file itself.")
+        if suffix not in _READERS:
+            raise FileError(
+                f"{path} ends in {path.suffix!r}; a robot file ends in .toml, .urdf, .mjcf or .xml."
+            )
+        return _READERS[suffix](path)
 
 
 def _reader_of_xml(path: Path) -> Reader:

@@ -1,22 +1,26 @@
-"""From links with frames anywhere, as in URDF and MJCF, to joints placed by Khalil–Kleinfinger parameters."""
+"""A tree of segments, as URDF and MJCF give it, assembled into a robot; joints that follow others."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.errors import ModelError, unknown_name
+from dynid.model.coupling import Coupling
 from dynid.model.friction import FrictionTerm
 from dynid.model.geometry import decompose, rotation_z
 from dynid.model.inertia import LinkInertia
 from dynid.model.joint import BASE, Joint, JointKind, Limits
-from dynid.model.mimic import Mimic, coupling_of, resolved, shared_drives
 from dynid.model.orientation import align_z, snap_rotation
 from dynid.model.robot import EARTH_GRAVITY, Robot
 
 FloatArray = NDArray[np.float64]
+SNAP_RAD = 1e-5
+"""Angles this near a multiple of π/2 are taken as it: 1.5708 and 3.1416 mean right angles."""
 TERMS = ("Ia", "Fv", "Fc", "off")
 """Terms of a robot read from URDF or MJCF: a drive's inertia, and the friction most fits start with."""
 SPRING = FrictionTerm("Ks", "q", "N m/rad", "N/m")
@@ -52,6 +56,23 @@ class Segment:
     limits: Limits = field(default_factory=Limits)
     drive: Mapping[str, float] = field(default_factory=dict)
     actuated: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Mimic:
+    """q_follower = ratio · q_leader + offset.
+
+    Args:
+        follower: name of the joint that follows.
+        leader: name of the joint it follows; None when it is held at the offset.
+        ratio: factor.
+        offset: constant [rad or m].
+    """
+
+    follower: str
+    leader: str | None
+    ratio: float
+    offset: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,18 +158,98 @@ def _joint(
         R = R @ rotation_z(-segment.reference)
     else:
         p = p - R[:, 2] * segment.reference
-    six = decompose(R, p)
+    geometry: dict[str, Any] = dict(decompose(R, p))
     return Joint(
         segment.name,
         antecedent,
         segment.kind,
-        gamma=six["gamma"],
-        b=six["b"],
-        alpha=six["alpha"],
-        d=six["d"],
-        theta=six["theta"],
-        r=six["r"],
+        **geometry,
         limits=segment.limits,
         actuated=segment.actuated,
         label=str(index + 1),
     )
+
+
+def resolved(mimics: Sequence[Mimic], movable: Sequence[str]) -> dict[str, Mimic]:
+    """Each follower in terms of a joint that follows none: chains are multiplied out.
+
+    Raises:
+        ModelError: when a joint follows twice or a chain closes on itself.
+        UnknownNameError: when a joint that does not move or does not exist is named.
+    """
+    known = set(movable)
+    direct: dict[str, Mimic] = {}
+    for mimic in mimics:
+        for name in (mimic.follower, mimic.leader):
+            if name is not None and name not in known:
+                raise unknown_name("joint in a mimic equation", name, movable)
+        if mimic.follower in direct:
+            raise ModelError(
+                f"Joint {mimic.follower!r} follows both {direct[mimic.follower].leader!r} and "
+                f"{mimic.leader!r}; keep one equation."
+            )
+        direct[mimic.follower] = mimic
+    return {name: _followed(mimic, direct) for name, mimic in direct.items()}
+
+
+def _followed(mimic: Mimic, direct: Mapping[str, Mimic]) -> Mimic:
+    leader, ratio, offset = mimic.leader, mimic.ratio, mimic.offset
+    chain = [mimic.follower]
+    while leader is not None and leader in direct:
+        chain.append(leader)
+        if leader in chain[:-1]:
+            raise ModelError(
+                f"The mimic joints {' -> '.join(chain)} follow each other in a circle; one of them must be "
+                "free."
+            )
+        onward = direct[leader]
+        leader, ratio, offset = onward.leader, ratio * onward.ratio, ratio * onward.offset + offset
+    return Mimic(mimic.follower, leader, ratio, offset)
+
+
+def coupling_of(followers: Mapping[str, Mimic], movable: Sequence[str]) -> Coupling | None:
+    """The coupling q_tree = G q + g0 of the movable joints, or None when no joint follows.
+
+    Args:
+        followers: resolved equations by follower.
+        movable: names of the movable joints in order.
+    """
+    if not followers:
+        return None
+    free = [name for name in movable if name not in followers]
+    if not free:
+        raise ModelError("Every joint is held or follows another; one must be free to move.")
+    rows, offsets = [], []
+    for name in movable:
+        mimic = followers.get(name, Mimic(name, name, 1.0, 0.0))
+        rows.append(tuple(mimic.ratio if leader == mimic.leader else 0.0 for leader in free))
+        offsets.append(mimic.offset)
+    return Coupling(tuple(movable.index(name) for name in free), tuple(rows), tuple(offsets))
+
+
+def shared_drives(
+    values: Mapping[str, Mapping[str, float]], followers: Mapping[str, Mimic]
+) -> dict[str, dict[str, float]]:
+    """Drive and friction values of the free joints with their followers' share, τ_l = ratio · τ_f.
+
+    Inertia, viscous friction and springs come with ratio², Coulomb friction with |ratio|, a constant with
+    ratio; a follower's spring also pulls at the follower's offset.
+
+    Args:
+        values: Ia, Fv, Fc, off and the spring rate Ks by joint name.
+        followers: resolved equations by follower.
+    """
+    result = {name: dict(row) for name, row in values.items() if name not in followers}
+    for name, mimic in followers.items():
+        if mimic.leader is None or name not in values:
+            continue
+        row, g = values[name], mimic.ratio
+        share = {symbol: g * g * row[symbol] for symbol in ("Ia", "Fv", "Ks") if symbol in row}
+        if "Fc" in row:
+            share["Fc"] = abs(g) * row["Fc"]
+        if "off" in row or "Ks" in row:
+            share["off"] = g * (row.get("off", 0.0) + row.get("Ks", 0.0) * mimic.offset)
+        target = result.setdefault(mimic.leader, {})
+        for symbol, value in share.items():
+            target[symbol] = target.get(symbol, 0.0) + value
+    return result

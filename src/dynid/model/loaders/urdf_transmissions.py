@@ -16,8 +16,8 @@ import numpy as np
 
 from dynid.core.errors import ModelError, unknown_name
 from dynid.model.drives import Drives, Matrix
+from dynid.model.loaders.xml_safe import number, required
 from dynid.model.robot import Robot
-from dynid.model.xml_safe import number, required
 
 _REDUCTIONS = ("mechanicalReduction", "mechanical_reduction")
 _SIZES = {"SimpleTransmission": 1, "DifferentialTransmission": 2}

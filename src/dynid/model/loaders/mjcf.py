@@ -14,18 +14,27 @@ from dynid.core.errors import ModelError
 from dynid.core.files import naming_file
 from dynid.model.inertia import LinkInertia
 from dynid.model.joint import BASE, JointKind
-from dynid.model.mjcf_defaults import MAIN, Defaults, defaults_of
-from dynid.model.mjcf_drives import Actuation, actuation_of, equalities, refuse_tendon_forces
-from dynid.model.mjcf_inertia import Geom, Pose, body_inertia
-from dynid.model.mjcf_joint import joint_segment
-from dynid.model.mjcf_pose import pose_of
-from dynid.model.mjcf_source import Settings, expand_includes, section, settings_of
+from dynid.model.loaders.mjcf_inertia import Geom, Pose, body_inertia, pose_of
+from dynid.model.loaders.mjcf_joint import (
+    Actuation,
+    actuation_of,
+    equalities,
+    joint_segment,
+    refuse_tendon_forces,
+)
+from dynid.model.loaders.mjcf_source import (
+    MAIN,
+    Defaults,
+    Settings,
+    defaults_of,
+    expand_includes,
+    section,
+    settings_of,
+)
+from dynid.model.loaders.tree import SNAP_RAD, Segment, assemble
+from dynid.model.loaders.xml_safe import parse_xml, read_xml
 from dynid.model.robot import Robot
-from dynid.model.tree import Segment, assemble
-from dynid.model.xml_safe import parse_xml, read_xml
 
-SNAP_RAD = 1e-5
-"""Angles this near a multiple of π/2 are taken as it."""
 _UNREAD = ("replicate", "attach", "composite", "flexcomp")
 _HERE: Pose = (np.eye(3), np.zeros(3))
 _NOWHERE = np.array([0.0, 0.0, 1.0])

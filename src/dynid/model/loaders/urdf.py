@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
@@ -14,17 +15,13 @@ from dynid.core.errors import DynidError, ModelError, unknown_name
 from dynid.core.files import naming_file
 from dynid.model.inertia import LinkInertia
 from dynid.model.joint import BASE, JointKind, Limits
-from dynid.model.mimic import Mimic
+from dynid.model.loaders.tree import SNAP_RAD, Mimic, Segment, assemble
+from dynid.model.loaders.urdf_transmissions import transmitted
+from dynid.model.loaders.xml_safe import number, numbers, parse_xml, read_xml, required
 from dynid.model.orientation import from_rpy, snap_angle, unit
 from dynid.model.robot import Robot
-from dynid.model.tree import Segment, assemble
-from dynid.model.urdf_transmissions import transmitted
-from dynid.model.urdf_tree import edge_of, named, outward
-from dynid.model.xml_safe import number, numbers, parse_xml, read_xml, required
 
 FloatArray = NDArray[np.float64]
-SNAP_RAD = 1e-5
-"""Angles this near a multiple of π/2 are taken as it: 1.5708 and 3.1416 mean right angles."""
 _KINDS = {
     "revolute": JointKind.REVOLUTE,
     "continuous": JointKind.REVOLUTE,
@@ -197,3 +194,77 @@ def _mimics(name: str, joint: Element) -> list[Mimic]:
     leader = required(element.attrib, "joint", where)
     ratio = number(element.attrib, "multiplier", where, 1.0)
     return [Mimic(name, leader, ratio, number(element.attrib, "offset", where, 0.0))]
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """The links a joint stands between."""
+
+    parent: str
+    child: str
+
+
+def named(elements: Iterable[Element], what: str) -> dict[str, Element]:
+    """Elements by name; a name that is missing or used twice is refused."""
+    result: dict[str, Element] = {}
+    for element in elements:
+        name = required(element.attrib, "name", f"A <{what}>")
+        if name in result:
+            raise ModelError(f"Two {what}s are named {name!r}; names must be unique.")
+        result[name] = element
+    return result
+
+
+def edge_of(name: str, element: Element, links: Mapping[str, Element]) -> Edge:
+    """The parent and child of a joint, which must be links of the file."""
+    ends = []
+    for side in ("parent", "child"):
+        where = f"The <{side}> of joint {name!r}"
+        end = element.find(side)
+        if end is None:
+            raise ModelError(f'Joint {name!r} has no <{side}>; give <{side} link="..."/>.')
+        link = required(end.attrib, "link", where)
+        if link not in links:
+            raise unknown_name(f"{side} link of joint {name!r}", link, links)
+        ends.append(link)
+    return Edge(ends[0], ends[1])
+
+
+def outward(links: Mapping[str, Element], edges: Mapping[str, Edge]) -> list[str]:
+    """Names of the joints from the root outward, depth first, in the order of the file.
+
+    Raises:
+        ModelError: when links and joints are not one tree.
+    """
+    carried: dict[str, str] = {}
+    children: dict[str, list[str]] = {name: [] for name in links}
+    for name, edge in edges.items():
+        if edge.child in carried:
+            raise ModelError(
+                f"Link {edge.child!r} is the child of both joint {carried[edge.child]!r} and joint {name!r}; "
+                "a link hangs on one joint."
+            )
+        carried[edge.child] = name
+        children[edge.parent].append(name)
+    roots = [name for name in links if name not in carried]
+    if not links:
+        raise ModelError("The file has no <link>.")
+    if len(roots) > 1:
+        raise ModelError(
+            f"The links {', '.join(repr(r) for r in roots[:5])} hang on no joint; one root link is "
+            "allowed, so join them with fixed joints."
+        )
+    order: list[str] = []
+    stack = list(reversed(children[roots[0]])) if roots else []
+    while stack:
+        name = stack.pop()
+        order.append(name)
+        stack += reversed(children[edges[name].child])
+    reached = set(order)
+    lost = [name for name in edges if name not in reached]
+    if lost:
+        raise ModelError(
+            f"The joints {', '.join(repr(n) for n in lost[:5])} form a circle or hang on one; a URDF is a "
+            "tree that starts at one root link."
+        )
+    return order
