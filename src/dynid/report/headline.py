@@ -45,7 +45,7 @@ def headline(
     findings = gravest_first(
         [
             *concerns,
-            *_outcome(estimate, fit),
+            _outcome(estimate, fit),
             *(note for note in notes if note.level >= Level.CARE),
             *findings_of(logs),
             *_proof(fit, validation),
@@ -59,68 +59,47 @@ def headline(
         "grade": grade,
         "trustworthy": grade != "fail",
         "words": WORDS[grade],
-        "sentence": _sentence(findings, fit, validation),
+        "sentence": _sentence(findings, fit if validation is None else validation),
         "figures": _figures(estimate, fit, validation),
         "findings": [finding.to_dict() for finding in findings],
     }
 
 
-def _outcome(estimate: Estimate, fit: Validation) -> list[Finding]:
-    outcome = estimate.outcome
-    if outcome.trustworthy and not outcome.sentence:
-        if not fit.judged.overall_percent <= Thresholds().overall_percent:
-            return [
-                Finding(
-                    Name.TORQUE_NOT_EXPLAINED,
-                    Level.NOTE,
-                    "The data determine every parameter kept, but the model does not explain the torques of "
-                    "its own fit: the values mean little.",
-                )
-            ]
+def _outcome(estimate: Estimate, fit: Validation) -> Finding:
+    if not estimate.outcome.trustworthy or estimate.outcome.sentence:
+        return estimate.outcome
+    if fit.judged.overall_percent <= Thresholds().overall_percent:
         sound = "The estimation ended well: every parameter kept is determined by the data."
-        return [Finding(Name.ESTIMATION_SOUND, Level.GOOD, sound)]
-    return [outcome]
+        return Finding(Name.ESTIMATION_SOUND, Level.GOOD, sound)
+    doubt = (
+        "The data determine every parameter kept, but the model does not explain the torques of its own fit"
+    )
+    return Finding(Name.TORQUE_NOT_EXPLAINED, Level.NOTE, f"{doubt}: the values mean little.")
 
 
 def _poorly_known(estimate: Estimate) -> list[Finding]:
     poor = int(np.count_nonzero(estimate.kept & ~(estimate.relative_sigma <= KNOWN_PERCENT)))
-    if not poor:
-        return []
     kept = int(np.count_nonzero(estimate.kept))
-    return [
-        Finding(
-            Name.POORLY_KNOWN,
-            Level.NOTE,
-            f"{poor} of {kept} parameters are known no better than {KNOWN_PERCENT:g} %: use the torques, "
-            "not those single values, or keep only the essential parameters.",
-        )
-    ]
+    said = f"{poor} of {kept} parameters are known no better than {KNOWN_PERCENT:g} %"
+    remedy = "Use the torques, not those single values, or keep only the essential parameters."
+    return [Finding(Name.POORLY_KNOWN, Level.NOTE, f"{said}.", remedy)] if poor else []
 
 
 def _moved_parameters(stability: Stability | None) -> list[Finding]:
     moved = () if stability is None else stability.moved()
     if not moved:
         return []
-    return [
-        Finding(
-            Name.PARAMETERS_MOVED,
-            Level.NOTE,
-            f"{len(moved)} parameters differ between experiments by more than 3 combined σ (most: "
-            f"{moved[0]}): σ is too small, or the robot changed between them.",
-        )
-    ]
+    said = f"{len(moved)} parameters differ between experiments by more than 3 combined σ (most: {moved[0]})"
+    cause = "σ is too small, or the robot changed between them."
+    return [Finding(Name.PARAMETERS_MOVED, Level.NOTE, f"{said}: {cause}")]
 
 
-def _proof(fit: Validation, validation: Validation | None) -> list[Finding]:
+def _proof(fit: Validation, validation: Validation | None) -> tuple[Finding, ...]:
     if validation is not None:
-        return list(validation.verdict.findings)
-    lack = Finding(
-        Name.NO_UNSEEN_MOTION,
-        Level.CARE,
-        "No unseen motion was given, so nothing proves that the model holds beyond the motion of the fit; "
-        "record a second log and validate.",
-    )
-    return [lack, *fit.verdict.findings]
+        return validation.verdict.findings
+    said = "No unseen motion was given, so nothing proves that the model holds beyond the motion of the fit."
+    lack = Finding(Name.NO_UNSEEN_MOTION, Level.CARE, said, "Record a second log and validate.")
+    return (lack, *fit.verdict.findings)
 
 
 def _where(tested: Validation) -> tuple[str, str]:
@@ -132,14 +111,12 @@ def _where(tested: Validation) -> tuple[str, str]:
     return "On motion the fit has not seen", "on unseen motion"
 
 
-def _sentence(findings: Sequence[Finding], fit: Validation, validation: Validation | None) -> str:
-    tested = fit if validation is None else validation
+def _sentence(findings: Sequence[Finding], tested: Validation) -> str:
     where, _ = _where(tested)
     error, full = _percent(tested.judged.overall_percent), _percent(tested.full.overall_percent)
-    fact = f"{where}, its torques miss the measured ones by {error} over all joints"
-    fact += (
-        " at full rate" if tested.decimated is None else f" after filtering ({full} at full rate, with noise)"
-    )
+    filtered = f"after filtering ({full} at full rate, with noise)"
+    rate = "at full rate" if tested.decimated is None else filtered
+    fact = f"{where}, its torques miss the measured ones by {error} over all joints {rate}"
     worst = worst_level(findings)
     if worst < Level.CARE:
         return f"{fact}, and nothing found speaks against using it."
@@ -154,38 +131,26 @@ def _percent(value: float) -> str:
 
 def _figures(estimate: Estimate, fit: Validation, validation: Validation | None) -> list[dict[str, Any]]:
     tested = fit if validation is None else validation
-    _, where = _where(tested)
-    errors = tested.judged.relative_percent
-    worst = int(np.argmax(np.where(np.isfinite(errors), errors, np.inf)))
-    size = f"{tested.judged.rms[worst]:.3g} {tested.units[worst]}"
-    kept = int(np.count_nonzero(estimate.kept))
-    known = int(np.count_nonzero(estimate.kept & (estimate.relative_sigma <= KNOWN_PERCENT)))
-    own = _percent(fit.judged.overall_percent)
-    told = "no unseen motion was given" if validation is None else f"{own} in the fit itself"
-    beside = "" if validation is None else f", {fit.judged.rms[worst]:.3g} in the fit"
     full = f"{_percent(tested.full.overall_percent)} at full rate"
     rate = "at full rate" if tested.decimated is None else f"after filtering, {full}"
-    return [
-        {
-            "key": "torque_error_percent",
-            "label": f"Torque error {where}",
-            "value": plain(tested.judged.overall_percent),
-            "unit": "%",
-            "full_rate": plain(tested.full.overall_percent),
-            "note": f"{rate}; {told}",
-        },
-        {
-            "key": "worst_joint_percent",
-            "label": "Worst joint",
-            "value": plain(float(errors[worst])),
-            "unit": "%",
-            "note": f"{tested.joints[worst]}: {size} rms{beside}",
-        },
-        {
-            "key": "known_parameters",
-            "label": f"Parameters known within {KNOWN_PERCENT:g} %",
-            "value": known,
-            "unit": f"of {kept}",
-            "note": f"{estimate.uncertainty.replace('hac', 'HAC')} uncertainty, one standard deviation",
-        },
+    own = f"{_percent(fit.judged.overall_percent)} in the fit itself"
+    beside = "no unseen motion was given" if validation is None else own
+    errors, rms = tested.judged.relative_percent, tested.judged.rms
+    worst = int(np.argmax(np.where(np.isfinite(errors), errors, np.inf)))
+    size = f"{tested.joints[worst]}: {rms[worst]:.3g} {tested.units[worst]} rms"
+    size += "" if validation is None else f", {fit.judged.rms[worst]:.3g} in the fit"
+    kept = int(np.count_nonzero(estimate.kept))
+    known = int(np.count_nonzero(estimate.kept & (estimate.relative_sigma <= KNOWN_PERCENT)))
+    doubt = f"{estimate.uncertainty.replace('hac', 'HAC')} uncertainty, one standard deviation"
+    rows = [
+        ("torque_error_percent", f"Torque error {_where(tested)[1]}", tested.judged.overall_percent, "%"),
+        ("worst_joint_percent", "Worst joint", float(errors[worst]), "%"),
+        ("known_parameters", f"Parameters known within {KNOWN_PERCENT:g} %", known, f"of {kept}"),
     ]
+    notes = (f"{rate}; {beside}", size, doubt)
+    figures = [
+        {"key": key, "label": label, "value": plain(value), "unit": unit, "note": note}
+        for (key, label, value, unit), note in zip(rows, notes, strict=True)
+    ]
+    figures[0]["full_rate"] = plain(tested.full.overall_percent)
+    return figures

@@ -214,13 +214,7 @@ def _prior(document: Content) -> Content | None:
 def essential(document: Content) -> Content:
     """Which parameters the data ask for."""
     estimate = document["estimate"]
-    rows = document["parameters"][: estimate["n_base"]]
-    return {
-        "kept": [row["name"] for row in rows if row["essential"]],
-        "poor": [row["name"] for row in rows if row["status"] == "poorly known"],
-        "removed": estimate["removed"],
-        "n_base": estimate["n_base"],
-    }
+    return {"estimate": estimate, "rows": document["parameters"][: estimate["n_base"]]}
 
 
 def condition(document: Content) -> Content:
