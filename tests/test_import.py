@@ -17,7 +17,7 @@ HEAVY = (
 )  # fmt: skip
 REPEATS = 5
 FAMILIES = (
-    "dynid", "dynid.simulation", "dynid.problem", "dynid.estimators", "dynid.estimators.linear",
+    "dynid", "dynid.base", "dynid.simulation", "dynid.problem", "dynid.estimators", "dynid.estimators.linear",
     "dynid.estimators.closed_loop",
 )  # fmt: skip
 

@@ -10,7 +10,7 @@ import pytest
 
 from base.helpers import fresh_regressor, read, unexplained
 from dynid.base import BaseMap, find_base, joint_bases
-from dynid.base.lengths import with_lengths
+from dynid.base.forms import with_lengths
 from dynid.core.errors import ModelError, NotTrustworthyError, ShapeError, UnknownNameError
 from dynid.model.friction import FrictionTerm
 from dynid.model.load import catalog, load_robot

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dynid.base.find import find_base
+from dynid.base import find_base
 from dynid.checks.agreement import agreement, disagreements
 from dynid.core.finding import Level
 from dynid.estimators import WLS

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dynid.base.find import find_base
+from dynid.base import find_base
 from dynid.checks.low_rate import low_rate_findings
 from dynid.core.finding import Finding, Level
 from dynid.estimators.estimate import Estimate

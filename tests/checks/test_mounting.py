@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dynid.base.find import find_base
+from dynid.base import find_base
 from dynid.checks import check_log
 from dynid.logs.log import Log
 from dynid.model.load import load_robot

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from cli.commands import assert_one_sentence, dynid
-from dynid.base.find import find_base
+from dynid.base import find_base
 from dynid.cli.main import run
 from dynid.model.load import load_robot
 from dynid.results.comparison import compare_results

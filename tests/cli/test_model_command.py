@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from cli.commands import assert_one_sentence, dynid
-from dynid.base.base_map import BaseMap
-from dynid.base.find import find_base
+from dynid.base import BaseMap, find_base
 from dynid.cli import model as model_command
 from dynid.model.load import catalog
 from dynid.model.robot import Robot

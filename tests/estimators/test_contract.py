@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dynid.base.find import find_base
+from dynid.base import find_base
 from dynid.core.errors import NotTrustworthyError, ShapeError
 from dynid.estimators import Estimate, identify
 from dynid.preparation.motion import Motion

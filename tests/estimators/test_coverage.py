@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dynid.base.find import find_base
+from dynid.base import find_base
 from dynid.estimators import IRLS, WLS, Strategy, identify
 from dynid.model.load import load_robot
 from dynid.preparation.preparation import Preparation

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dynid import estimators as public
-from dynid.base.find import find_base
+from dynid.base import find_base
 from dynid.core.finding import Name
 from dynid.estimators import WLS, Bootstrap, Essential, identify
 from dynid.estimators.essential import THRESHOLDS

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dynid.base.find import find_base
+from dynid.base import find_base
 from dynid.core.errors import DynidError, UnknownNameError
 from dynid.estimators import HAC, IRLS, OLS, TLS, WLS, Bootstrap, Ridge, identify
 from dynid.model.load import load_robot

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from dynid.base.find import find_base
+from dynid.base import find_base
 from dynid.core.errors import DynidError, UnknownNameError
 from dynid.estimators import IRLS, OLS, WLS, Essential, Separable, identify
 from dynid.model.load import load_robot

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dynid.base.find import find_base
+from dynid.base import find_base
 from dynid.core.errors import NotTrustworthyError
 from dynid.core.finding import Level, Name, worst_level
 from dynid.estimators import DIDIM, IV, Classical, OutputError, identify

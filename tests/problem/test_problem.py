@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from scipy import signal
 
-from dynid.base.base_map import BaseMap
-from dynid.base.find import find_base
+from dynid.base import BaseMap, find_base
 from dynid.compile.kernels import kernels
 from dynid.core.errors import DynidError, ShapeError
 from dynid.model.load import load_robot

@@ -9,7 +9,7 @@ from html import unescape
 import numpy as np
 import pytest
 
-from dynid.base.find import find_base
+from dynid.base import find_base
 from dynid.checks import DataCheck
 from dynid.core.errors import DynidError
 from dynid.core.finding import Finding, Level, Name

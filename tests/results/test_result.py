@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dynid.base.find import find_base
+from dynid.base import find_base
 from dynid.core.errors import FileError
 from dynid.estimators import WLS, Estimate, Separable, identify
 from dynid.model.load import load_robot

@@ -9,8 +9,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.base.base_map import BaseMap
-from dynid.base.find import find_base
+from dynid.base import BaseMap, find_base
 from dynid.estimators import (
     IRLS,
     OLS,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dynid.base.find import find_base
+from dynid.base import find_base
 from dynid.compile.kernels import kernels
 from dynid.logs.log import Log
 from dynid.model.inertia import LinkInertia

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.base.base_map import BaseMap
+from dynid.base import BaseMap
 from dynid.compile.kernels import kernels
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.base.base_map import BaseMap
-from dynid.base.find import find_base
+from dynid.base import BaseMap, find_base
 from dynid.checks import DataCheck
 from dynid.compile.kernels import kernels
 from dynid.core.finding import FINE, Finding, Level, Name

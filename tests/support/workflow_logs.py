@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dynid.base.find import find_base
+from dynid.base import find_base
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
 from support.motions import base_truth, fourier_motion, simulated

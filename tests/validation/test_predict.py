@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dynid.base.find import find_base
+from dynid.base import find_base
 from dynid.compile.kernels import kernels
 from dynid.core.errors import ShapeError
 from dynid.estimators import STRIBECK, Further

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dynid.base.find import find_base
+from dynid.base import find_base
 from dynid.checks.attenuation import attenuation_findings, noise_share
 from dynid.checks.physical import impossible_values
 from dynid.core.errors import DynidError, NotTrustworthyError

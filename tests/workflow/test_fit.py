@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dynid.base.find import find_base
+from dynid.base import find_base
 from dynid.core.errors import DynidError, NotTrustworthyError
 from dynid.estimators import WLS
 from dynid.logs.log import Log

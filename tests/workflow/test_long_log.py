@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dynid.base.find import find_base
+from dynid.base import find_base
 from dynid.model.load import load_robot
 from support.pinocchio_oracle import pinocchio_oracle
 from support.robots import with_random_inertias

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from dynid.base.find import base_of
+from dynid.base import base_of
 from dynid.estimators import DIDIM, IV, Essential, OutputError
 from dynid.estimators.strategy import Strategy
 from dynid.logs.log import Log

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dynid.base.find import base_of
+from dynid.base import base_of
 from dynid.core.finding import Level
 from dynid.estimators import DIDIM
 from dynid.logs.log import Log

@@ -1,6 +1,19 @@
 """Which parameters can be seen: base parameters by QR and by closed-form rules."""
 
-from dynid.base.base_map import BaseMap
-from dynid.base.find import find_base, joint_bases
+from __future__ import annotations
 
-__all__ = ["BaseMap", "find_base", "joint_bases"]
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dynid.base.base_map import BaseMap as BaseMap
+    from dynid.base.find import base_of as base_of, find_base as find_base, joint_bases as joint_bases
+else:
+    from dynid.core.lazy import lazy_exports
+
+    _HOMES = {
+        "BaseMap": "base_map",
+        "base_of": "find",
+        "find_base": "find",
+        "joint_bases": "find",
+    }
+    __getattr__, __dir__, __all__ = lazy_exports(__name__, _HOMES)

@@ -11,11 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dynid.base.closed_form import holds_for_all_lengths
-from dynid.base.formulas import formula
-from dynid.base.grouping import Form
+from dynid.base.forms import Form
+from dynid.base.formulas import fitted_forms, forms_hold, formula
 from dynid.base.numeric import random_states, regressor_matrix, remainders
-from dynid.base.recognise import recognised
 from dynid.base.subspaces import triangle
 from dynid.core.errors import ShapeError
 from dynid.model.robot import Robot
@@ -94,8 +92,8 @@ class BaseMap:
     def formulas(self) -> tuple[str, ...]:
         """Each base parameter as a sum of standard ones, such as ``XX6R = XX6 - YY6``."""
         forms = self.forms
-        if forms is None or not holds_for_all_lengths(self.robot):
-            forms = recognised(self.robot, self.rows, self.columns, self.matrix)
+        if forms is None or not forms_hold(self.robot, self.rows, self.columns, forms):
+            forms = fitted_forms(self.robot, self.rows, self.columns, self.matrix)
         rows = zip(self.names, self.columns, forms, strict=True)
         return tuple(formula(name, own, form, self.robot.table.names) for name, own, form in rows)
 

@@ -1,24 +1,102 @@
 """Base parameters of any tree in closed form: the Gautier–Khalil rules, carried to all joints and gravities.
 
 From the tips to the base, what link j may hold without its joint feeling it (T_j) goes to its antecedent.
+Inertias of coupled motors that links can replace go first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dynid.base.conditions import link_conditions
+from dynid.base.conditions import LinkConditions, link_conditions, motor_crossings
 from dynid.base.features import carry
-from dynid.base.grouping import Form, Grouping, require_clear
-from dynid.base.lengths import joint_length, used_lengths, with_lengths
-from dynid.base.motors import motor_regroupings
-from dynid.base.polynomial import Polynomial, polynomial
+from dynid.base.forms import (
+    Form,
+    Grouping,
+    Polynomial,
+    joint_length,
+    matrix_of,
+    polynomial,
+    require_clear,
+)
+from dynid.base.subspaces import last_echelon, null_space
 from dynid.dynamics.algebra import Scalar, constants, plus, rotate
 from dynid.model.geometry import rotation_x, rotation_z
 from dynid.model.joint import BASE, JointKind
 from dynid.model.robot import Robot
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class MotorRegrouping:
+    """A motor parameter that others can replace.
+
+    Args:
+        index: its table index.
+        others: coefficients of the motor parameters that take its place.
+        composites: per link, the composite c_j (own columns) that balances one unit of it.
+    """
+
+    index: int
+    others: dict[int, float]
+    composites: tuple[FloatArray, ...]
+
+
+def motor_regroupings(robot: Robot, conditions: Sequence[LinkConditions]) -> list[MotorRegrouping]:
+    """All motor parameters that the un-pivoted order would drop.
+
+    An Iam direction x is unseen when some composites balance it on every joint: own · c_j + motors · x = 0;
+    an Fvm direction only when the motors' patterns cancel; Fcm never, as the speeds of motors differ.
+    """
+    result: list[MotorRegrouping] = []
+    crossings = motor_crossings(robot)
+    for symbol in ("Iam", "Fvm"):
+        indices = [i for i, e in enumerate(robot.table) if e.symbol == symbol and e.family == "motor"]
+        if not indices:
+            continue
+        if symbol == "Iam":
+            rows = np.vstack([_unrelated(robot, crossings), *(_unbalanced(link) for link in conditions)])
+        else:
+            rows = crossings.reshape(len(crossings), -1).T
+        free = last_echelon(null_space(rows)[0])
+        for x, pivot in zip(free.rows, free.pivots, strict=True):
+            others = {indices[k]: -float(x[k]) for k in range(len(x)) if k != pivot and x[k] != 0}
+            balance = tuple(_composite(link, x if symbol == "Iam" else 0 * x) for link in conditions)
+            result.append(MotorRegrouping(indices[pivot], others, balance))
+    return result
+
+
+def _unbalanced(link: LinkConditions) -> FloatArray:
+    """What is left of the motors' part of the conditions when the link's own parameters do their best."""
+    left, _ = null_space(link.own.T) if link.own.size else (np.eye(len(link.own)), 0.0)
+    return left @ link.motors
+
+
+def _unrelated(robot: Robot, crossings: FloatArray) -> FloatArray:
+    """No link feels two joints of different branches, so nothing can balance a motor across them."""
+    n = len(robot.joints)
+    related = np.zeros((n, n), dtype=bool)
+    for j in range(n):
+        i = j
+        while i != BASE:
+            related[i, j] = related[j, i] = True
+            i = robot.joints[i].antecedent
+    return crossings[:, ~related].T
+
+
+def _composite(link: LinkConditions, x: FloatArray) -> FloatArray:
+    """The composite over the kept parameters that balances the motors' inertias x."""
+    c = np.zeros(len(link.columns))
+    kept = [k for k in range(len(c)) if k not in link.free.pivots]
+    if link.own.size and np.any(link.motors @ x):
+        c[kept] = np.linalg.lstsq(link.own[:, kept], -link.motors @ x, rcond=None)[0]
+    whole = np.round(c)
+    return np.where(np.abs(c - whole) < 1e-10, whole, c) + 0.0
 
 
 def closed_form(robot: Robot) -> Grouping:
@@ -45,28 +123,8 @@ def closed_form(robot: Robot) -> Grouping:
     gap = min(link.gap for link in conditions)
     require_clear(robot, gap)
     columns = tuple(sorted(forms))
-    K = np.zeros((len(columns), len(robot.table)))
-    for row, index in enumerate(columns):
-        for standard, coefficient in forms[index].items():
-            K[row, standard] = coefficient.evaluate(robot.lengths)
-    return Grouping(columns, K, gap, tuple(forms[i] for i in columns))
-
-
-def holds_for_all_lengths(robot: Robot) -> bool:
-    """Whether the rules T_j are the same for other values of the named lengths.
-
-    They are on usual robots. Without gravity T_j can hold a length, as XZ3 − d3 MX3 of an iiwa; the forms of
-    ``closed_form`` then mix its name with its number, and the formulas have to be recognised from numbers.
-    """
-    names = used_lengths(robot)
-    if not names:
-        return True
-    other = {name: robot.lengths[name] * (1.13 + 0.07 * i) for i, name in enumerate(names)}
-    pairs = zip(link_conditions(robot), link_conditions(with_lengths(robot, other)), strict=True)
-    return all(
-        here.free.pivots == there.free.pivots and np.allclose(here.free.rows, there.free.rows, atol=1e-9)
-        for here, there in pairs
-    )
+    kept = tuple(forms[i] for i in columns)
+    return Grouping(columns, matrix_of(kept, len(robot.table), robot.lengths), gap, kept)
 
 
 def _hand_over(

@@ -8,13 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.base.attainable import Attainable, at_base, at_link, carried_twists
-from dynid.base.features import SCREW, Passage, kinetic_features, passage
+from dynid.base.features import (
+    SCREW,
+    Attainable,
+    Passage,
+    at_base,
+    at_link,
+    carried_twists,
+    kinetic_features,
+    passage,
+)
 from dynid.base.subspaces import Echelon, last_echelon, null_space, unit_rows
 from dynid.core.errors import ModelError
 from dynid.dynamics.operations import NUMERIC
@@ -47,7 +54,6 @@ class LinkConditions:
     gap: float
 
 
-@lru_cache(maxsize=8)
 def link_conditions(robot: Robot) -> tuple[LinkConditions, ...]:
     """Conditions of every link, base to tips, with the attainable spans carried along."""
     crossings = motor_crossings(robot)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.base.conditions import own_columns
-from dynid.base.grouping import REMEDY, Grouping, require_clear
+from dynid.base.forms import REMEDY, Grouping, require_clear
 from dynid.base.subspaces import triangle
 from dynid.core.errors import ModelError, NotTrustworthyError
 from dynid.dynamics.kinematics import motions, placements
