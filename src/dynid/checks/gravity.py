@@ -35,6 +35,8 @@ class GravityRules:
         least: torques are not taken to be known better than this share of their spread.
         plain: a direction along an axis is told rather than a free one whose misfit is not below this share.
         rounds: of Gauss–Newton over the direction.
+        gain: share of the misfit that a round must promise to take away, to be worth a fit.
+        damping: of its steps, as a share of the squared pull of gravity.
     """
 
     earth: float = 9.81
@@ -48,6 +50,8 @@ class GravityRules:
     least: float = 0.01
     plain: float = 0.95
     rounds: int = 8
+    gain: float = 0.005
+    damping: float = 1e-10
 
 
 GRAVITY = GravityRules()
@@ -62,12 +66,14 @@ class GravityProblem:
         torques: (rows,).
         scale: norm of the torques that are left when each axis is fitted alone, as they are weighted.
         explained: share of the torques that each axis alone leaves, as a median.
+        least: misfit of each axis fitted alone; no gravity gives a smaller one.
     """
 
     parts: FloatArray
     torques: FloatArray
     scale: float
     explained: float
+    least: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +109,10 @@ def check_gravity(motion: LightMotion, robot: Robot, W: FloatArray) -> Checked:
     ways = [sign * size * np.eye(3)[k] for k in range(3) for sign in (1, -1)] + [np.zeros(3)]
     own, *others = gravity_fits(problem, np.array([given, *ways]))
     best = min(others, key=lambda fit: fit.misfit)
-    free = free_direction(problem, best if best.misfit < own.misfit else own)
+    free = best if best.misfit < own.misfit else own
+    clear = own.misfit > 1.0 and problem.explained <= GRAVITY.explained
+    if clear and problem.least <= GRAVITY.better * own.misfit:
+        free = free_direction(problem, free)
     facts = {
         "gravity_misfit": own.misfit,
         "gravity_best": best.g.tolist(),
@@ -114,9 +123,9 @@ def check_gravity(motion: LightMotion, robot: Robot, W: FloatArray) -> Checked:
     is_plain = GRAVITY.plain * best.misfit <= free.misfit
     told = best if is_plain else free
     ratio = told.misfit / own.misfit if own.misfit > 0 else 1.0
-    left = (told.misfit - 1.0) / (own.misfit - 1.0) if own.misfit > 1.0 else 1.0
+    left = (told.misfit - 1.0) / (own.misfit - 1.0) if clear else 1.0
     most_left = GRAVITY.mends if is_plain else GRAVITY.mends_free
-    if ratio > GRAVITY.better or left > most_left or problem.explained > GRAVITY.explained:
+    if not clear or ratio > GRAVITY.better or left > most_left:
         return Checked((), facts)
     shown = ", ".join(f"{g:.2f}" for g in told.g + 0.0)
     sentence = (
@@ -147,11 +156,12 @@ def gravity_problem(motion: LightMotion, robot: Robot, W: FloatArray) -> Gravity
     columns = np.concatenate([still, *pulls], axis=2)
     # An axis counts by what is left when it alone may choose its parameters and its gravity.
     spread = np.std(tau, axis=0)
-    weights, shares = np.zeros(len(spread)), []
+    weights, shares, least = np.zeros(len(spread)), [], []
     for j in np.flatnonzero(spread > STUCK * np.max(np.abs(tau), initial=0.0)):
         noise = _left_alone(columns[j], tau[:, j]) / np.sqrt(len(tau))
         shares.append(noise / spread[j])
         weights[j] = 1.0 / max(noise, GRAVITY.least * spread[j])
+        least.append(noise * weights[j])
     # The same least-squares problems in fewer rows: R of Q R = [W0 W1 W2 W3 τ], since Q changes no length.
     rows = (columns * weights[:, None, None]).reshape(-1, columns.shape[2])
     used = np.flatnonzero(rows.any(axis=0))
@@ -161,8 +171,10 @@ def gravity_problem(motion: LightMotion, robot: Robot, W: FloatArray) -> Gravity
     parts = np.zeros((4, len(R), len(robot.table)))
     parts[0] = short[:, : len(robot.table)]
     parts[1:, :, heavy] = np.stack(np.split(short[:, len(robot.table) :], 3, axis=1))
-    explained = float(np.median(shares)) if shares else 1.0
-    return GravityProblem(parts, R[:, -1], float(np.sqrt(len(tau) * max(len(shares), 1))), explained)
+    if not shares:
+        return GravityProblem(parts, R[:, -1], 1.0, 1.0, 1.0)
+    scale, alone = float(np.sqrt(len(tau) * len(shares))), float(np.sqrt(np.mean(np.square(least))))
+    return GravityProblem(parts, R[:, -1], scale, float(np.median(shares)), alone)
 
 
 def _left_alone(columns: FloatArray, y: FloatArray) -> float:
@@ -207,10 +219,16 @@ def free_direction(problem: GravityProblem, start: GravityFit) -> GravityFit:
         across = _directions_across(best.g / size)
         pull = np.stack([part @ best.x for part in problem.parts[1:]], axis=1) @ across
         pull -= best.basis @ (best.basis.T @ pull)
-        step = np.linalg.lstsq(pull, best.left, rcond=RANK)[0]
+        gram = pull.T @ pull
+        if not np.trace(gram) > 0:
+            break
+        # A direction in which gravity pulls nothing must not be turned by rounding: hence the damping.
+        step = np.linalg.solve(gram + GRAVITY.damping * np.trace(gram) * np.eye(2), pull.T @ best.left)
+        if np.linalg.norm(best.left - pull @ step) > (1 - GRAVITY.gain) * np.linalg.norm(best.left):
+            break
         turned = best.g + across @ step
         (found,) = gravity_fits(problem, (turned * size / float(np.linalg.norm(turned)))[None, :])
-        if found.misfit >= best.misfit * (1 - 1e-4):
+        if found.misfit >= best.misfit:
             break
         best = found
     return best
