@@ -45,6 +45,7 @@ class Outer:
     used: Annotated[bool, Key("whether it is used", name="use")] = True
     gravity: Annotated[tuple[float, float, float], Key("gravity", unit="m/s²")] = (0.0, 0.0, -9.81)
     gains: Annotated[tuple[float, ...], Key("gains", per_axis=True, least=0)] = (1.0,)
+    directions: Annotated[tuple[float, ...], Key("directions", per_axis=True, choices=(1, -1))] = (1.0,)
     waves: Annotated[tuple[tuple[float, ...], ...], Key("waves", per_axis=True, longest=3)] = ()
     columns: Annotated[str | int | tuple[str | int, ...] | None, Key("columns")] = None
     inner: Annotated[Inner, Key("one part")] = field(default_factory=Inner)
@@ -95,6 +96,12 @@ def test_one_value_serves_all_axes() -> None:
     assert table_from({"rate_hz": 1, "gains": 3}, Outer, axes=3).gains == (3.0, 3.0, 3.0)
     assert table_from({"rate_hz": 1, "gains": [3]}, Outer, axes=2).gains == (3.0, 3.0)
     assert table_from({"rate_hz": 1, "gains": 3}, Outer).gains == (3.0,)
+
+
+def test_chosen_numbers_have_the_declared_type() -> None:
+    made = table_from({"rate_hz": 1, "directions": [1, -1]}, Outer)
+    assert made.directions == (1.0, -1.0)
+    assert {type(number) for number in made.directions} == {float}
 
 
 def test_a_negative_zero_is_not_the_default() -> None:

@@ -16,9 +16,9 @@ import math
 import types
 import typing
 from collections.abc import Callable, Collection, Hashable, Mapping
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass, replace
 from enum import Enum
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 from dynid.core.errors import unknown_name
@@ -87,6 +87,11 @@ class Key:
     default: str = ""
     spread: bool = False
 
+    @cached_property
+    def of_entry(self) -> Key:
+        """The key of the entries of a list or table: what is said of the whole is left out."""
+        return replace(self, per_axis=False, allowed="", rule=None)
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -101,7 +106,7 @@ class Entry:
         """The key as it is written in a file."""
         return self.key.name or self.field.name
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """All keys that give the value."""
         return (self.name,) if self.key.other is None else (self.name, self.key.other.name)
@@ -135,6 +140,7 @@ def _entries(cls: Any) -> tuple[Entry, ...]:
     return tuple(found)
 
 
+@cache
 def alternatives(hint: Any) -> tuple[Any, ...]:
     """The types of a union, or the one type."""
     union = typing.get_origin(hint) in (types.UnionType, typing.Union)

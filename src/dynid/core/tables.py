@@ -121,12 +121,14 @@ class _Spot:
     key: Key
     axes: int | None
 
+    def error(self, what: str) -> DynidError:
+        return _at(self.where, DynidError(f"{self.name} {what}."))
+
     def refusal(self, value: object, allowed: str) -> DynidError:
-        return _at(self.where, DynidError(f"{self.name} is {shown(value)}; it must be {allowed}."))
+        return self.error(f"is {shown(value)}; it must be {allowed}")
 
     def inside(self, name: str) -> _Spot:
-        key = replace(self.key, per_axis=False, allowed="", rule=None)
-        return replace(self, name=name, key=key)
+        return _Spot(self.where, name, self.key.of_entry, self.axes)
 
 
 def _at(where: str, error: DynidError) -> DynidError:
@@ -163,7 +165,7 @@ def _looks_like(value: object, kind: Any, key: Key) -> bool:
         return True
     if origin is tuple:
         if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-            return key.per_axis and _looks_like(value, typing.get_args(kind)[0], replace(key, per_axis=False))
+            return key.per_axis and _looks_like(value, typing.get_args(kind)[0], key.of_entry)
         return True
     if origin is not None and issubclass(origin, Mapping):
         return isinstance(value, Mapping)
@@ -186,7 +188,7 @@ def _made(value: Any, kind: Any, spot: _Spot) -> Any:
         kind = typing.cast(type, kind)
         return value if isinstance(value, kind) else table_from(value, kind, _inner(spot), spot.axes)
     if spot.key.choices:
-        return _choice(value, spot)
+        return float(_choice(value, spot)) if kind is float else _choice(value, spot)
     if kind is float or kind is int:
         return _number(value, kind, spot)
     if isinstance(kind, type) and issubclass(kind, Enum):
@@ -222,44 +224,42 @@ def _choice(value: Any, spot: _Spot) -> Any:
 
 def _row(value: Any, items: tuple[Any, ...], spot: _Spot) -> tuple[Any, ...]:
     """A list as a tuple: of fixed length, of any length, or with one entry per axis."""
-    key, name = spot.key, spot.name
-    nested = typing.get_origin(items[0]) is tuple
     single = isinstance(value, str | bytes) or not isinstance(value, Iterable)
     values = [value] if single else list(value)
-    fixed = len(items) if items[-1] is not Ellipsis else None
-    if fixed is not None and len(values) != fixed:
-        raise spot.refusal(value, allowed_words(tuple[items], key))  # type: ignore[valid-type]
-    if key.longest is not None and len(values) > key.longest:
-        raise _at(
-            spot.where, DynidError(f"{name} has {len(values)} entries; at most {key.longest} are taken.")
-        )
-    if key.per_axis and not nested:
-        if not values:
-            raise _at(
-                spot.where, DynidError(f"{name} is an empty list; give one value per axis, or one for all.")
-            )
-        if spot.axes is not None and len(values) == 1:
-            values *= spot.axes
-    if key.per_axis and spot.axes is not None and len(values) != spot.axes:
-        count = shown(value) if single else f"{len(values)} values"
-        more = "one list of numbers per axis" if nested else "one per axis, or one for all"
-        axes = f"{spot.axes} {'axis' if spot.axes == 1 else 'axes'}"
-        raise _at(spot.where, DynidError(f"{name} has {count} for {axes}; give {more}."))
-    kinds = items if fixed is not None else (items[0],) * len(values)
+    fixed = items[-1] is not Ellipsis
+    if fixed and len(values) != len(items):
+        raise spot.refusal(value, allowed_words(tuple[items], spot.key))  # type: ignore[valid-type]
+    if spot.key.longest is not None and len(values) > spot.key.longest:
+        raise spot.error(f"has {len(values)} entries; at most {spot.key.longest} are taken")
+    rows = spot.key.per_axis and typing.get_origin(items[0]) is tuple
+    if spot.key.per_axis:
+        values = _one_per_axis(values, rows, spot)
     if single:
-        return tuple(_bound(part, kind, spot.inside(name)) for part, kind in zip(values, kinds, strict=True))
+        return tuple(_bound(part, items[0], spot.inside(spot.name)) for part in values)
     made: list[Any] = []
-    for i, (part, kind) in enumerate(zip(values, kinds, strict=True)):
-        inner = spot.inside(f"entry {i + 1} of {name}")
+    for i, (part, kind) in enumerate(zip(values, items if fixed else (items[0],) * len(values), strict=True)):
         if is_dataclass(kind) and isinstance(part, Mapping):
             title = part.get("name")
-            label = f"{name} {title!r}" if isinstance(title, str) else f"{name} {i + 1}"
+            label = f"{spot.name} {title!r}" if isinstance(title, str) else f"{spot.name} {i + 1}"
             made.append(table_from(part, typing.cast(type, kind), label, spot.axes))
-        elif nested and key.per_axis and not isinstance(part, list | tuple):
-            made.append((_bound(part, typing.get_args(kind)[0], inner),))
-        else:
-            made.append(_bound(part, kind, inner))
+            continue
+        if rows and not isinstance(part, list | tuple):
+            part = (part,)
+        made.append(_bound(part, kind, spot.inside(f"entry {i + 1} of {spot.name}")))
     return tuple(made)
+
+
+def _one_per_axis(values: list[Any], rows: bool, spot: _Spot) -> list[Any]:
+    """The values, one repeated for all axes; rows are given for each axis."""
+    if not (values or rows):
+        raise spot.error("is an empty list; give one value per axis, or one for all")
+    if spot.axes is None or len(values) == spot.axes:
+        return values
+    if len(values) == 1 and not rows:
+        return values * spot.axes
+    more = "one list of numbers per axis" if rows else "one per axis, or one for all"
+    axes = f"{spot.axes} {'axis' if spot.axes == 1 else 'axes'}"
+    raise spot.error(f"has {len(values)} values for {axes}; give {more}")
 
 
 def _inner(spot: _Spot) -> str:
