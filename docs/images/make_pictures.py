@@ -16,8 +16,7 @@ import dynid  # noqa: E402
 from demo import LOGS, write_logs  # noqa: E402
 from dynid.estimators import WLS  # noqa: E402
 from dynid.logs.read import read_logs  # noqa: E402
-from dynid.validation.model import as_model  # noqa: E402
-from dynid.validation.predict import predictions  # noqa: E402
+from dynid.validation.model import as_model, predictions  # noqa: E402
 from dynid.workflow.fit import fit  # noqa: E402
 
 

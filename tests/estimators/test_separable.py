@@ -13,8 +13,7 @@ from dynid.estimators.linear.augmented import inertial_columns
 from dynid.estimators.linear.terms import nonlinear_torques
 from dynid.preparation.preparation import Preparation
 from dynid.problem import Problem, build_problem
-from dynid.validation.model import Model
-from dynid.validation.predict import predictions
+from dynid.validation.model import IdentifiedModel, predictions
 from support.estimation import CASES, STRIBECK_TRUTH, scara, scara_motions, scara_problem
 from support.motions import exact_torques, fourier_motion
 
@@ -148,7 +147,7 @@ def test_load_friction_predicts_other_motions_from_the_model_alone() -> None:
     rigid = exact_torques(base, np.where(inertial_columns(base), truth, 0.0), motion)
     tau = exact_torques(base, truth, motion) + LOAD_TRUTH * np.abs(rigid) * np.sign(motion.qd)
     assert estimate.further is not None
-    model = Model(base.robot, base, estimate.values, None, estimate.further)
+    model = IdentifiedModel(base.robot, base, estimate.values, None, estimate.further)
     np.testing.assert_allclose(predictions(model, motion)[0], tau, atol=1e-4 * np.abs(tau).max())
     with pytest.raises(DynidError, match="'Fl' holds the load; give the torques of inertia and weight"):
         nonlinear_torques(base.robot, (LOAD,), np.array([0.1, 0.1]), motion)

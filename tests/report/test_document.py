@@ -24,7 +24,7 @@ from dynid.report.page import render_report
 from dynid.report.parameters import parameter_rows, unknown_parts
 from dynid.validation.curves import drawn_motion, motion_curves, packed, unpacked
 from dynid.validation.model import as_model
-from dynid.validation.validate import validate
+from dynid.validation.validation import validate
 from support.study import PLAN, checks, document, study
 from support.urdf_text import joint, link, robot as urdf
 

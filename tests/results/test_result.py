@@ -27,8 +27,7 @@ from dynid.problem import build_problem
 from dynid.results.folder import ARRAYS, NAMES, PARAMETERS, RESULT
 from dynid.results.load import load_result
 from dynid.results.save import parameters_csv, save_result
-from dynid.validation.model import as_model
-from dynid.validation.predict import predictions
+from dynid.validation.model import as_model, predictions
 from support.workflow_logs import experiment
 
 

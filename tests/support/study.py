@@ -30,9 +30,8 @@ from dynid.preparation.preparation import Preparation
 from dynid.problem import Problem, build_problem
 from dynid.report.document import build_document
 from dynid.report.page import render_report
-from dynid.validation.stability import stability
-from dynid.validation.validate import validate
-from dynid.validation.validation import Validation
+from dynid.validation.cross import stability
+from dynid.validation.validation import Validation, validate
 
 FloatArray = NDArray[np.float64]
 RATE = 500.0

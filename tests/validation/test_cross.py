@@ -13,9 +13,8 @@ from dynid.estimators import LOAD, WLS, Separable, identify
 from dynid.estimators.linear.augmented import load_torques
 from dynid.preparation.motion import Motion
 from dynid.problem import build_problem
-from dynid.validation.cross import cross_validate, experiment_stability
-from dynid.validation.stability import stability
-from dynid.validation.validate import validate
+from dynid.validation.cross import cross_validate, experiment_stability, stability
+from dynid.validation.validation import validate
 from support.study import PLAN, simulated, study
 
 

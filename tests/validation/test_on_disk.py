@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dynid.preparation.preparation import Preparation
-from dynid.validation.validate import validate
+from dynid.validation.validation import validate
 from support.spooled import motion_on_disk
 from support.study import PLAN, study
 

@@ -12,9 +12,8 @@ from dynid.estimators import STRIBECK, Further
 from dynid.model.load import load_robot
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
-from dynid.validation.model import Model
-from dynid.validation.parts import shares, split
-from dynid.validation.predict import BLOCK, predict, predictions
+from dynid.validation.model import BLOCK, IdentifiedModel, predictions
+from dynid.validation.parts import torque_parts, torque_shares
 from support.study import fourier
 
 ROBOTS = ("tx40_log", "iiwa14", "emps", "scara")
@@ -42,7 +41,7 @@ def test_base_parameters_predict_what_standard_ones_do(name: str) -> None:
     base, values = find_base(robot), random_values(robot)
     motion = motion_of(robot)
     expected = kernels(robot).inverse(values, motion.q, motion.qd, motion.qdd)
-    found = predict(robot, base, base.regroup(values), motion)
+    found, _ = predictions(IdentifiedModel(robot, base, base.regroup(values)), motion)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
 
 
@@ -55,7 +54,8 @@ def test_long_motions_are_predicted_in_blocks() -> None:
     whole = np.einsum(
         "jps,p->sj", kernels(robot, base.columns).regressor_blocks(motion.q, motion.qd, motion.qdd), values
     )
-    np.testing.assert_allclose(predict(robot, base, values, motion), whole, rtol=1e-12, atol=1e-12)
+    found, _ = predictions(IdentifiedModel(robot, base, values), motion)
+    np.testing.assert_allclose(found, whole, rtol=1e-12, atol=1e-12)
 
 
 def test_doubt_is_that_of_the_covariance() -> None:
@@ -65,7 +65,7 @@ def test_doubt_is_that_of_the_covariance() -> None:
     half = np.random.default_rng(2).normal(size=(p, p - 2))  # singular, as with removed parameters
     C = half @ half.T
     motion = motion_of(robot)
-    _, doubt = predictions(Model(robot, base, np.ones(p), C), motion)
+    _, doubt = predictions(IdentifiedModel(robot, base, np.ones(p), C), motion)
     W = kernels(robot, base.columns).regressor(motion.q, motion.qd, motion.qdd)
     expected = np.sqrt(np.einsum("sjp,pq,sjq->sj", W, C, W))
     np.testing.assert_allclose(doubt, expected, rtol=1e-7, atol=1e-9)
@@ -76,7 +76,7 @@ def test_parts_are_those_of_the_physics(name: str) -> None:
     robot = load_robot(name)
     base, values = find_base(robot), random_values(robot)
     motion = motion_of(robot)
-    parts = split(Model(robot, base, base.regroup(values)), motion)
+    parts = torque_parts(IdentifiedModel(robot, base, base.regroup(values)), motion)
     kernel = kernels(robot)
     near = {"rtol": 1e-8, "atol": 1e-8}
     np.testing.assert_allclose(parts.gravity, kernel.gravity(values, motion.q), **near)
@@ -92,10 +92,10 @@ def test_parts_are_those_of_the_physics(name: str) -> None:
 def test_shares_are_sizes_against_the_measured_torque() -> None:
     robot = load_robot("tx40")
     base = find_base(robot)
-    model = Model(robot, base, base.regroup(random_values(robot)))
+    model = IdentifiedModel(robot, base, base.regroup(random_values(robot)))
     motions = (motion_of(robot, 1.0, 3), motion_of(robot, 2.0, 4))
-    gravity = np.concatenate([split(model, motion).gravity for motion in motions])
-    found = shares(model, motions)
+    gravity = np.concatenate([torque_parts(model, motion).gravity for motion in motions])
+    found = torque_shares(model, motions)
     np.testing.assert_allclose(found.rms["gravity"], np.sqrt(np.mean(gravity**2, axis=0)))
     np.testing.assert_allclose(found.percent["gravity"], 100 * np.sqrt(np.mean(gravity**2, axis=0)))
     assert set(found.to_dict()) == {"inertia", "gravity", "drive", "friction"}
@@ -114,21 +114,23 @@ def test_nonlinear_friction_counts_as_friction() -> None:
         (STRIBECK,),
     )
     motion = motion_of(robot)
-    bare, rich = Model(robot, base, values), Model(robot, base, values, further=further)
+    bare, rich = IdentifiedModel(robot, base, values), IdentifiedModel(robot, base, values, further=further)
     added = amounts * np.sign(motion.qd) * np.exp(-((motion.qd / speeds) ** 2))
     np.testing.assert_allclose(predictions(rich, motion)[0] - predictions(bare, motion)[0], added, atol=1e-12)
-    np.testing.assert_allclose(split(rich, motion).friction - split(bare, motion).friction, added, atol=1e-12)
+    np.testing.assert_allclose(
+        torque_parts(rich, motion).friction - torque_parts(bare, motion).friction, added, atol=1e-12
+    )
 
 
 def test_what_does_not_fit_is_refused() -> None:
     robot = load_robot("scara")
     base = find_base(robot)
     with pytest.raises(ShapeError, match=r"values of the model have shape \(3,\); expected \(8,\)"):
-        Model(robot, base, np.ones(3))
+        IdentifiedModel(robot, base, np.ones(3))
     with pytest.raises(ShapeError, match="hold values that are not finite"):
-        Model(robot, base, np.full(8, np.nan))
+        IdentifiedModel(robot, base, np.full(8, np.nan))
     with pytest.raises(ShapeError, match=r"covariance of the model have shape \(8,\)"):
-        Model(robot, base, np.ones(8), np.ones(8))
+        IdentifiedModel(robot, base, np.ones(8), np.ones(8))
     other = motion_of(load_robot("emps"))
     with pytest.raises(ShapeError, match="has 1 coordinates, but robot 'scara' has 2; validate with logs of"):
-        predict(robot, base, np.ones(8), other)
+        predictions(IdentifiedModel(robot, base, np.ones(8)), other)

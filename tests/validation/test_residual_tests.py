@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import json
+import math
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
-from dynid.validation.residual_tests import LAGS, residual_tests
+from dynid.validation.residual_tests import (
+    GAUSSIAN,
+    LAGS,
+    QUANTILES,
+    chi_square_tail,
+    normal_tail,
+    residual_tests,
+)
 
 
 def coloured(rng: np.random.Generator, samples: int, memory: float) -> np.ndarray:
@@ -100,3 +108,27 @@ def test_too_little_gives_no_verdict(values: np.ndarray) -> None:
     assert found.white()
     assert found.gaussian()
     assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["ljung_box_p"] is None
+
+
+@pytest.mark.parametrize("degrees", [1, 2, 3, 4, 7, 20, 21, 60, 201])
+def test_chi_square_tail_is_scipy_s(degrees: int) -> None:
+    for x in np.logspace(-8, 3, 200):
+        expected = float(special.chdtrc(degrees, x))
+        assert chi_square_tail(degrees, float(x)) == pytest.approx(expected, rel=1e-12, abs=1e-300)
+
+
+def test_ends_of_the_chi_square_tail() -> None:
+    assert chi_square_tail(20, 0.0) == 1.0
+    assert chi_square_tail(3, -1.0) == 1.0
+    assert chi_square_tail(20, 1e7) == 0.0
+    assert math.isnan(chi_square_tail(20, float("nan")))
+
+
+def test_normal_tail_is_scipy_s() -> None:
+    for z in np.linspace(-9, 36, 300):
+        assert normal_tail(float(z)) == pytest.approx(float(special.ndtr(-z)), rel=1e-12)
+    assert math.isnan(normal_tail(float("nan")))
+
+
+def test_gaussian_quantiles_are_scipy_s() -> None:
+    np.testing.assert_allclose(GAUSSIAN, special.ndtri(QUANTILES), rtol=1e-14, atol=1e-16)

@@ -14,9 +14,9 @@ from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 from dynid.problem import build_problem
 from dynid.validation.figures import ErrorFigures
-from dynid.validation.model import Model, as_model
+from dynid.validation.model import IdentifiedModel, as_model
 from dynid.validation.residual_tests import ResidualTests, residual_tests
-from dynid.validation.validate import validate, validate_values
+from dynid.validation.validation import validate
 from dynid.validation.verdict import Thresholds, grade_of, judge
 from support.study import PLAN, study, weighted_fit
 
@@ -38,7 +38,7 @@ def test_errors_on_the_fit_s_motion_are_the_regression_s_residual(plan: Preparat
     s = study()
     problem = build_problem(s.robot, s.motions, plan, s.base)
     values = weighted_fit(problem).values
-    found = validate(Model(s.robot, s.base, values), s.motions, plan, seen=True)
+    found = validate(IdentifiedModel(s.robot, s.base, values), s.motions, plan, seen=True)
     expected = 100 * problem.residual_norms(values) / problem.torque_norms()
     np.testing.assert_allclose(found.judged.relative_percent, expected, rtol=1e-6)
     assert found.judged.samples.tolist() == problem.row_counts.tolist()
@@ -64,11 +64,17 @@ def test_the_study_is_trusted_and_says_so() -> None:
 def test_every_way_to_ask_gives_the_same() -> None:
     s = study()
     a = validate(s.estimate, s.unseen, PLAN).to_dict()
-    b = validate(Model(s.robot, s.base, s.estimate.values, s.estimate.covariance), s.unseen, PLAN).to_dict()
-    c = validate_values(s.robot, s.base, s.estimate.values, s.unseen, PLAN, s.estimate.covariance).to_dict()
-    assert a == b == c
+    known = IdentifiedModel(s.robot, s.base, s.estimate.values, s.estimate.covariance)
+    assert validate(known, s.unseen, PLAN).to_dict() == a
     assert json.loads(json.dumps(a, allow_nan=False)) == a
-    assert validate_values(s.robot, s.base, s.estimate.values, s.unseen, PLAN).doubt_rms is None
+    assert validate(replace(known, covariance=None), s.unseen, PLAN).doubt_rms is None
+
+
+def test_it_is_shown_in_a_few_lines() -> None:
+    shown = repr(study().validation)
+    assert shown.startswith("Validation(joint1 ")
+    assert "good: The model predicts torques well" in shown
+    assert len(shown.splitlines()) <= 15
 
 
 def test_several_motions_are_told_apart_and_together() -> None:
@@ -83,7 +89,7 @@ def test_wrong_gravity_is_not_trusted() -> None:
     s = study()
     wrong = s.estimate.values.copy()
     wrong[s.base.names.index("MX2R")] *= -1
-    found = validate(Model(s.robot, s.base, wrong), s.unseen, PLAN, fit=s.fit)
+    found = validate(IdentifiedModel(s.robot, s.base, wrong), s.unseen, PLAN, fit=s.fit)
     assert not found.trustworthy
     assert "does not predict the torques well enough" in found.verdict.sentence
     grave = [finding.text for finding in found.verdict.findings if finding.level is Level.FAIL]

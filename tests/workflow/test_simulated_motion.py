@@ -18,7 +18,7 @@ from dynid.preparation.preparation import Preparation
 from dynid.results.load import load_result
 from dynid.results.save import save_result
 from dynid.simulation import PID, Controller, Reference, Sensors, Sines, Velocity, load_controller, simulate
-from dynid.validation.model import Model
+from dynid.validation.model import IdentifiedModel
 from dynid.workflow import simulated_motion
 from dynid.workflow.fit import fit
 from dynid.workflow.result import FitResult, document_of
@@ -97,7 +97,7 @@ def test_a_log_cut_out_of_a_longer_run_starts_with_its_integrals(monkeypatch: py
     base = base_of(ROBOT)
 
     def miss() -> float:
-        model = Model(ROBOT, base, base.regroup(ROBOT.parameters))
+        model = IdentifiedModel(ROBOT, base, base.regroup(ROBOT.parameters))
         used = UsableLog(made, identity_of(made), reference=rest)
         (motion,) = SimulatedMotion(law).unseen(model, [used], Preparation()).motions
         first = made.samples - motion.samples

@@ -20,7 +20,7 @@ from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 from dynid.preparation.prepare import prepare
 from dynid.problem.build import build_problem
-from dynid.validation.validate import validate
+from dynid.validation.validation import validate
 
 FloatArray = NDArray[np.float64]
 PLAN = Preparation(

@@ -31,7 +31,7 @@ FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class _Limits:
+class _AttenuationLimits:
     """Where attenuation is said to be seen, and where the second fit is not worth its time.
 
     Args:
@@ -57,7 +57,7 @@ class _Limits:
     most_samples: int = 200_000
 
 
-_LIMITS = _Limits()
+_LIMITS = _AttenuationLimits()
 _INERTIA_UNITS = ("kg m^2", "kg")
 _REMEDY = "lower the cut-off, decimate more, excite more, or use an instrumental variable."
 

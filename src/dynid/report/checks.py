@@ -8,9 +8,9 @@ from typing import Any
 
 from dynid.checks import VERDICTS, DataCheck
 from dynid.core.finding import Finding, Level, Name, gravest_first, worst_level
+from dynid.core.plain import plain
 from dynid.logs.log import Log
 from dynid.preparation.motion import Motion
-from dynid.validation.numbers import plain
 
 _LEVELS = dict(zip(VERDICTS, (Level.GOOD, Level.CARE, Level.FAIL), strict=True))
 _ABOUT_EXCITATION = (Name.EXCITATION, Name.NOT_EXCITED)

@@ -14,6 +14,7 @@ import dynid
 from dynid.base.base_map import BaseMap
 from dynid.checks import DataCheck
 from dynid.core.finding import Finding
+from dynid.core.plain import plain
 from dynid.estimators.estimate import Estimate
 from dynid.model.joint import BASE, LENGTHS, Joint
 from dynid.model.robot import Robot
@@ -22,10 +23,9 @@ from dynid.preparation.preparation import Preparation
 from dynid.report.checks import used_logs
 from dynid.report.headline import headline
 from dynid.report.parameters import correlation, parameter_rows
+from dynid.validation.cross import Stability
 from dynid.validation.curves import motion_curves
 from dynid.validation.model import as_model
-from dynid.validation.numbers import plain
-from dynid.validation.stability import Stability
 from dynid.validation.validation import Validation
 
 SCHEMA = "dynid.report/2"

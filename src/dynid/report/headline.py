@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from dynid.core.finding import Finding, Level, Name, gravest_first, worst_level
+from dynid.core.plain import plain
 from dynid.estimators.estimate import Estimate
 from dynid.report.checks import UsedLog, findings_of
 from dynid.report.parameters import KNOWN_PERCENT
-from dynid.validation.numbers import plain
-from dynid.validation.stability import Stability
+from dynid.validation.cross import Stability
 from dynid.validation.validation import Validation
 from dynid.validation.verdict import Thresholds, grade_of
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.base.base_map import BaseMap
+from dynid.core.plain import plain
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.linear.terms import slots_of
-from dynid.validation.numbers import plain
 
 FloatArray = NDArray[np.float64]
 KNOWN_PERCENT = 20.0

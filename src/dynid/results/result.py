@@ -15,7 +15,7 @@ from dynid.estimators.estimate import Further
 from dynid.model.robot import Robot
 from dynid.preparation.preparation import Preparation
 from dynid.preparation.trail import Trail
-from dynid.validation.model import Model
+from dynid.validation.model import IdentifiedModel
 
 FloatArray = NDArray[np.float64]
 
@@ -56,10 +56,10 @@ class SavedResult:
         return f"SavedResult({str(self.folder)!r}, robot {self.robot.name!r}, {kept})"
 
     @property
-    def model(self) -> Model:
+    def model(self) -> IdentifiedModel:
         """What predicts torques."""
         how = str(self.section("estimate").get("uncertainty", "classical"))
-        return Model(self.robot, self.base, self.values, self.covariance, self.further, how)
+        return IdentifiedModel(self.robot, self.base, self.values, self.covariance, self.further, how)
 
     @property
     def run(self) -> Mapping[str, Any]:

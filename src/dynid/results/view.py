@@ -19,8 +19,7 @@ from dynid.core.finding import finding_line
 from dynid.core.text import TextTable
 from dynid.preparation.motion import Motion
 from dynid.validation.curves import drawn_motion
-from dynid.validation.model import Model
-from dynid.validation.predict import predictions
+from dynid.validation.model import IdentifiedModel, predictions
 
 FloatArray = NDArray[np.float64]
 MAIN = 12
@@ -35,7 +34,7 @@ class _HasDocument(Protocol):
     def document(self) -> Mapping[str, Any]: ...
 
     @property
-    def model(self) -> Model: ...
+    def model(self) -> IdentifiedModel: ...
 
 
 class ResultView:
@@ -159,7 +158,7 @@ def first_lines(lines: Iterable[str], most: int) -> str:
     return "\n".join(every if len(every) <= most else [*every[: most - 1], "…"])
 
 
-def predicted_torques(model: Model, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> FloatArray:
+def predicted_torques(model: IdentifiedModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> FloatArray:
     """Torques of a model for states given as arrays; see ``ResultView.predict``."""
     given = [np.asarray(part, dtype=float) for part in (q, qd, qdd)]
     if len({part.shape for part in given}) != 1 or given[0].ndim not in (1, 2):

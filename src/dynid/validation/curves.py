@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.preparation.motion import Motion
-from dynid.validation.model import Model
-from dynid.validation.predict import predictions
+from dynid.validation.model import IdentifiedModel, predictions
 
 FloatArray = NDArray[np.float64]
 BUDGET = 1_000_000
@@ -25,7 +24,7 @@ _LARGEST = 32767
 
 
 def motion_curves(
-    model: Model, motions: Sequence[Motion], unseen: Sequence[Motion] = (), budget: int = BUDGET
+    model: IdentifiedModel, motions: Sequence[Motion], unseen: Sequence[Motion] = (), budget: int = BUDGET
 ) -> list[dict[str, Any]]:
     """Measured, predicted and left-over torques of motions.
 
@@ -39,7 +38,7 @@ def motion_curves(
     return [_curves(model, m, True, each) for m in motions] + [_curves(model, m, False, each) for m in unseen]
 
 
-def _curves(model: Model, motion: Motion, seen: bool, budget: int) -> dict[str, Any]:
+def _curves(model: IdentifiedModel, motion: Motion, seen: bool, budget: int) -> dict[str, Any]:
     predicted, _ = predictions(replace(model, covariance=None), motion)  # a curve shows no doubt
     count = motion.samples * motion.tau.shape[1]
     size = 1 if 2 * count <= budget else -(-6 * count // max(budget, 1))  # samples per point

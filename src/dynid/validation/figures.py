@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.core.errors import ShapeError
+from dynid.core.plain import plain
 from dynid.logs.spool import Samples
-from dynid.validation.numbers import plain
 
 FloatArray = NDArray[np.float64]
 

@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.base.base_map import BaseMap
+from dynid.core.plain import plain
 from dynid.model.parameters import DRIVE_INERTIA, MOTOR_TERMS
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
-from dynid.validation.model import Model
-from dynid.validation.numbers import plain
-from dynid.validation.predict import blocks, check_width, nonlinear_part
+from dynid.validation.model import IdentifiedModel, check_width, nonlinear_part, regressor_blocks
 
 FloatArray = NDArray[np.float64]
 _DRIVE_SYMBOLS = (DRIVE_INERTIA, MOTOR_TERMS[0])
@@ -22,7 +21,7 @@ PART_NAMES = ("inertia", "gravity", "drive", "friction")
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
+class TorqueParts:
     """τ̂ = inertia + gravity + drive + friction, each (samples, coordinates) [N m or N].
 
     Args:
@@ -47,10 +46,10 @@ class Parts:
 
 
 @dataclass(frozen=True, eq=False)
-class Shares:
+class TorqueShares:
     """Size of each part against the measured torque, per coordinate.
 
-    Parts may cancel each other, so the shares need not sum to 100 %.
+    TorqueParts may cancel each other, so the shares need not sum to 100 %.
 
     Args:
         rms: by part, root mean square (coordinates,) [N m or N].
@@ -67,7 +66,7 @@ class Shares:
         }
 
 
-def split(model: Model, motion: Motion) -> Parts:
+def torque_parts(model: IdentifiedModel, motion: Motion) -> TorqueParts:
     """Take the predicted torque along a motion apart.
 
     Args:
@@ -80,14 +79,14 @@ def split(model: Model, motion: Motion) -> Parts:
     rest = np.zeros_like(motion.q)
     still = Motion(motion.name, motion.time, motion.q, rest, rest, motion.tau, motion.rate_hz)
     arrays = {name: np.zeros(motion.q.shape) for name in PART_NAMES}
-    for part in blocks(model, motion):
+    for part in regressor_blocks(model, motion):
         for name in ("inertia", "drive", "friction"):
             part.put(arrays[name], values[name][part.columns] @ part.W)
-    for part in blocks(model, still):
+    for part in regressor_blocks(model, still):
         part.put(arrays["gravity"], values["inertia"][part.columns] @ part.W)
     arrays["inertia"] -= arrays["gravity"]
     arrays["friction"] += nonlinear_part(model, motion)
-    return Parts(**arrays)
+    return TorqueParts(**arrays)
 
 
 def column_parts(robot: Robot, base: BaseMap) -> NDArray[np.str_]:
@@ -102,19 +101,19 @@ def column_parts(robot: Robot, base: BaseMap) -> NDArray[np.str_]:
     return np.array(kinds)
 
 
-def shares(model: Model, motions: tuple[Motion, ...]) -> Shares:
+def torque_shares(model: IdentifiedModel, motions: tuple[Motion, ...]) -> TorqueShares:
     """Sizes of the parts over several motions.
 
     Args:
         model: the model.
         motions: prepared motions.
     """
-    squares = {field.name: np.zeros(model.robot.n_coordinates) for field in fields(Parts)}
+    squares = {field.name: np.zeros(model.robot.n_coordinates) for field in fields(TorqueParts)}
     whole = np.zeros(model.robot.n_coordinates)
     samples = 0
     for motion in motions:
         for piece in motion.pieces():
-            parts = split(model, piece)
+            parts = torque_parts(model, piece)
             for name in squares:
                 squares[name] += np.sum(getattr(parts, name) ** 2, axis=0)
             whole += np.sum(np.asarray(piece.tau) ** 2, axis=0)
@@ -122,4 +121,4 @@ def shares(model: Model, motions: tuple[Motion, ...]) -> Shares:
     with np.errstate(divide="ignore", invalid="ignore"):
         percent = {name: 100 * np.sqrt(square / whole) for name, square in squares.items()}
     rms = {name: np.sqrt(square / max(samples, 1)) for name, square in squares.items()}
-    return Shares(rms, percent)
+    return TorqueShares(rms, percent)

@@ -53,7 +53,7 @@ class Thresholds:
                 raise DynidError(f"The validation threshold {name} is {value}; it must be positive.")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verdict:
     """The answer, and what speaks for and against it.
 
@@ -74,6 +74,11 @@ class Verdict:
     def trustworthy(self) -> bool:
         """Whether the model may be used, if need be with care."""
         return worst_level(self.findings) < Level.FAIL
+
+    def __repr__(self) -> str:
+        """The answer, and the gravest findings."""
+        lines = [f"{self.grade}: {self.sentence}", *(f"  {f.level.word}: {f.text}" for f in self.findings)]
+        return "\n".join(lines[:14] + ["  …"] * (len(lines) > 14))
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""

@@ -22,7 +22,7 @@ from dynid.preparation.preparation import Preparation
 from dynid.preparation.spectrum import spectrum_of_log
 from dynid.preparation.suggest import Suggestion
 from dynid.validation.model import as_model
-from dynid.validation.validate import validate as validate_motions
+from dynid.validation.validation import validate as validate_motions
 from dynid.workflow.motion_source import MeasuredMotion, MotionSource, Progress, longest_log
 from dynid.workflow.proof import data_checks, prove
 from dynid.workflow.result import FitResult

@@ -22,7 +22,7 @@ from dynid.preparation.preparation import Preparation
 from dynid.preparation.prepare import prepare
 from dynid.preparation.suggest import Suggestion, suggest
 from dynid.problem.build import build_problem
-from dynid.validation.model import Model
+from dynid.validation.model import IdentifiedModel
 from dynid.validation.validation import Validation
 from dynid.workflow.usable_log import UsableLog
 
@@ -66,7 +66,7 @@ class MotionSource(ABC):
         """Identify, and give the motions of the fit as well."""
 
     @abstractmethod
-    def unseen(self, model: Model, logs: Sequence[UsableLog], plan: Preparation) -> UnseenMotion:
+    def unseen(self, model: IdentifiedModel, logs: Sequence[UsableLog], plan: Preparation) -> UnseenMotion:
         """The motion of logs kept for validation."""
 
     @abstractmethod
@@ -74,7 +74,7 @@ class MotionSource(ABC):
         self,
         found: Validation,
         unseen: UnseenMotion,
-        model: Model,
+        model: IdentifiedModel,
         logs: Sequence[UsableLog],
         plan: Preparation,
     ) -> Validation:
@@ -114,7 +114,7 @@ class MeasuredMotion(MotionSource):
         progress("identifying")
         return identify(problem, strategy), motions
 
-    def unseen(self, model: Model, logs: Sequence[UsableLog], plan: Preparation) -> UnseenMotion:
+    def unseen(self, model: IdentifiedModel, logs: Sequence[UsableLog], plan: Preparation) -> UnseenMotion:
         """Filter and differentiate those of the logs."""
         return UnseenMotion(tuple(prepare(used.log, plan) for used in logs))
 
@@ -122,7 +122,7 @@ class MeasuredMotion(MotionSource):
         self,
         found: Validation,
         unseen: UnseenMotion,
-        model: Model,
+        model: IdentifiedModel,
         logs: Sequence[UsableLog],
         plan: Preparation,
     ) -> Validation:

@@ -14,9 +14,8 @@ from dynid.preparation.preparation import Preparation
 from dynid.preparation.trail import PositionSeries
 from dynid.report.checks import used_logs
 from dynid.validation.figures import ErrorFigures
-from dynid.validation.model import Model
-from dynid.validation.validate import validate
-from dynid.validation.validation import Validation
+from dynid.validation.model import IdentifiedModel
+from dynid.validation.validation import Validation, validate
 from dynid.workflow.motion_source import MotionSource
 from dynid.workflow.usable_log import UsableLog
 
@@ -42,7 +41,7 @@ class Proof:
 
 
 def prove(
-    model: Model,
+    model: IdentifiedModel,
     logs: Sequence[UsableLog],
     source: MotionSource,
     plan: Preparation,

@@ -20,7 +20,7 @@ from dynid.preparation.trail import Trail, trails_of
 from dynid.report.document import build_document
 from dynid.results.view import ResultView
 from dynid.validation.cross import cross_validate, experiment_stability
-from dynid.validation.model import Model, as_model
+from dynid.validation.model import IdentifiedModel, as_model
 from dynid.validation.validation import Validation
 from dynid.workflow.proof import Proof
 from dynid.workflow.usable_log import LogIdentity
@@ -89,7 +89,7 @@ class FitResult(ResultView):
         return document_of(self, {})
 
     @property
-    def model(self) -> Model:
+    def model(self) -> IdentifiedModel:
         """What predicts torques."""
         return as_model(self.estimate)
 

@@ -31,9 +31,8 @@ from dynid.simulation.controller import Controller
 from dynid.simulation.controller_file import controller_to_toml
 from dynid.simulation.reference import Reference, reference_of_log
 from dynid.simulation.setup import Accuracy
-from dynid.validation.model import Model
-from dynid.validation.validate import validate
-from dynid.validation.validation import Validation
+from dynid.validation.model import IdentifiedModel
+from dynid.validation.validation import Validation, validate
 from dynid.validation.verdict import Verdict
 from dynid.workflow.motion_source import MotionSource, Progress, UnseenMotion, longest_log
 from dynid.workflow.usable_log import UsableLog
@@ -91,7 +90,7 @@ class SimulatedMotion(MotionSource):
         estimate = identify(problem, strategy)
         return estimate, estimate.problem.motions or ()
 
-    def unseen(self, model: Model, logs: Sequence[UsableLog], plan: Preparation) -> UnseenMotion:
+    def unseen(self, model: IdentifiedModel, logs: Sequence[UsableLog], plan: Preparation) -> UnseenMotion:
         """Simulate the model along the references, with the measured torques.
 
         Where a log has positions, the law is asked first whether it made the torques of the log.
@@ -129,7 +128,7 @@ class SimulatedMotion(MotionSource):
         self,
         found: Validation,
         unseen: UnseenMotion,
-        model: Model,
+        model: IdentifiedModel,
         logs: Sequence[UsableLog],
         plan: Preparation,
     ) -> Validation:
@@ -189,7 +188,7 @@ def _simulated(problem: LoopProblem, values: FloatArray) -> tuple[Motion, ...]:
 
 
 def _pushed_robot(
-    found: Validation, model: Model, logs: Sequence[Log], plan: Preparation
+    found: Validation, model: IdentifiedModel, logs: Sequence[Log], plan: Preparation
 ) -> tuple[Finding, ...]:
     """A note where a model fails along the simulated motion, but not along the measured one."""
     if found.trustworthy or not all("position" in log.channels for log in logs):
