@@ -46,11 +46,11 @@ def prepare(log: Log, plan: Preparation) -> Motion:
     q, qd, qdd, tau = (writer_of(samples, log.axes, on_disk=log.on_disk) for _ in range(4))
     position, torque = _Changes(), _Changes()
     for axes in groups:
-        signals, changes = _prepared_positions(log.channels["position"][course.rows, axes], course)
+        signals, changes = _prepared_positions(log.channels["position"], axes, course)
         position += changes
         for writer, values in zip((q, qd, qdd), signals, strict=True):
             _put(writer, axes, values[course.kept])
-        values, changes = _prepared_torques(log.channels["torque"][course.rows, axes], course)
+        values, changes = _prepared_torques(log.channels["torque"], axes, course)
         torque += changes
         _put(tau, axes, values[course.kept])
     return Motion(
@@ -160,34 +160,37 @@ def target_rate(time: FloatArray, plan: Preparation) -> tuple[float, bool]:
     return rate, changed or plan.stamps == "measured" or not is_even(time)
 
 
-def _prepared_positions(raw: FloatArray, course: _Course) -> tuple[tuple[FloatArray, ...], _Changes]:
+def _prepared_positions(
+    channel: Samples, axes: slice, course: _Course
+) -> tuple[tuple[FloatArray, ...], _Changes]:
     """Positions without outliers, at the rate, low-passed, with speeds and accelerations."""
     plan = course.plan
-    x, replaced = _even(raw, course)
-    q, moved = _low_passed(x, plan.cutoff_hz, course)
+    q, replaced = _even(channel, axes, course)
+    q, moved = _low_passed(q, plan.cutoff_hz, course)
     qd, qdd = speed_and_acceleration(q, course.rate_hz, plan.difference_points)
     if plan.rloess_acceleration:
         qdd = rloess(qdd, plan.rloess_acceleration)
     return (q, qd, qdd), _Changes(replaced, moved)
 
 
-def _prepared_torques(raw: FloatArray, course: _Course) -> tuple[FloatArray, _Changes]:
+def _prepared_torques(channel: Samples, axes: slice, course: _Course) -> tuple[FloatArray, _Changes]:
     """Torques without outliers, at the rate, low-passed or smoothed."""
     plan = course.plan
-    x, replaced = _even(raw, course)
-    tau, moved = _low_passed(x, plan.torque_cutoff_hz, course)
+    tau, replaced = _even(channel, axes, course)
+    tau, moved = _low_passed(tau, plan.torque_cutoff_hz, course)
     if plan.rloess_torque:
         tau = rloess(tau, plan.rloess_torque)
     return tau, _Changes(replaced, moved)
 
 
-def _even(raw: FloatArray, course: _Course) -> tuple[FloatArray, int]:
-    """Values without outliers at even stamps, and how many outliers there were."""
+def _even(channel: Samples, axes: slice, course: _Course) -> tuple[FloatArray, int]:
+    """Values of some axes without outliers at even stamps, and how many outliers there were."""
     plan, replaced = course.plan, 0
+    x = channel[course.rows, axes]
     if plan.median_window > 1:
-        cleaned = replace_outliers(raw, plan.median_window, plan.median_threshold)
-        raw, replaced = cleaned.values, sum(cleaned.replaced)
-    return (raw if course.at is None else interpolate(course.time, raw, course.at)), replaced
+        cleaned = replace_outliers(x, plan.median_window, plan.median_threshold)
+        x, replaced = cleaned.values, sum(cleaned.replaced)
+    return (x if course.at is None else interpolate(course.time, x, course.at)), replaced
 
 
 def _low_passed(x: FloatArray, cutoff_hz: float | None, course: _Course) -> tuple[FloatArray, float]:
@@ -195,7 +198,8 @@ def _low_passed(x: FloatArray, cutoff_hz: float | None, course: _Course) -> tupl
     if cutoff_hz is None:
         return x, 0.0
     y = low_pass(x, cutoff_hz, course.rate_hz, course.plan.order, course.plan.convention)
-    return y, float(np.sum((y - x) ** 2))
+    moved = (y - x).reshape(-1)
+    return y, float(moved @ moved)
 
 
 def _steps(course: _Course, log: Log, position: _Changes, torque: _Changes) -> tuple[Step, ...]:

@@ -33,13 +33,14 @@ def zero_phase(x: FloatArray, poles: ComplexArray, pad: int) -> FloatArray:
         poles: all p_i of the filter, simple; its zeros are at −1, as many, and H(1) = 1.
         pad: samples of the continuation at each end, less than those of the signal.
     """
-    rows = np.ascontiguousarray(x.T)
+    rows = x.T
     first, last = rows[:, :1], rows[:, -1:]
     before, after = 2.0 * first - rows[:, pad:0:-1], 2.0 * last - rows[:, -2 : -pad - 2 : -1]
     one_way = _OneWay.of(poles)
-    forward = one_way.filtered(np.concatenate([before, rows, after], axis=1))
-    both = one_way.filtered(forward[:, ::-1])[:, ::-1]
-    return np.ascontiguousarray(both[:, pad : pad + len(x)].T)
+    signals = np.concatenate([before, rows, after], axis=1)
+    one_way.run(signals)
+    one_way.run(signals[:, ::-1])
+    return np.ascontiguousarray(signals[:, pad : pad + len(x)].T)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,10 +74,9 @@ class _OneWay:
         product = np.concatenate([within, ahead.real, ahead.imag], axis=1)
         return cls(upper, product, weights[:, None] * powers)
 
-    def filtered(self, rows: FloatArray) -> FloatArray:
-        """Outputs (k, n) for signals (k, n)."""
+    def run(self, rows: FloatArray) -> None:
+        """Put outputs in the place of signals (k, n)."""
         k, n = rows.shape
-        outputs = np.empty((k, n))
         state = rows[:, :1] / (1.0 - self.poles)
         m, size = len(self.poles), _PIECE * _BLOCK
         for first in range(0, n, size):
@@ -87,5 +87,4 @@ class _OneWay:
             sums = made[..., _BLOCK : _BLOCK + m] + 1j * made[..., _BLOCK + m :]
             before, state = handed_right(self.poles**_BLOCK, sums, state)
             made[..., :_BLOCK] += real_product(before, self.from_state)
-            outputs[:, first : first + size] = made[..., :_BLOCK].reshape(k, -1)[:, : part.shape[1]]
-        return outputs
+            part[:] = made[..., :_BLOCK].reshape(k, -1)[:, : part.shape[1]]
