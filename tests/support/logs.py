@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 import struct
 from collections.abc import Mapping, Sequence
@@ -141,22 +142,52 @@ def write_db3(
     return path
 
 
-def write_mcap(
-    path: Path,
-    topic: str,
-    messages: Sequence[tuple[int, bytes]],
-    others: Mapping[str, Sequence[tuple[int, bytes]]] | None = None,
+def write_ros2(
+    folder: Path,
+    topics: Mapping[str, Sequence[tuple[int, bytes]]],
+    storage: str = "mcap",
+    compression: str = "none",
 ) -> Path:
-    """A ROS 2 bag in MCAP, perhaps with other topics of joint states."""
-    from mcap.writer import Writer
+    """A folder as rosbag2 leaves it: sqlite3 or mcap files, compressed by message, file, storage, or not."""
+    from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
+    from rosbags.typesys import Stores, get_typestore
 
-    with path.open("wb") as file:
-        writer = Writer(file)
-        writer.start("ros2", "test")
-        schema = writer.register_schema(JOINT_STATE, "ros2msg", b"")
-        for name, sent in {topic: messages, **(others or {})}.items():
-            channel = writer.register_channel(name, "cdr", schema)
-            for stamp, data in sent:
-                writer.add_message(channel, stamp, data, stamp)
-        writer.finish()
+    store = get_typestore(Stores.ROS2_HUMBLE)
+    writer = Writer(folder, version=9, storage_plugin=StoragePlugin[storage.upper()])
+    writer.set_compression(CompressionMode[compression.upper()], CompressionFormat.ZSTD)
+    with writer:
+        for topic, messages in topics.items():
+            connection = writer.add_connection(topic, JOINT_STATE, typestore=store)
+            for stamp, data in messages:
+                writer.write(connection, stamp, data)
+    return folder
+
+
+def write_mcap(path: Path, topics: Mapping[str, Sequence[tuple[int, bytes]]]) -> Path:
+    """One MCAP file, taken out of its folder."""
+    folder = write_ros2(path.with_suffix(".folder"), topics)
+    (made,) = folder.glob("*.mcap")
+    made.rename(path)
+    shutil.rmtree(folder)
+    return path
+
+
+def write_ros1(path: Path, log: Log, names: Sequence[str], compression: str | None = None) -> Path:
+    """A bag of ROS 1 with the log as joint states, its chunks packed by "BZ2", "LZ4" or not."""
+    from rosbags.rosbag1 import Writer
+    from rosbags.typesys import Stores, get_typestore
+
+    store = get_typestore(Stores.ROS1_NOETIC)
+    kinds = ("builtin_interfaces/msg/Time", "std_msgs/msg/Header", JOINT_STATE)
+    stamp, header, state = (store.types[kind] for kind in kinds)
+    writer = Writer(path)
+    if compression is not None:
+        writer.set_compression(Writer.CompressionFormat[compression])
+    with writer:
+        connection = writer.add_connection("/joint_states", JOINT_STATE, typestore=store)
+        values = [log.channels[c] for c in ("position", "velocity", "torque")]
+        for i, t in enumerate(np.round(log.time * 1e9).astype(np.int64) + 1_700_000_000_000_000_000):
+            sent = header(i, stamp(int(t) // 10**9, int(t) % 10**9), "base")
+            message = state(sent, list(names), *(np.array(x[i]) for x in values))
+            writer.write(connection, int(t) + 5000, store.serialize_ros1(message, JOINT_STATE))
     return path

@@ -84,7 +84,7 @@ def _by_names(
         return {}, ()
     counts = {len(expanded_columns(part.columns, table, axes)) for part in known.values()}
     number = axes or (counts.pop() if len(counts) == 1 else 0)
-    dates = {i for i, column in enumerate(table.columns) if column.dates or not _is_signal(table, i)}
+    dates = {i for i, column in enumerate(table.columns) if column.dates or not table.is_signal(i)}
     found = named_axes(table.names, taken | dates, missing, number, numbered=bool(known))
     channels = {}
     for channel, family in found.items():
@@ -119,9 +119,7 @@ def _channel(
 ) -> tuple[tuple[int, ...], tuple[str, ...]] | None:
     """Places of a channel's columns in the order of the axes, and their unit."""
     for word in WORDS[channel]:
-        places = [
-            i for i, w in enumerate(words) if w.word == word and i not in taken and _is_signal(table, i)
-        ]
+        places = [i for i, w in enumerate(words) if w.word == word and i not in taken and table.is_signal(i)]
         numbers = [words[i].number for i in places]
         if not places or (len(places) > 1 and None in numbers):
             continue
@@ -150,11 +148,6 @@ def _unit(
     if channel == "torque" and any(part in CURRENT_WORDS for part in word.split("_")):
         return ("A",)
     return ()
-
-
-def _is_signal(table: Table, i: int) -> bool:
-    """Whether a column has samples, not one value."""
-    return int(np.prod(table.columns[i].shape)) > 1 or table.kind in ("csv", "parquet")
 
 
 def _require(
@@ -191,7 +184,7 @@ def find_stamps(table: Table, sizes: Mapping[str, float]) -> tuple[TimeMap | Non
     words = [word_of(table, i) for i in range(len(table.columns))]
     for wanted in TIME_WORDS:
         for i, word in enumerate(words):
-            if word.word == wanted and word.number is None and _is_signal(table, i):
+            if word.word == wanted and word.number is None and table.is_signal(i):
                 return TimeMap(i + 1, time_unit(table, i, word)), None
     dated = [i for i, column in enumerate(table.columns) if column.dates]
     if len(dated) == 1:  # whatever it is called

@@ -15,7 +15,7 @@ from dynid.core.tables import table_from
 from dynid.logs.log import CHANNELS, SIDES
 from dynid.logs.units import TIME_UNITS, is_signal, unit_factor
 
-FORMATS = ("csv", "npz", "mat", "hdf5", "parquet", "bag")
+FORMATS = ("csv", "npz", "mat", "hdf5", "parquet", "arrow", "bag")
 DELIMITERS: Mapping[str, str] = MappingProxyType(
     {"comma": ",", "semicolon": ";", "tab": "\t", "space": " ", ",": ",", ";": ";", "\t": "\t", " ": " "}
 )

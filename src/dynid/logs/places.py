@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from dynid.core.errors import FileError
 from dynid.logs.mapping import LogMapping
-from dynid.logs.readers.bag_folder import bag_files
-from dynid.logs.readers.files import parsing
+from dynid.logs.readers.table import parsing
 
 ENDINGS = {
     ".csv": "csv", ".txt": "csv", ".dat": "csv", ".tsv": "csv", ".asc": "csv",
     ".npz": "npz", ".npy": "npz", ".mat": "mat", ".parquet": "parquet", ".pq": "parquet",
-    ".h5": "hdf5", ".hdf5": "hdf5", ".hdf": "hdf5", ".db3": "bag", ".mcap": "bag",
+    ".arrow": "arrow", ".feather": "arrow",
+    ".h5": "hdf5", ".hdf5": "hdf5", ".hdf": "hdf5", ".db3": "bag", ".mcap": "bag", ".bag": "bag",
 }  # fmt: skip
 """Formats by the file's ending."""
+_OF_ROS2 = (".db3", ".mcap")
+_PACKED = ".zstd"
 
 
 def format_of(path: Path, mapping: LogMapping | None) -> str:
     """The format that the mapping says, else that of the file's ending."""
     if mapping is not None and mapping.format is not None:
         return mapping.format
-    if path.suffix.lower() in (".bag",):
-        raise FileError(f"{path} is a bag of ROS 1; convert it to ROS 2 or MCAP first.")
     kind = ENDINGS.get(path.suffix.lower())
     if kind is None:
         raise FileError(
@@ -36,7 +37,24 @@ def format_of(path: Path, mapping: LogMapping | None) -> str:
 def bag_of(path: Path) -> tuple[Path, ...]:
     """Files of a bag's folder; none when the path is no bag's folder."""
     with parsing(path, "a folder of logs"):
-        return bag_files(path) if path.is_dir() else ()
+        return _bag_files(path) if path.is_dir() else ()
+
+
+def _bag_files(folder: Path) -> tuple[Path, ...]:
+    """Files of a bag's folder, in the order in which they were recorded; none when it is no bag."""
+    known = {ending + packed for ending in _OF_ROS2 for packed in ("", _PACKED)}
+    files = [file for file in folder.iterdir() if "".join(file.suffixes[-2:]).lower() in known]
+    files += [file for file in folder.iterdir() if file.suffix.lower() in _OF_ROS2 and file not in files]
+    if not (folder / "metadata.yaml").is_file() and len(files) != 1:
+        return ()
+    if len({file.name.lower().removesuffix(_PACKED)[-4:] for file in files}) > 1:
+        raise FileError(f"{folder} holds sqlite and MCAP files; give one of them.")
+
+    def number(file: Path) -> tuple[int, str]:
+        digits = re.search(r"(\d+)\.\w+$", file.name.removesuffix(_PACKED))  # bag_10 comes after bag_9
+        return (int(digits[1]) if digits else -1, file.name)
+
+    return tuple(sorted(files, key=number))
 
 
 def logs_in(folder: Path) -> tuple[Path, ...]:

@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
 from dynid.core.errors import FileError
 from dynid.core.lazy import later
 from dynid.logs.assemble import build_log
@@ -19,15 +17,17 @@ from dynid.logs.part_clocks import other_clocks, with_stamps
 from dynid.logs.part_roles import guess_parts
 from dynid.logs.places import bag_of, format_of, inside, logs_in, placed
 from dynid.logs.readers.csv_text import read_csv
-from dynid.logs.readers.files import source_of
-from dynid.logs.readers.table import Table
+from dynid.logs.readers.table import Table, source_of
 from dynid.logs.save import is_saved_log, restored
 
 Paths = str | Path | Sequence[str | Path]
 MappingLike = LogMapping | str | Path | None
 _READERS: dict[str, Callable[[Path], Table]] = {
-    kind: later(f"dynid.logs.readers.{kind}", f"read_{kind}") for kind in ("npz", "mat", "hdf5", "parquet")
-}
+    kind: later(f"dynid.logs.readers.{module}", f"read_{kind}")
+    for kind, module in {
+        "npz": "npz", "mat": "mat", "hdf5": "hdf5", "parquet": "columnar", "arrow": "columnar"
+    }.items()
+}  # fmt: skip
 _read_bag: Callable[[Sequence[Path], BagOptions], Table] = later("dynid.logs.readers.bag", "read_bag")
 FIT_CHANNELS = ("position", "torque")
 """Channels that a fit needs."""
@@ -219,8 +219,6 @@ def _bag_mapping(table: Table, mapping: LogMapping | None) -> tuple[LogMapping, 
 
 def _scalars(table: Table) -> Mapping[str, float]:
     """Variables of one number, which may say the rate."""
-    if table.kind in ("csv", "parquet"):
-        return {}
-    single = [i for i, column in enumerate(table.columns) if int(np.prod(column.shape)) == 1]
+    single = [i for i, column in enumerate(table.columns) if not table.is_signal(i)]
     arrays = {table.names[i]: table.fetch(i) for i in single[:100]}
-    return {n: float(a.reshape(-1)[0]) for n, a in arrays.items() if a.dtype.kind in "iuf"}
+    return {n: float(a.reshape(-1)[0]) for n, a in arrays.items() if a.size == 1 and a.dtype.kind in "iuf"}

@@ -1,4 +1,4 @@
-"""ROS 2 bags: messages by the standard, both byte orders, both containers, other topics between."""
+"""Bags: messages by the standard, both byte orders, all containers and compressions, other topics between."""
 
 from __future__ import annotations
 
@@ -16,10 +16,18 @@ from dynid.logs.convert import to_joint_side
 from dynid.logs.log import Log
 from dynid.logs.mapping import mapping_from_table
 from dynid.logs.read import read_log
-from dynid.logs.readers.cdr import JointStateDecoder
 from dynid.model.load import load_robot
-from support.logs import joint_state, messages_of, pendulum_log, write_db3, write_mcap
+from support.logs import (
+    joint_state,
+    messages_of,
+    pendulum_log,
+    write_db3,
+    write_mcap,
+    write_ros1,
+    write_ros2,
+)
 
+pytest.importorskip("rosbags", reason="rosbags reads bags; install the logs extra.")
 LOG = pendulum_log(seconds=1.0)
 NAMES = ("joint1", "joint2")
 
@@ -35,20 +43,35 @@ def assert_same(log: Log) -> None:
 def test_round_trip(tmp_path: Path, order: str, container: str) -> None:
     path = tmp_path / f"run.{container}"
     messages = messages_of(LOG, NAMES, order)
-    if container == "db3":
-        write_db3(path, {"/joint_states": messages})
-    else:
-        pytest.importorskip("mcap", reason="mcap reads MCAP; install the logs extra.")
-        write_mcap(path, "/joint_states", messages)
+    (write_db3 if container == "db3" else write_mcap)(path, {"/joint_states": messages})
     assert_same(read_log(path))
+
+
+@pytest.mark.parametrize("storage", ["sqlite3", "mcap"])
+@pytest.mark.parametrize("compression", ["none", "message", "file", "storage"])
+def test_folders_and_their_compression(tmp_path: Path, storage: str, compression: str) -> None:
+    if (storage, compression) == ("sqlite3", "storage"):
+        pytest.skip("sqlite compresses nothing by itself")
+    messages = {"/joint_states": messages_of(LOG, NAMES)}
+    assert_same(read_log(write_ros2(tmp_path / "run", messages, storage, compression)))
+
+
+@pytest.mark.parametrize("compression", [None, "BZ2", "LZ4"])
+def test_bags_of_ros_1(tmp_path: Path, compression: str | None) -> None:
+    log = read_log(write_ros1(tmp_path / "run.bag", LOG, NAMES, compression))
+    assert_same(log)
+    assert any("Axes are the joints joint1, joint2" in step.note for step in log.history)
 
 
 @pytest.mark.parametrize("names", [("a", "bb"), ("ccc", "dddd"), ("joint_five", "j")])
 @pytest.mark.parametrize("frame", ["", "b", "base", "world_1"])
-def test_alignment_of_every_length(names: tuple[str, str], frame: str) -> None:
-    state = JointStateDecoder().decode(joint_state(7, names, [1.0, 2.0], [], [3.0, 4.0], frame=frame))
-    assert (state.stamp, state.names) == (7, names)
-    assert (state.position, state.velocity, state.effort) == ((1.0, 2.0), (), (3.0, 4.0))
+def test_alignment_of_every_length(tmp_path: Path, names: tuple[str, str], frame: str) -> None:
+    sent = [(i, joint_state(i + 7, names, [i, 2.0], [], [3.0, 4.0], frame=frame)) for i in range(3)]
+    log = read_log(write_db3(tmp_path / "run.db3", {"/joint_states": sent}))
+    assert log.history[0].options == {"position": list(names)} or names[0] in str(log.history)
+    assert np.array_equal(log.channels["position"], [[0.0, 2.0], [1.0, 2.0], [2.0, 2.0]])
+    assert np.array_equal(log.channels["torque"], [[3.0, 4.0]] * 3)
+    assert "velocity" not in log.channels
 
 
 def test_a_folder_of_split_files_is_one_log(tmp_path: Path) -> None:
@@ -91,14 +114,7 @@ def test_joints_and_topics_are_chosen(tmp_path: Path) -> None:
 @pytest.mark.parametrize("container", ["db3", "mcap"])
 def test_a_topic_that_was_chosen_among_several_is_told(tmp_path: Path, container: str) -> None:
     topics = {"/joint_states": messages_of(LOG, NAMES), "/arm/joint_states": messages_of(LOG, NAMES)[:30]}
-    if container == "db3":
-        path = write_db3(tmp_path / "run.db3", topics)
-    else:
-        pytest.importorskip("mcap", reason="mcap reads MCAP; install the logs extra.")
-        path = tmp_path / "run.mcap"
-        write_mcap(
-            path, "/joint_states", topics["/joint_states"], {"/arm/joint_states": topics["/arm/joint_states"]}
-        )
+    path = (write_db3 if container == "db3" else write_mcap)(tmp_path / f"run.{container}", topics)
     log = read_log(path)
     assert_same(log)
     (finding,) = [f for f in check_log(log).findings if f.name == "topic chosen"]
@@ -195,11 +211,11 @@ def test_sqlite_files_that_are_no_bags(tmp_path: Path) -> None:
     write_db3(tmp_path / "silent.db3", {"/joint_states": []})
     write_db3(tmp_path / "typed.db3", {"/joint_states": [(1, "text")]})  # type: ignore[list-item]
     for name, sentence in {
-        "other": "without the tables of a ROS 2 bag",
+        "other": "cannot be read as a ROS bag",
         "text": "file is not a database",
         "none": r"no topic of sensor_msgs/msg/JointState messages; its topics: /tf \(tf2_msgs",
         "silent": "holds no JointState messages",
-        "typed": "holds a message that is no JointState",
+        "typed": "a message of 4 bytes is no JointState",
     }.items():
         with pytest.raises(FileError, match=sentence):
             read_log(tmp_path / f"{name}.db3")

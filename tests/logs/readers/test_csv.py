@@ -16,6 +16,14 @@ from support.logs import csv_text, pendulum_log
 LOG = pendulum_log(seconds=1.0)
 
 
+@pytest.fixture(params=["numpy", "pyarrow"], autouse=True)
+def parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both parsers of plain numbers give the same logs and sentences."""
+    if request.param == "pyarrow":
+        pytest.importorskip("pyarrow", reason="pyarrow reads large CSV files; install the logs extra.")
+        monkeypatch.setattr("dynid.logs.readers.csv_text._LARGE", 0)
+
+
 def written(folder: Path, text: str, name: str = "log.csv", encoding: str = "utf-8") -> Path:
     path = folder / name
     path.write_bytes(text.encode(encoding))

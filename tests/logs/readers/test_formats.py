@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import re
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -60,7 +61,11 @@ def write_parquet(path: Path, arrays: dict[str, Any]) -> None:
             columns[name] = array
         else:
             columns |= {f"{name}{i + 1}": array[:, i] for i in range(array.shape[1])}
-    pyarrow.parquet.write_table(pa.table(columns), path)
+    if path.suffix == ".parquet":
+        pyarrow.parquet.write_table(pa.table(columns), path)
+    else:
+        with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, pa.table(columns).schema) as writer:
+            writer.write_table(pa.table(columns), max_chunksize=100)
 
 
 WRITERS = {
@@ -69,6 +74,7 @@ WRITERS = {
     "v73.mat": write_mat73,
     "log.h5": write_hdf5,
     "log.parquet": write_parquet,
+    "log.arrow": write_parquet,
 }
 
 
@@ -101,7 +107,7 @@ def test_round_trip_with_a_mapping(tmp_path: Path, name: str) -> None:
         "b": -LOG.channels["torque"],
     }
     WRITERS[name](path, arrays)
-    pattern = "{axis}" if name == "log.parquet" else ""
+    pattern = "{axis}" if name in ("log.parquet", "log.arrow") else ""
     mapping = {
         "time": {"column": "clock", "unit": "ms"},
         "position": {"columns": f"a{pattern}", "unit": "deg", "offset": 0.5},
@@ -233,14 +239,27 @@ def test_links_out_of_an_hdf5_file_are_refused(tmp_path: Path) -> None:
         read_log(tmp_path / "stored.h5")
 
 
+@pytest.mark.parametrize(
+    ("name", "package"),
+    [("a.parquet", "pyarrow"), ("a.feather", "pyarrow"), ("a.h5", "h5py"), ("a.db3", "rosbags")],
+)
+def test_a_missing_package_is_named_with_its_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, package: str
+) -> None:
+    for module in ("", ".parquet", ".ipc", ".rosbag2", ".typesys"):
+        monkeypatch.setitem(sys.modules, package + module, None)
+    (tmp_path / name).write_bytes(b"some bytes")
+    sentence = rf"Reading {name} needs the package '{package}'; .* pip install 'dynid\[logs\]'"
+    with pytest.raises(FileError, match=sentence):
+        read_log(tmp_path / name)
+
+
 def test_files_that_are_not_there_or_not_logs(tmp_path: Path) -> None:
     (tmp_path / "a.xyz").write_text("1")
-    (tmp_path / "old.bag").write_text("1")
     (tmp_path / "void").mkdir()
     cases = {
         tmp_path / "none.csv": "There is no log at",
         tmp_path / "a.xyz": r"ends in '\.xyz'; a log ends in",
-        tmp_path / "old.bag": "bag of ROS 1; convert it",
         tmp_path / "void": "holds no logs",
         "a\0b.csv": "cannot be read",
     }

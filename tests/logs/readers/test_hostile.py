@@ -14,7 +14,7 @@ from dynid.checks import check_log
 from dynid.core.errors import DynidError
 from dynid.logs.log import Log
 from dynid.logs.read import read_log
-from support.logs import csv_text, messages_of, pendulum_log, write_db3, write_mcap
+from support.logs import csv_text, messages_of, pendulum_log, write_db3, write_mcap, write_ros1
 
 LOG = pendulum_log(seconds=0.4)
 ARRAYS = {"t": LOG.time, "q": LOG.channels["position"], "tau": LOG.channels["torque"]}
@@ -37,12 +37,18 @@ def write_packed_mat(path: Path) -> None:
 
 
 def write_bag(path: Path) -> None:
+    pytest.importorskip("rosbags", reason="rosbags reads bags; install the logs extra.")
     write_db3(path, {"/joint_states": messages_of(LOG, ("a", "b"))})
 
 
 def write_mcap_bag(path: Path) -> None:
-    pytest.importorskip("mcap", reason="mcap reads MCAP; install the logs extra.")
-    write_mcap(path, "/joint_states", messages_of(LOG, ("a", "b")))
+    pytest.importorskip("rosbags", reason="rosbags reads bags; install the logs extra.")
+    write_mcap(path, {"/joint_states": messages_of(LOG, ("a", "b"))})
+
+
+def write_old_bag(path: Path) -> None:
+    pytest.importorskip("rosbags", reason="rosbags reads bags; install the logs extra.")
+    write_ros1(path, LOG, ("a", "b"))
 
 
 def write_parquet(path: Path) -> None:
@@ -67,6 +73,7 @@ WRITERS: dict[str, Callable[[Path], None]] = {
     "packed.mat": write_packed_mat,
     "log.db3": write_bag,
     "log.mcap": write_mcap_bag,
+    "log.bag": write_old_bag,
     "log.parquet": write_parquet,
     "log.h5": write_hdf5,
 }

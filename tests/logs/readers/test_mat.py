@@ -1,4 +1,4 @@
-"""MAT files: ours against SciPy's reader and writer."""
+"""MAT files: ours against SciPy's reader and writer, on files that are sound."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import pytest
 import scipy.io
 
 from dynid.core.errors import FileError
+from dynid.logs.mapping import mapping_from_table
+from dynid.logs.read import read_log
 from dynid.logs.readers.mat import read_mat
 from support.datasets import dataset
 
@@ -73,3 +75,21 @@ def test_measured_files_read_as_scipy_reads_them() -> None:
     ours = arrays_of(path)
     assert set(ours) == set(theirs)
     assert all(np.array_equal(ours[name], theirs[name]) for name in theirs)
+
+
+def test_objects_beside_the_data_are_passed_over() -> None:
+    path = dataset("kr300", "trajectory_A.mat")
+    theirs = scipy.io.loadmat(path)["rec"][0, 0]
+    ours = arrays_of(path)
+    for name in theirs.dtype.names:
+        assert np.array_equal(ours[f"rec.{name}"], theirs[name])
+    mapping = {
+        "side": "motor",
+        "time": {"column": "rec.time_cont", "unit": "s"},
+        "position": {"columns": "rec.act_pos_mot_deg", "unit": "deg"},
+        "torque": {"columns": "rec.act_torque_abs_nm"},
+        "reference": {"columns": "rec.ref_pos_deg", "unit": "deg"},
+    }
+    log = read_log(path, mapping_from_table(mapping))
+    assert (log.samples, log.axes, log.rate_hz) == (2501, 6, pytest.approx(250))
+    assert np.allclose(log.array("position"), np.deg2rad(theirs["act_pos_mot_deg"].T))

@@ -1,17 +1,15 @@
-"""HDF5 logs: datasets in groups, nothing from outside the file."""
+"""HDF5 logs, by h5py: datasets in groups, nothing from outside the file."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dynid.core.errors import FileError
-from dynid.logs.readers.files import parsing, require_file, require_memory
-from dynid.logs.readers.table import Column, RawArray, Table
+from dynid.logs.readers.table import Column, RawArray, Table, library, parsing, require_file, require_memory
 
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _MAX_DEPTH = 8
@@ -36,8 +34,7 @@ def read_hdf5(path: Path, turned: bool = False) -> Table:
         turned: datasets are stored (axes, samples), as MATLAB does.
     """
     require_file(path)
-    with parsing(path, "an HDF5 file"):
-        h5py: Any = import_module("h5py")
+    h5py = library("h5py", path)
     with parsing(path, "an HDF5 file"), h5py.File(path, "r") as file:
         found = list(_datasets(h5py, file, "", 0, path))
     if not found:
@@ -74,13 +71,10 @@ def _datasets(h5py: Any, group: Any, prefix: str, depth: int, path: Path) -> Ite
         if isinstance(item, h5py.Group):
             yield from _datasets(h5py, item, f"{name}/", depth + 1, path)
         elif isinstance(item, h5py.Dataset) and item.dtype.kind in "iufb" and item.ndim <= 2:
-            _require_inside(item, name, path)
+            if item.external or item.is_virtual:
+                raise FileError(
+                    f"{name} in {path} is stored in another file, which is not read; keep it in the log "
+                    "itself."
+                )
             require_memory(int(item.size or 0), f"{name} in {path}")
             yield Column(name, tuple(int(n) for n in item.shape))
-
-
-def _require_inside(dataset: Any, name: str, path: Path) -> None:
-    if dataset.external or dataset.is_virtual:
-        raise FileError(
-            f"{name} in {path} is stored in another file, which is not read; keep it in the log itself."
-        )

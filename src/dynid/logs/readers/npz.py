@@ -9,8 +9,7 @@ from typing import IO
 import numpy as np
 
 from dynid.core.errors import FileError
-from dynid.logs.readers.files import parsing, require_file, require_memory
-from dynid.logs.readers.table import Column, RawArray, Table
+from dynid.logs.readers.table import RawArray, Table, parsing, require_file, require_memory, table_of
 
 _MAX_MEMBERS = 10_000
 
@@ -21,24 +20,29 @@ def read_npz(path: Path) -> Table:
     Args:
         path: the file; arrays of Python objects are refused.
     """
-    require_file(path)
+    size = require_file(path)
     with parsing(path, "an NPZ file"):
         if path.suffix.lower() == ".npy":
-            array = _load_array(path)
-            return Table(path, "npz", (Column("array", array.shape),), lambda _: array)
+            require_memory(size // 8, str(path))
+            with path.open("rb") as file:
+                return table_of(path, "npz", {"array": _array(file, str(path))}, "arrays")
         with _opened(path) as archive:
             members = [info for info in archive.infolist() if info.filename.endswith(".npy")]
-        if len(members) > _MAX_MEMBERS:
-            raise FileError(f"{path} holds {len(members)} arrays; at most {_MAX_MEMBERS} are looked at.")
-        arrays = {}
-        for info in members:
-            require_memory(info.file_size // 8, f"{info.filename} in {path}")
-            arrays[info.filename.removesuffix(".npy")] = _member(path, info.filename)
-    columns = tuple(Column(name, array.shape) for name, array in arrays.items())
-    if not columns:
-        raise FileError(f"{path} holds no arrays.")
-    held = list(arrays.values())
-    return Table(path, "npz", columns, lambda i: held[i])
+            if len(members) > _MAX_MEMBERS:
+                raise FileError(f"{path} holds {len(members)} arrays; at most {_MAX_MEMBERS} are looked at.")
+            arrays = {}
+            for info in members:
+                what = f"{info.filename} in {path}"
+                require_memory(info.file_size // 8, what)
+                with archive.open(info.filename) as member:
+                    arrays[info.filename.removesuffix(".npy")] = _array(member, what)
+    return table_of(path, "npz", arrays, "arrays")
+
+
+def texts_of(table: Table) -> dict[str, str]:
+    """Members of an NPZ file that are one text each."""
+    arrays = {column.name: table.fetch(i) for i, column in enumerate(table.columns) if column.shape == ()}
+    return {name: str(array) for name, array in arrays.items() if array.dtype.kind == "U"}
 
 
 def _opened(path: Path) -> zipfile.ZipFile:
@@ -49,24 +53,6 @@ def _opened(path: Path) -> zipfile.ZipFile:
             f"{path} is cut off or no NPZ file: the list of arrays at its end is missing or damaged. Copy it "
             "again, or save it with numpy.savez."
         ) from None
-
-
-def texts_of(table: Table) -> dict[str, str]:
-    """Members of an NPZ file that are one text each."""
-    arrays = {column.name: table.fetch(i) for i, column in enumerate(table.columns) if column.shape == ()}
-    return {name: str(array) for name, array in arrays.items() if array.dtype.kind == "U"}
-
-
-def _load_array(path: Path) -> RawArray:
-    with path.open("rb") as file:
-        array = _array(file, str(path))
-    require_memory(array.size, str(path))
-    return array
-
-
-def _member(path: Path, filename: str) -> RawArray:
-    with zipfile.ZipFile(path) as archive, archive.open(filename) as file:
-        return _array(file, f"{filename} in {path}")
 
 
 def _array(file: IO[bytes], what: str) -> RawArray:

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.core.errors import FileError, unknown_name
-from dynid.logs.log import Step
+from dynid.core.errors import DynidError, FileError, unknown_name
+from dynid.logs.log import Source, Step
 
 RawArray = NDArray[Any]
+MAX_BYTES = 50_000_000_000
+"""Size of the largest file that is opened."""
+MAX_VALUES = 1_000_000_000
+"""Numbers of the largest array that is held in memory at once."""
+_HASHED_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -39,12 +48,11 @@ class Table:
 
     Args:
         path: the file.
-        kind: "csv", "npz", "mat", "hdf5", "parquet" or "bag".
+        kind: "csv", "npz", "mat", "hdf5", "parquet", "arrow" or "bag".
         columns: names and shapes.
         fetch: gives the array of column i, in its own number type (stamps may be integers).
         steps: what had to be done to read it.
         joints: names of the joints, where the format has them.
-        total: number of samples, where known without reading.
     """
 
     path: Path
@@ -90,10 +98,30 @@ class Table:
             )
         return array
 
+    def is_signal(self, i: int) -> bool:
+        """Whether column i has samples, not one value."""
+        return self.kind in ("csv", "parquet", "arrow") or int(np.prod(self.columns[i].shape)) > 1
+
     def _places(self, name: str) -> list[int]:
         exact = [i for i, column in enumerate(self.columns) if column.name == name]
         # In nested files "q" may stand for "robot/q" when there is only one.
         return exact or [i for i, c in enumerate(self.columns) if c.name.rsplit("/", 1)[-1] == name]
+
+
+def table_of(path: Path, kind: str, arrays: dict[str, RawArray], what: str) -> Table:
+    """A table of arrays that are in memory already.
+
+    Args:
+        path: the file.
+        kind: its format.
+        arrays: by name.
+        what: what such a file should hold, for the sentence when there is none.
+    """
+    if not arrays:
+        raise FileError(f"{path} holds no {what}; save positions and torques as arrays of numbers.")
+    held = list(arrays.values())
+    columns = tuple(Column(name, array.shape) for name, array in arrays.items())
+    return Table(path, kind, columns, lambda i: held[i])
 
 
 def rows_of(array: RawArray, samples: int | None, what: str) -> tuple[NDArray[np.float64], bool]:
@@ -114,3 +142,74 @@ def rows_of(array: RawArray, samples: int | None, what: str) -> tuple[NDArray[np
     turned = rows != samples and columns == samples if samples is not None else columns > rows
     values = np.asarray(array.T if turned else array, dtype=float)
     return values, turned
+
+
+def require_file(path: Path) -> int:
+    """Refuse what is no readable, regular, non-empty file of a sane size; returns its size in bytes."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        raise FileError(f"There is no log at {path}.") from None
+    except (OSError, ValueError) as error:  # ValueError: a name with a NUL in it
+        raise FileError(f"The log {str(path)!r} cannot be read: {error}.") from None
+    if stat.S_ISDIR(status.st_mode):
+        raise FileError(f"{path} is a folder; give the log file itself.")
+    if not stat.S_ISREG(status.st_mode):  # reading a pipe or a device may never end
+        raise FileError(f"{path} is not a regular file; give the log file itself.")
+    if status.st_size == 0:
+        raise FileError(f"The log {path} is empty.")
+    if status.st_size > MAX_BYTES:
+        raise FileError(
+            f"The log {path} has {status.st_size / 1e9:.0f} GB; at most {MAX_BYTES / 1e9:.0f} GB are read."
+        )
+    return status.st_size
+
+
+def require_memory(values: int, what: str) -> None:
+    """Refuse arrays that would not fit, before they are made."""
+    if values > MAX_VALUES:
+        raise FileError(
+            f"{what} holds {values:.3g} numbers; at most {MAX_VALUES:.0e} are read at once, so cut it."
+        )
+
+
+def source_of(path: Path) -> Source:
+    """The file with its hash, for the record."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(_HASHED_AT_ONCE):
+            digest.update(block)
+    return Source(str(path), digest.hexdigest(), path.stat().st_size)
+
+
+def library(name: str, path: Path) -> Any:
+    """A package of the logs extra that a format needs.
+
+    Args:
+        name: of the module.
+        path: the file, for the sentence when the package is not installed.
+    """
+    try:
+        return import_module(name)
+    except ImportError:
+        raise FileError(
+            f"Reading {path.name} needs the package {name.split('.')[0]!r}; install dynid with its logs "
+            "extra: pip install 'dynid[logs]'."
+        ) from None
+
+
+@contextmanager
+def parsing(path: Path, what: str) -> Iterator[None]:
+    """Turn whatever a parser throws at a damaged or hostile file into one sentence.
+
+    Args:
+        path: the file being parsed.
+        what: what it should be, such as "an NPZ file".
+    """
+    try:
+        yield
+    except DynidError:
+        raise
+    except Exception as error:  # parsers of third parties throw anything at damaged files
+        reason = " ".join(str(error).split())[:200].rstrip(".") or type(error).__name__
+        raise FileError(f"{path} cannot be read as {what}: {reason}.") from None
