@@ -24,7 +24,7 @@ from dynid.core.finding import Finding, Level, Name
 from dynid.logs.convert import to_joint_side
 from dynid.logs.log import Log
 from dynid.model.robot import Robot
-from dynid.preparation.clock import Clock, clock_of
+from dynid.preparation.clock import LogClock, clock_of
 from dynid.preparation.column import SAMPLED, stride
 from dynid.preparation.repair import (
     REPAIRS,
@@ -93,7 +93,7 @@ def _on_joint_side(log: Log, robot: Robot | None) -> Log:
     return log if robot is None else to_joint_side(log, robot)
 
 
-def _mended_stretch(log: Log, clock: Clock, defects: set[Name], robot: Robot | None) -> Log:
+def _mended_stretch(log: Log, clock: LogClock, defects: set[Name], robot: Robot | None) -> Log:
     """The part of the log that is held against a model, with its defects taken back, on the joint side."""
     if log.samples > LOOKED_AT.samples:
         stretch, _ = clock.longest_stretch()

@@ -90,8 +90,8 @@ def check_delay(
     if len(counts) == 0:
         return Checked((), {"delay_s": None})
     cost = np.sum(squares[:, counts] / np.maximum(least[counts], 1e-6), axis=1)
-    common = _best(cost, shifts, step, rate_hz)
-    own = {int(axis): _best(squares[:, axis], shifts, step, rate_hz) for axis in counts}
+    common = _best_delay(cost, shifts, step, rate_hz)
+    own = {int(axis): _best_delay(squares[:, axis], shifts, step, rate_hz) for axis in counts}
     facts: dict[str, Any] = {
         "delay_s": None if common is None else common.seconds,
         "delay_s_per_axis": [None if (d := own.get(j)) is None else d.seconds for j in range(len(columns))],
@@ -109,7 +109,7 @@ def check_delay(
     return Checked(tuple(findings), facts)
 
 
-def _best(squares: FloatArray, shifts: NDArray[np.intp], step: int, rate_hz: float) -> _Delay | None:
+def _best_delay(squares: FloatArray, shifts: NDArray[np.intp], step: int, rate_hz: float) -> _Delay | None:
     """The shift at which least is left, and what it gains over none; None when it lies at the edge."""
     cost = np.sqrt(squares)
     best, now = int(np.argmin(cost)), len(shifts) // 2

@@ -93,16 +93,16 @@ def _findings(condition: float, dark: list[str], weak: list[str], count: int) ->
     found = []
     remedy = "Record a motion that moves all axes at different speeds, or leave these parameters out."
     if dark:
-        sentence = f"{len(dark)} of {count} base parameters are not excited at all: {_listed(dark)}."
+        sentence = f"{len(dark)} of {count} base parameters are not excited at all: {_name_list(dark)}."
         found.append(Finding(Name.NOT_EXCITED, Level.CARE, sentence, remedy))
     if condition > LIMITS.poor:
         level = Level.CARE if condition > LIMITS.bad else Level.NOTE
-        named = f"; least told apart: {_listed(weak)}" if weak else ""
+        named = f"; least told apart: {_name_list(weak)}" if weak else ""
         sentence = f"The motion tells the parameters badly apart (condition number {condition:.3g}{named})."
         found.append(Finding(Name.EXCITATION, level, sentence, remedy))
     return found
 
 
-def _listed(names: list[str]) -> str:
+def _name_list(names: list[str]) -> str:
     more = f" and {len(names) - LIMITS.shown} more" if len(names) > LIMITS.shown else ""
     return ", ".join(names[: LIMITS.shown]) + more

@@ -104,9 +104,7 @@ def _coarse_quantisation(channel: str, axis: int, usual: ColumnStatistics) -> li
 
 def _saturation(log: Log, channel: str, axis: int, usual: ColumnStatistics) -> list[Finding]:
     """Flat tops: far more samples exactly at an extreme than just below it, in runs."""
-    x = log.column(channel, axis)
-    good = usual.measurements(x)
-    x = x if good is None else x[good]
+    x = usual.without_garbage(log.column(channel, axis))
     if len(x) < SATURATION.samples:
         return []
     least_speed = SATURATION.speed * usual.usual_change if channel == "position" else None
@@ -206,9 +204,7 @@ def _freeze(log: Log, axis: int, channel: str, other: str, columns: Columns) -> 
         fewest = max(fewest, FREEZE.usual_holds * float(ordered[np.searchsorted(held, 0.5 * held[-1])]))
     for k in np.flatnonzero(lengths >= fewest):
         start, count = int(starts[k]) + 1, int(lengths[k])
-        beside = np.asarray(log.channels[other][start : start + count, axis])
-        good = columns[other][axis].measurements(beside)
-        beside = beside if good is None else beside[good]
+        beside = columns[other][axis].without_garbage(log.channels[other][start : start + count, axis])
         moved = float(beside.max(initial=-np.inf) - beside.min(initial=np.inf))
         at_end = channel == "torque" and x[start] in (own.least, own.most)
         if moved > FREEZE.moves * columns[other][axis].span and not at_end and np.isfinite(x[start]):

@@ -165,8 +165,7 @@ def _torques(log: Log, robot: Robot | None) -> list[Finding]:
         if not np.isfinite(limit) or limit <= 0:
             continue
         x = log.column("torque", axis)
-        good = column_statistics(x).measurements(x)
-        x = x if good is None else x[good]
+        x = column_statistics(x).without_garbage(x)
         if len(x):
             shares.append(float(np.quantile(np.abs(x), 0.999)) / limit)
     if not shares:

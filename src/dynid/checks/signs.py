@@ -112,7 +112,7 @@ def _evidence(motion: LightMotion, part: TorqueColumns, axis: int) -> _Evidence 
     left = y - U @ (U.T @ y)
     sigma = max(float(np.sqrt(left @ left / max(1, len(y) - len(s)))), 1e-12 * spread)
 
-    def sure(c: FloatArray) -> float:
+    def certainty(c: FloatArray) -> float:
         """A linear function c x of the parameters over its standard deviation."""
         deviation = sigma * float(np.linalg.norm((Vt @ c) / s))
         return float(c @ x) / deviation if deviation > 0 else 0.0
@@ -120,4 +120,4 @@ def _evidence(motion: LightMotion, part: TorqueColumns, axis: int) -> _Evidence 
     power = np.where(own, (speed @ part.values[:, seen]) / sizes / len(y), 0.0)
     inertia = part.inertia[seen] / sizes
     share_left = float(np.sqrt(np.mean(left**2))) / spread
-    return _Evidence(float(power @ x) / scale, sure(power), sure(inertia), share_left)
+    return _Evidence(float(power @ x) / scale, certainty(power), certainty(inertia), share_left)

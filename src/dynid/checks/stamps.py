@@ -10,7 +10,7 @@ import numpy as np
 from dynid.checks.data_check import Checked
 from dynid.core.finding import Finding, Level, Name, Where
 from dynid.logs.log import Log
-from dynid.preparation.clock import CLOCK, Clock, longest, pieces_between_breaks
+from dynid.preparation.clock import CLOCK, LogClock, longest_run, pieces_between_breaks
 from dynid.preparation.repair import REPAIR
 
 
@@ -39,7 +39,7 @@ LIMITS = StampLimits()
 _WHOLE_LOG = Where(moment="whole log")
 
 
-def check_stamps(log: Log, clock: Clock) -> Checked:
+def check_stamps(log: Log, clock: LogClock) -> Checked:
     """Rate, duration, jitter, gaps, bad stamps and places where the clock was set back.
 
     Args:
@@ -53,10 +53,10 @@ def check_stamps(log: Log, clock: Clock) -> Checked:
     rate, seconds = 1.0 / clock.step if clock.step > 0 else float("nan"), float(np.sum(clock.steps))
     facts |= {"side": log.side, "rate_hz": rate, "duration_s": seconds}
     findings = _given_rate(log)
-    if clock.samples - clock.bad <= LIMITS.fewest or clock.bad > LIMITS.most_bad * clock.samples:
+    bad, good = clock.bad_stamps, clock.samples - clock.bad_stamps
+    if good <= LIMITS.fewest or bad > LIMITS.most_bad * clock.samples:
         sentence = (
-            f"{clock.bad} of {clock.samples} stamps are repeated, backward or no numbers; the clock is not "
-            "usable."
+            f"{bad} of {clock.samples} stamps are repeated, backward or no numbers; the clock is not usable."
         )
         remedy = "Give rate_hz in a mapping instead of the stamps, if the rate is known."
         return Checked((*findings, Finding(Name.CLOCK, Level.FAIL, sentence, remedy, _WHOLE_LOG)), facts)
@@ -94,12 +94,12 @@ def _rate_and_duration(rate: float, seconds: float) -> list[Finding]:
     return []
 
 
-def _set_back_clock(log: Log, clock: Clock) -> list[Finding]:
+def _set_back_clock(log: Log, clock: LogClock) -> list[Finding]:
     """Places where the clock was set back for good."""
     if not clock.breaks:
         return []
     pieces = pieces_between_breaks(log, clock)
-    piece = longest(pieces)
+    piece = longest_run(pieces)
     share = (piece.stop - piece.start) / clock.samples
     worst = max(clock.breaks, key=lambda place: place.back_s)
     how_often = "once" if len(clock.breaks) == 1 else f"{len(clock.breaks)} times"
@@ -115,7 +115,7 @@ def _set_back_clock(log: Log, clock: Clock) -> list[Finding]:
     return [Finding(Name.CLOCK_SET_BACK, level, sentence, remedy, place, repairable=mendable)]
 
 
-def _bad_stamps(clock: Clock) -> list[Finding]:
+def _bad_stamps(clock: LogClock) -> list[Finding]:
     kinds = {
         Name.REPEATED_STAMPS: (clock.repeated, "equal to the one before"),
         Name.BACKWARD_STAMPS: (clock.backward, "earlier than one before, or leap ahead"),
@@ -136,31 +136,31 @@ def _bad_stamps(clock: Clock) -> list[Finding]:
     ]
 
 
-def _gaps(clock: Clock) -> list[Finding]:
+def _gaps(clock: LogClock) -> list[Finding]:
     found, long = [], clock.missing > CLOCK.short_gap
     if not np.all(long):
-        first = clock.raw[clock.before(clock.gaps[np.argmin(long)])]
+        first = clock.raw[clock.stamp_before(clock.gaps[np.argmin(long)])]
         count, missing = int(np.count_nonzero(~long)), int(clock.missing[~long].sum())
-        sentence = f"{_counted(count, 'short gap')}: {missing} samples are missing."
+        sentence = f"{_plural(count, 'short gap')}: {missing} samples are missing."
         remedy, place = "Interpolate the missing samples.", Where(moment=f"first at t = {first:.4f} s")
         found.append(Finding(Name.SHORT_GAPS, Level.CARE, sentence, remedy, place, repairable=True))
     if np.any(long):
         widest = int(np.argmax(clock.missing))
         missing = int(clock.missing[widest])
-        share = clock.longest_stretch()[1] / max(1, clock.samples - clock.bad)
+        share = clock.longest_stretch()[1] / max(1, clock.samples - clock.bad_stamps)
         sentence = (
-            f"{_counted(int(np.count_nonzero(long)), 'long gap')}, the longest {missing * clock.step:.3g} s "
+            f"{_plural(int(np.count_nonzero(long)), 'long gap')}, the longest {missing * clock.step:.3g} s "
             f"({missing} samples); the longest stretch without one holds {100 * share:.0f} % of the log."
         )
         remedy = "Cut the log at the gaps into experiments; a repair keeps the longest stretch only."
-        place = Where(moment=f"t = {clock.raw[clock.before(clock.gaps[widest])]:.4f} s")
+        place = Where(moment=f"t = {clock.raw[clock.stamp_before(clock.gaps[widest])]:.4f} s")
         mendable = share >= REPAIR.least_kept
         level = Level.CARE if mendable else Level.FAIL
         found.append(Finding(Name.LONG_GAPS, level, sentence, remedy, place, repairable=mendable))
     return found
 
 
-def _jitter(clock: Clock) -> list[Finding]:
+def _jitter(clock: LogClock) -> list[Finding]:
     if clock.jitter <= LIMITS.jitter:
         return []
     steps = clock.steps if not len(clock.gaps) else np.delete(clock.steps, clock.gaps)
@@ -172,5 +172,5 @@ def _jitter(clock: Clock) -> list[Finding]:
     return [Finding(Name.JITTER, Level.CARE, sentence, remedy, repairable=True)]
 
 
-def _counted(count: int, what: str) -> str:
+def _plural(count: int, what: str) -> str:
     return f"{count} {what}" + ("s" if count != 1 else "")

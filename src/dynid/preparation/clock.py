@@ -56,7 +56,7 @@ class Break:
 
 
 @dataclass(frozen=True, eq=False)
-class Clock:
+class LogClock:
     """What the stamps of a log say about time.
 
     Args:
@@ -80,9 +80,9 @@ class Clock:
     rows: IndexArray | None = None
 
     @cached_property
-    def kept(self) -> IndexArray | None:
+    def good_rows(self) -> IndexArray | None:
         """Indices of the good stamps; None when all are."""
-        return None if self.bad == 0 else np.flatnonzero(self.good)
+        return None if self.bad_stamps == 0 else np.flatnonzero(self.good)
 
     @property
     def samples(self) -> int:
@@ -90,21 +90,21 @@ class Clock:
         return len(self.time)
 
     @property
-    def bad(self) -> int:
+    def bad_stamps(self) -> int:
         """Number of stamps that are not good."""
         return self.repeated + self.backward + self.lost
 
     @cached_property
     def steps(self) -> FloatArray:
         """Steps between good stamps [s]."""
-        return np.diff(self.time if self.kept is None else self.time[self.kept])
+        return np.diff(self.time if self.good_rows is None else self.time[self.good_rows])
 
     @cached_property
     def _some_steps(self) -> FloatArray:
         """Steps between neighbouring rows with good stamps, spread over the log [s]."""
         rows = slice(None, None, stride(self.samples - 1, SAMPLED.steps))
         steps = self.time[1:][rows] - self.time[:-1][rows]
-        return steps if self.bad == 0 else steps[self.good[1:][rows] & self.good[:-1][rows]]
+        return steps if self.bad_stamps == 0 else steps[self.good[1:][rows] & self.good[:-1][rows]]
 
     @cached_property
     def step(self) -> float:
@@ -134,26 +134,26 @@ class Clock:
         low, high = np.quantile(usual, [0.01, 0.99])
         return float(high - low) / self.step
 
-    def before(self, step: int) -> int:
+    def stamp_before(self, step: int) -> int:
         """Index of the stamp before a step."""
-        return int(step if self.kept is None else self.kept[step])
+        return int(step if self.good_rows is None else self.good_rows[step])
 
     def longest_stretch(self) -> tuple[slice, int]:
         """The longest run of stamps without a long gap, and how many good ones it holds."""
-        if not len(self.gaps) and self.bad == 0:
+        if not len(self.gaps) and self.bad_stamps == 0:
             return slice(0, self.samples), self.samples
         cuts = self.gaps[self.missing > CLOCK.short_gap] + 1
-        edges = [0, *cuts.tolist(), self.samples - self.bad]
-        run = longest([slice(*ends) for ends in pairwise(edges)])
-        return slice(self.before(run.start), self.before(run.stop - 1) + 1), run.stop - run.start
+        edges = [0, *cuts.tolist(), self.samples - self.bad_stamps]
+        run = longest_run([slice(*ends) for ends in pairwise(edges)])
+        return slice(self.stamp_before(run.start), self.stamp_before(run.stop - 1) + 1), run.stop - run.start
 
 
-def longest(runs: Sequence[slice]) -> slice:
+def longest_run(runs: Sequence[slice]) -> slice:
     """The longest run, the first of equal ones."""
     return max(runs, key=lambda run: run.stop - run.start)
 
 
-def read_clock(stamps: FloatArray) -> Clock:
+def read_clock(stamps: FloatArray) -> LogClock:
     """Tell good stamps from bad ones, and from good ones of a clock that was set back.
 
     Rows between two good stamps that are left out must have room between them. Where they have not, the clock
@@ -177,10 +177,10 @@ def read_clock(stamps: FloatArray) -> Clock:
     finite = np.isfinite(time) if bad else good
     lost = len(time) - int(np.count_nonzero(finite))
     repeated = int(np.count_nonzero(finite & (time == latest))) if bad else 0
-    return Clock(stamps, time, good, repeated, bad - repeated - lost, lost, tuple(breaks))
+    return LogClock(stamps, time, good, repeated, bad - repeated - lost, lost, tuple(breaks))
 
 
-def clock_of(log: Log) -> Clock:
+def clock_of(log: Log) -> LogClock:
     """The clock of a log. Stamps of damaged lines are interpolated where there is room, else left out."""
     empty = damaged_rows(log)
     if empty is None:
@@ -266,7 +266,7 @@ def _first_break(time: FloatArray, good: BoolArray, latest: FloatArray) -> Break
     return None
 
 
-def pieces_between_breaks(log: Log, clock: Clock) -> list[slice]:
+def pieces_between_breaks(log: Log, clock: LogClock) -> list[slice]:
     """Runs of stamps between those breaks of the clock over which the motion does not go on.
 
     Args:
@@ -280,7 +280,7 @@ def pieces_between_breaks(log: Log, clock: Clock) -> list[slice]:
     return [slice(*ends) for ends in pairwise([0, *cuts, clock.samples])]
 
 
-def _goes_on(log: Log, clock: Clock, index: int, travel: FloatArray) -> bool:
+def _goes_on(log: Log, clock: LogClock, index: int, travel: FloatArray) -> bool:
     """Whether the positions change before a stamp as they did around it; travel of each axis in the log."""
     low, high = max(index - CLOCK.beside, 0), min(index + CLOCK.beside, clock.samples)
     rows = np.arange(low, high) if clock.rows is None else clock.rows[low:high]

@@ -159,6 +159,10 @@ class ColumnStatistics:
         """Which values of the column are measurements; None when all are."""
         return None if self.clean else np.asarray((x >= self.low) & (x <= self.high))
 
+    def without_garbage(self, x: FloatArray) -> FloatArray:
+        """The measurements among values of the column."""
+        return x if self.clean else x[(x >= self.low) & (x <= self.high)]
+
 
 def column_statistics(x: FloatArray) -> ColumnStatistics:
     """What is usual in a column.

@@ -21,7 +21,7 @@ from dynid.preparation.clock import (
     CLOCK,
     damaged_rows,
     filled_stamps,
-    longest,
+    longest_run,
     pieces_between_breaks,
     read_clock,
 )
@@ -59,11 +59,11 @@ def fill_damaged_lines(log: Log) -> Log:
         return log
     time, kept = filled_stamps(log.time, empty)
 
-    def filled(channel: str, axis: int, x: FloatArray) -> tuple[FloatArray, int]:
+    def fill(channel: str, axis: int, x: FloatArray) -> tuple[FloatArray, int]:
         good = np.isfinite(x)
         return _interpolated_samples(x, np.arange(float(len(x))), empty & np.isnan(x), good), 0
 
-    channels, _ = _mend_axes(log, log.channels, filled)
+    channels, _ = _mend_axes(log, log.channels, fill)
     options = {
         "interpolated": int(np.count_nonzero(empty & kept)),
         "left_out": int(np.count_nonzero(~kept)),
@@ -83,7 +83,7 @@ def restamp_clock(log: Log) -> Log:
     """
     clock = read_clock(log.time)
     pieces = pieces_between_breaks(log, clock)
-    piece = longest(pieces)
+    piece = longest_run(pieces)
     dropped = log.samples - (piece.stop - piece.start)
     back = [place.back_s for place in clock.breaks]
     if len(pieces) == 1:
@@ -99,8 +99,8 @@ def restamp_clock(log: Log) -> Log:
 def leave_out_bad_stamps(log: Log, name: Name) -> Log:
     """Rows whose stamps are repeated, backward or lost left out."""
     clock = read_clock(log.time)
-    note = f"{clock.bad} rows whose stamps were repeated, backward or lost were left out."
-    return _rows(log, clock.good, Step(f"repair: {name}", {"dropped": clock.bad}, note))
+    note = f"{clock.bad_stamps} rows whose stamps were repeated, backward or lost were left out."
+    return _rows(log, clock.good, Step(f"repair: {name}", {"dropped": clock.bad_stamps}, note))
 
 
 def keep_longest_stretch(log: Log) -> Log:
@@ -124,13 +124,13 @@ def interpolate_missing(log: Log) -> Log:
 def interpolate_spikes(log: Log) -> Log:
     """Straight lines over the spikes of positions and torques."""
 
-    def without_spikes(channel: str, axis: int, x: FloatArray) -> tuple[FloatArray, int]:
+    def take_spikes_out(channel: str, axis: int, x: FloatArray) -> tuple[FloatArray, int]:
         spikes = find_spikes(x, log.time, channel, column_statistics(x))
         wild = np.zeros(len(x), dtype=bool)
         wild[spikes] = True
         return _interpolated_samples(x, np.arange(float(len(x))), wild, np.isfinite(x) & ~wild), len(spikes)
 
-    channels, counts = _mend_axes(log, ("position", "torque"), without_spikes)
+    channels, counts = _mend_axes(log, ("position", "torque"), take_spikes_out)
     note = f"{sum(counts.values())} wild samples were interpolated from their neighbours."
     return log.changed(Step(f"repair: {Name.SPIKES}", counts, note), channels=channels)
 
@@ -143,7 +143,7 @@ def unwrap_positions(log: Log, robot: Robot | None = None) -> Log:
         robot: says which axes turn; all do when None.
     """
 
-    def unwrapped(channel: str, axis: int, x: FloatArray) -> tuple[FloatArray, int]:
+    def unwrap(channel: str, axis: int, x: FloatArray) -> tuple[FloatArray, int]:
         if not axis_turns(robot, log, axis):
             return x, 0
         wraps, finite = find_leaps(x, log.time).wraps, np.isfinite(x)
@@ -153,7 +153,7 @@ def unwrap_positions(log: Log, robot: Robot | None = None) -> Log:
             turns[place + 1] += np.sign(x[after] - x[place])
         return x - TURN * np.cumsum(turns), len(wraps)
 
-    channels, counts = _mend_axes(log, ("position",), unwrapped)
+    channels, counts = _mend_axes(log, ("position",), unwrap)
     note = f"{sum(counts.values())} leaps by a full turn were taken back."
     return log.changed(Step(f"repair: {Name.WRAPPED_POSITION}", counts, note), channels=channels)
 
@@ -181,7 +181,7 @@ def _rows(log: Log, rows: BoolArray | slice, step: Step, time: FloatArray | None
 def _interpolate_values(log: Log, name: Name, is_bad: Callable[[FloatArray, BoolArray], BoolArray]) -> Log:
     """Straight lines over short runs of values that are bad; which values are measurements is told too."""
 
-    def bridged(channel: str, axis: int, x: FloatArray) -> tuple[FloatArray, int]:
+    def bridge(channel: str, axis: int, x: FloatArray) -> tuple[FloatArray, int]:
         usual = column_statistics(x)
         good = usual.measurements(x)
         if good is None:
@@ -192,7 +192,7 @@ def _interpolate_values(log: Log, name: Name, is_bad: Callable[[FloatArray, Bool
         count = int(np.count_nonzero(short)) if np.any(good) else 0
         return _interpolated_samples(x, log.time, short, good), count
 
-    channels, counts = _mend_axes(log, log.channels, bridged)
+    channels, counts = _mend_axes(log, log.channels, bridge)
     note = f"{sum(counts.values())} values were interpolated from their neighbours."
     return log.changed(Step(f"repair: {name}", counts, note), channels=channels)
 
