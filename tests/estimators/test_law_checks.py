@@ -13,7 +13,7 @@ from dynid.base import find_base
 from dynid.core.errors import NotTrustworthyError
 from dynid.core.finding import Level, Name, worst_level
 from dynid.estimators import DIDIM, IV, Classical, OutputError, identify
-from dynid.estimators.closed_loop.law_checks import check_law
+from dynid.estimators.closed_loop.loop_checks import check_law
 from dynid.estimators.closed_loop.strategy import LoopStrategy
 from dynid.logs.log import Log
 from dynid.preparation.preparation import Preparation

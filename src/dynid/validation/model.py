@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +52,24 @@ class IdentifiedModel:
     def dry_friction(self) -> bool:
         """Whether any term besides viscous friction and offset tells how friction depends on the speed."""
         return self.further is not None or any(t.name not in _WITHOUT_DRY for t in self.robot.friction_terms)
+
+    def covariance_root(self, columns: Sequence[int] | NDArray[np.intp]) -> FloatArray:
+        """S with SᵀS = C of some base parameters, found once for all motions; C may be singular.
+
+        Args:
+            columns: which of them.
+        """
+        assert self.covariance is not None
+        chosen = tuple(int(c) for c in columns)
+        if chosen not in self._roots:
+            C = self.covariance[np.ix_(chosen, chosen)]
+            sizes, vectors = np.linalg.eigh((C + C.T) / 2)
+            self._roots[chosen] = np.sqrt(np.maximum(sizes, 0.0))[:, None] * vectors.T
+        return self._roots[chosen]
+
+    @cached_property
+    def _roots(self) -> dict[tuple[int, ...], FloatArray]:
+        return {}
 
     def __post_init__(self) -> None:
         """Check sizes and that every value is a number."""
@@ -112,13 +131,10 @@ def predictions(model: IdentifiedModel, motion: Motion) -> tuple[Samples, Sample
 def _predictions(model: IdentifiedModel, motion: Motion) -> tuple[FloatArray, FloatArray | None]:
     torques = np.empty(motion.q.shape)
     doubt = None if model.covariance is None else np.empty(motion.q.shape)
-    roots: dict[int, FloatArray] = {}
     for part in regressor_blocks(model, motion):
         part.put(torques, model.values[part.columns] @ part.W)
-        if model.covariance is not None and doubt is not None:
-            if part.joint not in roots:
-                roots[part.joint] = square_root(model.covariance[np.ix_(part.columns, part.columns)])
-            spread = roots[part.joint] @ part.W
+        if doubt is not None:
+            spread = model.covariance_root(part.columns) @ part.W
             part.put(doubt, np.sqrt(np.einsum("tks,tks->ts", spread, spread)))
     torques += nonlinear_part(model, motion)
     return torques, doubt
@@ -164,14 +180,6 @@ def regressor_blocks(model: IdentifiedModel, motion: Motion) -> Iterator[Regress
         for j, own in enumerate(columns):
             W = buffer[: -(-count // TILE), ends[j] - len(own) : ends[j]]
             yield RegressorBlock(j, slice(first, first + count), own, W)
-
-
-def square_root(covariance: FloatArray) -> FloatArray:
-    """S with SᵀS = C for a covariance that may be singular: removed parameters have zero rows."""
-    symmetric = (covariance + covariance.T) / 2
-    sizes, vectors = np.linalg.eigh(symmetric)
-    root: FloatArray = np.sqrt(np.maximum(sizes, 0.0))[:, None] * vectors.T
-    return root
 
 
 def check_width(robot: Robot, motion: Motion) -> None:

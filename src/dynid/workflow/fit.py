@@ -89,11 +89,11 @@ def fit(
     chosen, suggestion = _chosen_plan(source, used, strategy, plan, overrides)
     estimate, motions = source.estimate(robot, used, chosen, strategy, progress)
     progress("validating")
-    own = validate_motions(estimate, motions, chosen, seen=True)
+    model = as_model(estimate)
+    own = validate_motions(model, motions, chosen, seen=True)
     apart = disagreements(estimate.problem) if source.regresses else ()
     proof = None
     if held:
-        model = as_model(estimate)
         proof = prove(model, held, source, chosen, fitted=motions, fit=own.judged, lacking=bool(apart))
     return FitResult(
         robot=robot,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dynid.core.errors import DynidError, NotTrustworthyError
 from dynid.core.finding import Finding, Level, Name, gravest_first
 from dynid.estimators.closed_loop.iv import IV
-from dynid.estimators.closed_loop.law_checks import check_law
+from dynid.estimators.closed_loop.loop_checks import check_law
 from dynid.estimators.closed_loop.output_error import OutputError
 from dynid.estimators.closed_loop.strategy import Gains, measured_starts, remembering, transient
 from dynid.estimators.essential import Essential

@@ -173,7 +173,7 @@ class DIDIM(LoopStrategy):
         sigma = np.sqrt(np.maximum(np.diag(now.covariance), 0.0))[: int(now.kept.sum())]
         moved = np.abs(now.values - before.values)[now.kept]
         # A parameter that is zero or hardly seen may move as long as no torque shows it.
-        reach = np.linalg.norm(linear.stacked_factor(now.weights)[:, :-1][:, now.kept], axis=0)
+        reach = np.linalg.norm(linear.spectrum(now.weights, now.kept).W, axis=0)
         silent = _FLOOR * size / np.maximum(reach, 1e-300)
         allowed = np.maximum(self.value_tolerance * np.abs(now.values[now.kept]), sigma)
         return bool(calm and np.all(moved <= np.maximum(allowed, silent)))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dynid.core.errors import DynidError, NotTrustworthyError, unknown_name
 from dynid.core.finding import Finding, Level, Name
-from dynid.estimators.closed_loop.law_checks import SYSTEMATIC, check_law
+from dynid.estimators.closed_loop.loop_checks import SYSTEMATIC, check_law
 from dynid.estimators.essential import Essential
 from dynid.estimators.fit import Fit, Solved
 from dynid.estimators.linear.least_squares import WLS
