@@ -20,10 +20,10 @@ assert np.allclose(numeric.matrix, base.matrix, atol=1e-9)
 print(f"the numeric method agrees; kept and dropped columns are {numeric.rank_gap:.0e} apart")
 
 # One joint alone sees less. This is what identifying joint by joint rests on.
-print("seen by each joint alone:", [len(one) for one in dynid.joint_bases(robot)])
+print("seen by each joint alone:", [len(one) for one in dynid.base.joint_bases(robot)])
 
 # A payload is one more link. Unknown, it melts into the link that carries it: the count does not change.
-loaded = dynid.attach_payload(robot)
+loaded = dynid.model.attach_payload(robot)
 print("with an unknown payload:", len(dynid.find_base(loaded)), "of", len(loaded.table))
 
 # Forward and back: different standard sets with the same base parameters give the same torques.

@@ -7,9 +7,6 @@ from typing import Any
 import numpy as np
 
 import dynid
-from dynid.compile.scan import compile_scan, describe_step
-from dynid.dynamics.direct import direct_dynamics
-from dynid.dynamics.operations import symbolic
 
 # Coulomb friction makes the right-hand side jump; viscous friction keeps this first example smooth.
 robot = dynid.load_robot("double_pendulum").with_terms("Fv")
@@ -22,12 +19,19 @@ def loop(symbols: dict[str, list[Any]]) -> list[Any]:
     q, qd = symbols["x"][:n], symbols["x"][n:]
     reference = symbols["u"]
     tau = [KP * (reference[i] - q[i]) + KD * (reference[n + i] - qd[i]) for i in range(n)]
-    return [*qd, *direct_dynamics(robot, symbols["p"], q, qd, tau, symbolic()), *q, *tau]
+    return [
+        *qd,
+        *dynid.dynamics.direct_dynamics(robot, symbols["p"], q, qd, tau, dynid.dynamics.symbolic()),
+        *q,
+        *tau,
+    ]
 
 
 # The key names the program in the cache: whatever changes the equations must be part of it.
-step = describe_step("pd_loop", f"{robot.digest} {KP} {KD}", (2 * n, 2 * n, len(robot.table), 2 * n), loop)
-simulate = compile_scan(step, integrator="rk4", lanes=4)
+step = dynid.compile.describe_step(
+    "pd_loop", f"{robot.digest} {KP} {KD}", (2 * n, 2 * n, len(robot.table), 2 * n), loop
+)
+simulate = dynid.compile.compile_scan(step, integrator="rk4", lanes=4)
 
 time = np.arange(0.0, 4.0, 0.002)[:, None]
 phase = 2.0 * time + np.array([0.0, 1.0])

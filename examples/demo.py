@@ -6,7 +6,6 @@ are what a controller gives: motor positions in encoder counts and motor torques
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
@@ -14,7 +13,6 @@ import numpy as np
 
 import dynid
 from _arm import exciting_motion, fourier_motion, sensed, true_parameters
-from dynid.cli.main import run
 
 SEED = 7
 DURATION, RATE_HZ = 20.0, 1000.0
@@ -50,12 +48,11 @@ def write_logs(robot: dynid.Robot) -> tuple[Path, Path]:
     return files
 
 
-def against_truth(robot: dynid.Robot) -> str:
+def against_truth(robot: dynid.Robot, result: dynid.FitResult) -> str:
     """How many estimates lie within two standard deviations of the truth."""
     truth = dynid.find_base(robot).regroup(true_parameters(robot))
-    rows = json.loads((OUT / "result.json").read_text())["document"]["parameters"]
-    z = [abs(row["value"] - t) / row["sigma"] for row, t in zip(rows, truth, strict=True) if row["sigma"]]
-    two, three = (sum(x < bound for x in z) for bound in (2, 3))
+    z = np.abs(result.estimate.values - truth) / result.estimate.sigma
+    two, three = (int(np.sum(z < bound)) for bound in (2, 3))
     return f"{two} of {len(z)} parameters lie within 2σ of the truth, {three} within 3σ"
 
 
@@ -63,15 +60,19 @@ def main() -> int:
     """Run the main job and say where the report lies; 2 when the answer cannot be trusted."""
     robot = dynid.load_robot("tx40")
     print("1/2 simulating two experiments of the TX40 with realistic sensors", flush=True)
-    fit, unseen = write_logs(robot)
-    command = ["fit", "tx40", str(fit), "--map", str(LOGS / "tx40.toml"), "--validate", str(unseen)]
-    command += ["--uncertainty", "hac", "--out", str(OUT), "--force"]
-    print(f"2/2 dynid {' '.join(command)}\n", flush=True)
-    code = run(command)
-    if (OUT / "result.json").exists():
-        print(f"\nThe truth is known here: {against_truth(robot)}.")
-        print(f"Open {(OUT / 'report.html').resolve()}")
-    return code
+    files = write_logs(robot)
+    print(
+        f"2/2 fitting {files[0]} and proving the model on {files[1]}, as this command does:\n"
+        f"    dynid fit tx40 {files[0]} --map {LOGS / 'tx40.toml'} --validate {files[1]} --uncertainty hac\n",
+        flush=True,
+    )
+    log, unseen = (dynid.read_log(file, LOGS / "tx40.toml") for file in files)
+    result = dynid.fit(robot, log, dynid.WLS(uncertainty="hac"), validate=unseen)
+    result.save(OUT, force=True)
+    print(result.summary())
+    print(f"\nThe truth is known here: {against_truth(robot, result)}.")
+    print(f"Open {(OUT / 'report.html').resolve()}")
+    return 0 if result.document["verdict"]["trustworthy"] else 2
 
 
 if __name__ == "__main__":

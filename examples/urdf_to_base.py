@@ -53,7 +53,7 @@ assert base.nearly_dependent == ()
 with tempfile.TemporaryDirectory() as folder:
     path = Path(folder) / "two_axes.urdf"
     path.write_text(URDF, encoding="utf-8")
-    tilted = dynid.from_urdf(path, snap_rad=0.0)
+    tilted = dynid.model.from_urdf(path, snap_rad=0.0)
 found = dynid.find_base(tilted)
 print(
     f"unsnapped: {len(found)} base parameters, of which no real log shows {', '.join(found.nearly_dependent)}"

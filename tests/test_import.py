@@ -8,6 +8,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -16,10 +17,10 @@ HEAVY = (
     "scipy.signal", "scipy.optimize", "typer", "rich",
 )  # fmt: skip
 REPEATS = 5
-FAMILIES = (
-    "dynid", "dynid.base", "dynid.simulation", "dynid.problem", "dynid.estimators", "dynid.estimators.linear",
-    "dynid.estimators.closed_loop",
-)  # fmt: skip
+FAMILIES = ("dynid", *(f"dynid.{name}" for name in (
+    "base", "checks", "estimators", "estimators.linear", "estimators.closed_loop", "logs", "model",
+    "preparation", "problem", "results", "simulation", "validation", "workflow",
+)))  # fmt: skip
 
 
 def python(code: str) -> str:
@@ -62,7 +63,7 @@ def test_the_fit_command_waits_for_neither_scipy_nor_a_compiler() -> None:
 
 def test_the_fit_command_loads_only_what_it_uses() -> None:
     """Other readers, loaders and estimators, and Rich, would take a third of a short fit's time."""
-    modules = loaded_by("import dynid.cli.fit, dynid.logs.read, dynid.workflow.fit")
+    modules = loaded_by("import dynid.cli.fit, dynid.logs.read, dynid.workflow.fitting")
     assert not {name.split(".")[0] for name in modules} & {"rich", "xml", "email", "sqlite3"}
     unused = (
         "estimators.linear.separable",
@@ -86,19 +87,17 @@ def test_import_dynid_is_no_slower_than_scipy_signal() -> None:
     assert ours / theirs <= 1.0, f"import dynid takes {ours / theirs:.2f} times as long as scipy.signal"
 
 
-@pytest.mark.parametrize(
-    "package", ["dynid", "dynid.estimators", "dynid.estimators.linear", "dynid.estimators.closed_loop"]
-)
+@pytest.mark.parametrize("package", FAMILIES)
 def test_a_family_exports_what_it_says(package: str) -> None:
     """Type checkers and Python see the same names of a family that is imported when first used."""
     family = importlib.import_module(package)
     tree = ast.parse(Path(str(family.__file__)).read_text(encoding="utf-8"))
-    typed = {
-        alias.asname for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names
-    }
-    assert typed - {None} == set(family.__all__) - {"__version__"}
+    imported = [alias for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names]
+    typed = {alias.asname for alias in imported if alias.asname}
+    typed |= {"check", "repair", "compare"} if package == "dynid" else set()  # shorter names of the face
+    assert typed == set(family.__all__)
     assert set(family.__all__) <= set(dir(family))
     for name in family.__all__:
-        assert getattr(family, name) is not None
+        assert not isinstance(getattr(family, name), ModuleType), f"a module hides {name}"
     with pytest.raises(AttributeError, match=f"module '{package}' has no attribute 'nothing'"):
         _ = family.nothing

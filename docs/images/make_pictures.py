@@ -10,6 +10,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "examples")]
 
+from dynid.workflow.fit import fit  # noqa: E402
 from plots import picture  # noqa: E402
 
 import dynid  # noqa: E402
@@ -17,7 +18,6 @@ from demo import LOGS, write_logs  # noqa: E402
 from dynid.estimators import WLS  # noqa: E402
 from dynid.logs.read import read_logs  # noqa: E402
 from dynid.validation.model import as_model, predictions  # noqa: E402
-from dynid.workflow.fit import fit  # noqa: E402
 
 
 def main() -> None:

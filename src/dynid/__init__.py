@@ -1,6 +1,8 @@
 """dynid: the dynamic model of robots, identified from motion logs.
 
-The names below are imported when first used, so that ``import dynid`` stays light.
+The main job is ``result = dynid.fit(robot, logs, validate=…)``. The names below are imported when first used,
+so that ``import dynid`` stays light. Families of nouns have packages of their own, which need no further
+import: ``dynid.simulation.Sines``, ``dynid.estimators.HAC``.
 """
 
 from __future__ import annotations
@@ -8,49 +10,83 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dynid.base.base_map import BaseMap as BaseMap
-    from dynid.base.find import find_base as find_base, joint_bases as joint_bases
-    from dynid.compile.kernels import RobotKernels as RobotKernels, kernels as kernels
+    from dynid.base import BaseMap as BaseMap, find_base as find_base
+    from dynid.checks import check_log, repair_log
+    from dynid.compile.kernels import kernels as kernels
     from dynid.core.errors import DynidError as DynidError
-    from dynid.model.drives import Drives as Drives
-    from dynid.model.inertia import LinkInertia as LinkInertia
-    from dynid.model.joint import Joint as Joint, JointKind as JointKind
-    from dynid.model.load import catalog as catalog, load_robot as load_robot
-    from dynid.model.loaders.mdh import (
-        from_mdh as from_mdh,
-        load_drives as load_drives,
-        robot_to_toml as robot_to_toml,
+    from dynid.core.finding import Finding as Finding
+    from dynid.estimators import (
+        DIDIM as DIDIM,
+        IRLS as IRLS,
+        IV as IV,
+        OLS as OLS,
+        TLS as TLS,
+        WLS as WLS,
+        Essential as Essential,
+        OutputError as OutputError,
+        Ridge as Ridge,
+        Separable as Separable,
+        identify as identify,
     )
-    from dynid.model.loaders.mjcf import from_mjcf as from_mjcf
-    from dynid.model.loaders.urdf import from_urdf as from_urdf
-    from dynid.model.parameters import ParameterTable as ParameterTable
-    from dynid.model.payload import attach_payload as attach_payload
-    from dynid.model.robot import Robot as Robot
+    from dynid.logs import Log as Log, read_log as read_log, read_logs as read_logs, save_log as save_log
+    from dynid.model import Robot as Robot, catalog as catalog, load_robot as load_robot
+    from dynid.preparation import Preparation as Preparation, prepare as prepare, suggest as suggest
+    from dynid.problem import build_problem as build_problem
+    from dynid.results import compare_results, load_result as load_result
+    from dynid.simulation import (
+        load_controller as load_controller,
+        load_reference as load_reference,
+        simulate as simulate,
+    )
+    from dynid.workflow import FitResult as FitResult, fit as fit, validate as validate
+
+    check, repair, compare = check_log, repair_log, compare_results
 else:
     from dynid.core.lazy import lazy_exports
 
     _HOMES = {
-        "BaseMap": "base.base_map",
-        "find_base": "base.find",
-        "joint_bases": "base.find",
-        "RobotKernels": "compile.kernels",
-        "kernels": "compile.kernels",
+        "BaseMap": "base",
+        "DIDIM": "estimators",
         "DynidError": "core.errors",
-        "Drives": "model.drives",
-        "load_drives": "model.loaders.mdh",
-        "from_mdh": "model.loaders.mdh",
-        "from_mjcf": "model.loaders.mjcf",
-        "from_urdf": "model.loaders.urdf",
-        "LinkInertia": "model.inertia",
-        "Joint": "model.joint",
-        "JointKind": "model.joint",
-        "catalog": "model.load",
-        "load_robot": "model.load",
-        "ParameterTable": "model.parameters",
-        "attach_payload": "model.payload",
-        "Robot": "model.robot",
-        "robot_to_toml": "model.loaders.mdh",
+        "Essential": "estimators",
+        "Finding": "core.finding",
+        "FitResult": "workflow",
+        "IRLS": "estimators",
+        "IV": "estimators",
+        "Log": "logs",
+        "OLS": "estimators",
+        "OutputError": "estimators",
+        "Preparation": "preparation",
+        "Ridge": "estimators",
+        "Robot": "model",
+        "Separable": "estimators",
+        "TLS": "estimators",
+        "WLS": "estimators",
+        "build_problem": "problem",
+        "catalog": "model",
+        "check": "checks:check_log",
+        "compare": "results:compare_results",
+        "find_base": "base",
+        "fit": "workflow",
+        "identify": "estimators",
+        "kernels": "compile.kernels",
+        "load_controller": "simulation",
+        "load_reference": "simulation",
+        "load_result": "results",
+        "load_robot": "model",
+        "prepare": "preparation",
+        "read_log": "logs",
+        "read_logs": "logs",
+        "repair": "checks:repair_log",
+        "save_log": "logs",
+        "simulate": "simulation",
+        "suggest": "preparation",
+        "validate": "workflow",
     }
-    __getattr__, __dir__, __all__ = lazy_exports(__name__, _HOMES)
+    _FAMILIES = (
+        *("base", "checks", "compile", "dynamics", "estimators", "logs", "model", "preparation"),
+        *("problem", "results", "simulation", "validation", "workflow"),
+    )
+    __getattr__, __dir__, __all__ = lazy_exports(__name__, _HOMES, _FAMILIES)
 
 __version__ = "0.1.0"

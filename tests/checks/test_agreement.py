@@ -16,7 +16,7 @@ from dynid.model.load import load_robot
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 from dynid.problem import Problem, build_problem
-from dynid.workflow.fit import fit
+from dynid.workflow.fitting import fit
 from dynid.workflow.result import document_of
 from support.motions import base_truth, fourier_motion, simulated
 

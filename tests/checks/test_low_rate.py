@@ -16,9 +16,9 @@ from dynid.estimators.linear.least_squares import WLS
 from dynid.logs.log import Log
 from dynid.model.load import load_robot
 from dynid.preparation.preparation import Preparation
-from dynid.preparation.prepare import prepare
+from dynid.preparation.prepared_motion import prepare
 from dynid.preparation.spectrum import spectrum_of_log
-from dynid.preparation.suggest import suggest
+from dynid.preparation.suggestion import suggest
 from dynid.problem import build_problem
 from support.motions import base_truth, fourier_motion, simulated
 

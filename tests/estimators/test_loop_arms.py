@@ -11,7 +11,7 @@ import pytest
 from dynid.estimators import DIDIM, IV, WLS, Essential, Estimate, Strategy, identify
 from dynid.logs.log import Log
 from dynid.preparation.preparation import Preparation
-from dynid.preparation.prepare import prepare
+from dynid.preparation.prepared_motion import prepare
 from dynid.problem import build_loop_problem, build_problem
 from dynid.simulation import Disturbances, Sensors, simulate
 from support.loop_arms import Arm, iiwa, mujoco_log, tx40

@@ -27,7 +27,7 @@ def file(tmp_path: Path) -> Path:
 def test_the_table_is_that_of_robot_files(file: Path) -> None:
     drives = load_drives(str(file))
     assert drives == Drives(((45.0, 0.0), (32.0, 32.0)), (0.0, math.pi / 2), (2.0, 0.5))
-    robot = dynid.load_robot("scara").with_drives(dynid.load_drives(file))
+    robot = dynid.load_robot("scara").with_drives(dynid.model.load_drives(file))
     assert robot.drives == drives
     assert robot.parameters == load_robot("scara").parameters
     assert robot.with_terms("Ia", "Fv", "Fvm").table.names[-1] == "Fvm2"

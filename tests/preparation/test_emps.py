@@ -11,7 +11,7 @@ from dynid.logs.log import Log
 from dynid.preparation.decimate import decimate_rows
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
-from dynid.preparation.prepare import prepare
+from dynid.preparation.prepared_motion import prepare
 from support.datasets import dataset
 
 FloatArray = NDArray[np.float64]

@@ -12,8 +12,8 @@ from dynid.logs.spool import Spool
 from dynid.preparation import median, recursive
 from dynid.preparation.motion import SIGNALS
 from dynid.preparation.preparation import Preparation
-from dynid.preparation.prepare import prepare
-from dynid.preparation.suggest import suggest
+from dynid.preparation.prepared_motion import prepare
+from dynid.preparation.suggestion import suggest
 from support.spooled import log_on_disk, motion_on_disk
 
 RATE = 1000.0
@@ -84,7 +84,7 @@ def test_garbage_and_stamps_are_refused_on_disk_too() -> None:
 
 def test_a_suggestion_looks_at_the_middle(monkeypatch: pytest.MonkeyPatch) -> None:
     log = long_log()
-    monkeypatch.setattr("dynid.preparation.suggest._STRETCH", 10_000)
+    monkeypatch.setattr("dynid.preparation.suggestion._STRETCH", 10_000)
     found, wanted = suggest(log_on_disk(log)), suggest(log.part(slice(15_000, 25_000)))
     assert found.plan == wanted.plan
     assert found.reasons[0] == "The log is long: its 10000 samples in the middle were looked at."

@@ -10,7 +10,7 @@ import pytest
 from dynid.core.errors import DynidError, NotTrustworthyError, ShapeError, UnknownNameError
 from dynid.logs.log import Log, Source, Step
 from dynid.preparation.preparation import Preparation
-from dynid.preparation.prepare import prepare
+from dynid.preparation.prepared_motion import prepare
 
 RATE = 1000.0
 

@@ -9,7 +9,7 @@ from dynid.core.errors import DynidError, NotTrustworthyError, UnknownNameError
 from dynid.logs.log import Log
 from dynid.logs.resample import is_even, steady_rate
 from dynid.preparation.preparation import Preparation
-from dynid.preparation.prepare import prepare, target_rate
+from dynid.preparation.prepared_motion import prepare, target_rate
 
 
 def jittered(rng: np.random.Generator, share: float, samples: int = 2000, rate: float = 500.0) -> Log:

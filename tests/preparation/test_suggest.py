@@ -12,9 +12,9 @@ from dynid.logs.log import Log
 from dynid.model.load import load_robot
 from dynid.preparation.decimate import decimate_rows
 from dynid.preparation.preparation import Preparation
-from dynid.preparation.prepare import prepare
+from dynid.preparation.prepared_motion import prepare
 from dynid.preparation.spectrum import position_spectrum
-from dynid.preparation.suggest import suggest
+from dynid.preparation.suggestion import suggest
 from support.datasets import dataset
 
 RATE = 1000.0

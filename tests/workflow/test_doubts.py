@@ -17,9 +17,9 @@ from dynid.logs.log import Log, Source
 from dynid.model.load import load_robot
 from dynid.preparation.preparation import Preparation
 from dynid.preparation.spectrum import spectrum_of_log
-from dynid.preparation.suggest import suggest
+from dynid.preparation.suggestion import suggest
 from dynid.problem import build_problem
-from dynid.workflow.fit import fit
+from dynid.workflow.fitting import fit
 from dynid.workflow.result import FitResult, document_of
 from dynid.workflow.usable_log import LogIdentity, identity_of, logs_to_fit, logs_to_validate
 from support.motions import base_truth, fourier_motion, simulated

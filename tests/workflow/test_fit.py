@@ -13,7 +13,7 @@ from dynid.estimators import WLS
 from dynid.logs.log import Log
 from dynid.model.load import load_robot
 from dynid.preparation.preparation import Preparation
-from dynid.workflow.fit import fit
+from dynid.workflow.fitting import fit
 from dynid.workflow.result import document_of
 from dynid.workflow.usable_log import split_log
 from support.motions import base_truth, fourier_motion, simulated

@@ -13,9 +13,9 @@ from dynid.estimators import DIDIM, IV, Essential, OutputError
 from dynid.estimators.strategy import Strategy
 from dynid.logs.log import Log
 from dynid.model.load import load_robot
-from dynid.preparation.suggest import Suggestion, suggest, suggest_for_instruments
+from dynid.preparation.suggestion import Suggestion, suggest, suggest_for_instruments
 from dynid.simulation import Sensors, load_controller, load_reference, simulate_many
-from dynid.workflow.fit import fit
+from dynid.workflow.fitting import fit
 from dynid.workflow.simulated_motion import SimulatedMotion
 from dynid.workflow.usable_log import UsableLog, identity_of
 

@@ -14,7 +14,7 @@ from dynid.logs.read import read_log
 from dynid.logs.save import save_log
 from dynid.model.load import load_robot
 from dynid.preparation.preparation import Preparation
-from dynid.workflow.fit import fit
+from dynid.workflow.fitting import fit
 from dynid.workflow.result import document_of
 from support.workflow_logs import experiment
 

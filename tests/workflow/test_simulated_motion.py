@@ -20,11 +20,11 @@ from dynid.results.save import save_result
 from dynid.simulation import PID, Controller, Reference, Sensors, Sines, Velocity, load_controller, simulate
 from dynid.validation.model import IdentifiedModel
 from dynid.workflow import simulated_motion
-from dynid.workflow.fit import fit
+from dynid.workflow.fitting import fit
 from dynid.workflow.result import FitResult, document_of
+from dynid.workflow.saved_model import validate
 from dynid.workflow.simulated_motion import SimulatedMotion
 from dynid.workflow.usable_log import UsableLog, identity_of
-from dynid.workflow.validate import validate
 
 ROBOT = load_robot("scara")
 CONTROLLER = load_controller("scara", ROBOT)

@@ -16,7 +16,7 @@ from dynid.logs.log import Log
 from dynid.logs.read import read_log
 from dynid.model.load import load_robot
 from dynid.preparation.preparation import Preparation
-from dynid.workflow.fit import fit
+from dynid.workflow.fitting import fit
 from dynid.workflow.result import FitResult
 
 PLAN = Preparation(cutoff_hz=5.0, decimation=10)

@@ -18,7 +18,7 @@ from dynid.logs.read import read_log
 from dynid.model.load import load_robot
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
-from dynid.preparation.prepare import prepare
+from dynid.preparation.prepared_motion import prepare
 from dynid.problem.build import build_problem
 from dynid.validation.validation import validate
 

@@ -22,7 +22,7 @@ from dynid.logs.read import read_log
 from dynid.model.load import load_robot
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
-from dynid.preparation.prepare import prepare
+from dynid.preparation.prepared_motion import prepare
 from dynid.problem.closed_loop import build_loop_problem
 from dynid.simulation.controller import Controller, Velocity
 from dynid.simulation.laws import Cascade

@@ -19,7 +19,7 @@ from dynid.model.load import load_robot
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
-from dynid.preparation.prepare import prepare
+from dynid.preparation.prepared_motion import prepare
 from dynid.problem.build import build_problem
 from dynid.problem.closed_loop import LoopProblem, build_loop_problem
 from dynid.simulation.controller import Controller, Velocity

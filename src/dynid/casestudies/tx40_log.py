@@ -12,7 +12,7 @@ from dynid.estimators.linear.least_squares import WLS
 from dynid.logs.read import read_log
 from dynid.model.load import load_robot
 from dynid.preparation.preparation import Preparation
-from dynid.workflow.fit import fit
+from dynid.workflow.fitting import fit
 from dynid.workflow.result import FitResult
 
 PLAN = Preparation(

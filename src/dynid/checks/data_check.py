@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from dynid.core.finding import Finding, Level, Name, gravest_first
+from dynid.core.finding import Finding, Level, Name, gravest_first, listed
 
 VERDICTS = ("good", "usable with repairs", "not usable")
 
@@ -20,7 +20,7 @@ class Checked:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DataCheck:
     """The judgement of a log.
 
@@ -35,6 +35,10 @@ class DataCheck:
     verdict: str
     findings: tuple[Finding, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """Verdict and findings."""
+        return listed(f"DataCheck of {self.log!r}: {self.verdict}", self.findings)
 
     @property
     def usable(self) -> bool:

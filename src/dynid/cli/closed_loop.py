@@ -23,7 +23,7 @@ from dynid.simulation.programs import STICK
 from dynid.simulation.reference import Reference
 from dynid.simulation.reference_file import load_reference
 from dynid.simulation.setup import Accuracy
-from dynid.workflow.validate import read_as_fitted, required_controller
+from dynid.workflow.saved_model import read_as_fitted, required_controller
 
 
 def loop_fit_arguments(robot: Robot, strategy: Strategy, files: LoopFiles) -> dict[str, Any]:

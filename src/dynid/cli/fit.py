@@ -61,7 +61,7 @@ from dynid.logs.read import read_logs
 from dynid.report.page import render_report
 from dynid.results.folder import reserved_folder
 from dynid.results.save import write_result
-from dynid.workflow.fit import fit as fit_logs
+from dynid.workflow.fitting import fit as fit_logs
 from dynid.workflow.result import document_of
 
 # Only methods that simulate the closed loop need the simulator: the others should not wait for it.

@@ -20,7 +20,7 @@ from dynid.results.load import load_result
 from dynid.results.result import SavedResult
 from dynid.workflow.motion_source import Progress
 from dynid.workflow.proof import Proof
-from dynid.workflow.validate import LOOP_STRATEGIES, read_as_fitted, strategy_of, validate as validate_logs
+from dynid.workflow.saved_model import LOOP_STRATEGIES, read_as_fitted, strategy_of, validate as validate_logs
 
 # Only results of closed-loop methods need the simulator: the others should not wait for it.
 _loop_validate_arguments = later("dynid.cli.closed_loop", "loop_validate_arguments")

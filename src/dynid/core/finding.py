@@ -219,6 +219,12 @@ def gravest_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(findings, key=lambda finding: -finding.level))
 
 
+def listed(head: str, findings: Iterable[Finding], most: int = 12) -> str:
+    """A head line and the first findings below it, for reprs."""
+    lines = [f"  {finding.level.word}: {finding.text}" for finding in findings]
+    return "\n".join([head, *lines[:most], *([f"  … {len(lines) - most} more"] if len(lines) > most else [])])
+
+
 def worst_level(findings: Iterable[Finding]) -> Level:
     """The gravest level; GOOD when there is none."""
     return max((finding.level for finding in findings), default=Level.GOOD)

@@ -41,7 +41,7 @@ class Further:
         return np.sqrt(np.maximum(np.diag(self.covariance)[-len(self.values) :], 0.0))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Estimate:
     """Identified parameters.
 
@@ -73,6 +73,15 @@ class Estimate:
     findings: tuple[Finding, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
     further: Further | None = None
+
+    def __repr__(self) -> str:
+        """How it was found, how it ended, and the first parameters."""
+        shown = zip(self.names[:8], self.values, self.sigma, self.units, strict=False)
+        kept = f"{int(self.kept.sum())} of {len(self.values)} parameters"
+        head = f"Estimate of {self.problem.robot.name!r} by {self.strategy.get('name')}: {kept}"
+        lines = [f"{head}, {self.uncertainty} σ, {self.outcome.name}"]
+        lines += [f"  {name} = {value:.4g} ± {sigma:.2g} {unit}" for name, value, sigma, unit in shown]
+        return "\n".join(lines + (["  …"] if len(self.values) > 8 else []))
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -51,7 +51,7 @@ class Source:
     size: int
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Log:
     """Samples of one experiment.
 
@@ -92,6 +92,15 @@ class Log:
         if len(set(widths.values())) > 1:
             raise ShapeError(f"The channels of log {self.name!r} have different numbers of axes: {widths}.")
         object.__setattr__(self, "channels", MappingProxyType(arrays))
+
+    def __repr__(self) -> str:
+        """Name, size, rate, channels and what was done."""
+        lines = [
+            f"Log {self.name!r}: {self.samples} samples of {self.axes} axes at {self.rate_hz:.6g} Hz, "
+            f"{self.duration:.4g} s, {self.side} side",
+            f"  channels: {', '.join(self.channels)}",
+        ]
+        return "\n".join([*lines, *(f"  {step.name}: {step.note}"[:200] for step in self.history[-8:])])
 
     @property
     def samples(self) -> int:

@@ -1,1 +1,41 @@
 """What the robot is: joints, drives, friction, parameters, and the files they come from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dynid.model.drives import Drives as Drives
+    from dynid.model.inertia import LinkInertia as LinkInertia
+    from dynid.model.joint import Joint as Joint, JointKind as JointKind
+    from dynid.model.load import catalog as catalog, load_robot as load_robot
+    from dynid.model.loaders.mdh import (
+        from_mdh as from_mdh,
+        load_drives as load_drives,
+        robot_to_toml as robot_to_toml,
+    )
+    from dynid.model.loaders.mjcf import from_mjcf as from_mjcf
+    from dynid.model.loaders.urdf import from_urdf as from_urdf
+    from dynid.model.parameters import ParameterTable as ParameterTable
+    from dynid.model.payload import attach_payload as attach_payload
+    from dynid.model.robot import Robot as Robot
+else:
+    from dynid.core.lazy import lazy_exports
+
+    _HOMES = {
+        "Drives": "drives",
+        "LinkInertia": "inertia",
+        "Joint": "joint",
+        "JointKind": "joint",
+        "catalog": "load",
+        "load_robot": "load",
+        "from_mdh": "loaders.mdh",
+        "load_drives": "loaders.mdh",
+        "robot_to_toml": "loaders.mdh",
+        "from_mjcf": "loaders.mjcf",
+        "from_urdf": "loaders.urdf",
+        "ParameterTable": "parameters",
+        "attach_payload": "payload",
+        "Robot": "robot",
+    }
+    __getattr__, __dir__, __all__ = lazy_exports(__name__, _HOMES)

@@ -1,1 +1,22 @@
 """From a log to a motion: filters, derivatives, decimation, as a plan."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dynid.preparation.motion import Motion as Motion
+    from dynid.preparation.preparation import Preparation as Preparation
+    from dynid.preparation.prepared_motion import prepare as prepare
+    from dynid.preparation.suggestion import Suggestion as Suggestion, suggest as suggest
+else:
+    from dynid.core.lazy import lazy_exports
+
+    _HOMES = {
+        "Motion": "motion",
+        "Preparation": "preparation",
+        "prepare": "prepared_motion",
+        "Suggestion": "suggestion",
+        "suggest": "suggestion",
+    }
+    __getattr__, __dir__, __all__ = lazy_exports(__name__, _HOMES)

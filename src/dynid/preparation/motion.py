@@ -16,7 +16,7 @@ FloatArray = NDArray[np.float64]
 SIGNALS = ("q", "qd", "qdd", "tau")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Motion:
     """Filtered signals of one experiment at one constant rate.
 
@@ -57,6 +57,16 @@ class Motion:
                     f"{name} of motion {self.name!r} holds values that are not finite; run the data check."
                 )
             object.__setattr__(self, name, values)
+
+    def __repr__(self) -> str:
+        """Name, size and rate."""
+        axes, steps = np.shape(self.q)[1], ", ".join(step.name for step in self.history)
+        return f"Motion {self.name!r}: {self.samples} samples of {axes} axes at {self.rate_hz:g} Hz ({steps})"
+
+    @property
+    def states(self) -> tuple[Samples, Samples, Samples]:
+        """Positions, speeds and accelerations."""
+        return self.q, self.qd, self.qdd
 
     @property
     def samples(self) -> int:

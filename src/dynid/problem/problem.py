@@ -65,7 +65,7 @@ class Conditions:
     weighted_scaled: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Problem:
     """Everything an estimator needs; built by ``build_problem``.
 
@@ -84,6 +84,13 @@ class Problem:
     experiments: tuple[Experiment, ...]
     regression: Regression
     motions: tuple[Motion, ...] | None = None
+
+    def __repr__(self) -> str:
+        """Robot, size and experiments."""
+        names = ", ".join(experiment.name for experiment in self.experiments[:5])
+        more = f" and {len(self.experiments) - 5} more" if len(self.experiments) > 5 else ""
+        rows = int(self.row_counts.sum())
+        return f"Problem of {self.robot.name!r}: {len(self.base)} parameters, {rows} rows of {names}{more}"
 
     @property
     def names(self) -> tuple[str, ...]:

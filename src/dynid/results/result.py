@@ -15,13 +15,14 @@ from dynid.estimators.estimate import Further
 from dynid.model.robot import Robot
 from dynid.preparation.preparation import Preparation
 from dynid.preparation.trail import Trail
+from dynid.results.view import ResultView
 from dynid.validation.model import IdentifiedModel
 
 FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SavedResult:
+class SavedResult(ResultView):
     """A result read back.
 
     Args:

@@ -6,7 +6,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dynid.simulation.controller import Controller as Controller, Velocity as Velocity
-    from dynid.simulation.controller_file import load_controller as load_controller
+    from dynid.simulation.controller_file import (
+        controller_names as controller_names,
+        load_controller as load_controller,
+    )
+    from dynid.simulation.inertia import joint_inertias as joint_inertias
     from dynid.simulation.law import DriveSide as DriveSide
     from dynid.simulation.laws import (
         PID as PID,
@@ -31,7 +35,9 @@ else:
     _HOMES = {
         "Controller": "controller",
         "Velocity": "controller",
+        "controller_names": "controller_file",
         "load_controller": "controller_file",
+        "joint_inertias": "inertia",
         "DriveSide": "law",
         "Bandwidth": "laws",
         "Cascade": "laws",

@@ -48,7 +48,7 @@ from dynid.simulation.substeps import Integrated, integrate, least_substeps
 FloatArray = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Simulation:
     """Signals of a closed loop at the controller's samples, (samples, coordinates) each.
 
@@ -71,6 +71,11 @@ class Simulation:
     substeps: int
     error: float
     outcome: Finding
+
+    def __repr__(self) -> str:
+        """Size, accuracy and outcome."""
+        size = f"{self.log.samples} samples of {self.log.axes} axes, {self.log.duration:.4g} s"
+        return f"Simulation: {size}, integration error {self.error:.2g}, {self.outcome.name}"
 
     @property
     def motion(self) -> Motion:

@@ -1,1 +1,21 @@
 """The main job from logs to a judged model, as one verb."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dynid.workflow.fitting import fit as fit
+    from dynid.workflow.proof import Proof as Proof
+    from dynid.workflow.result import FitResult as FitResult
+    from dynid.workflow.saved_model import validate as validate
+else:
+    from dynid.core.lazy import lazy_exports
+
+    _HOMES = {
+        "fit": "fitting",
+        "Proof": "proof",
+        "FitResult": "result",
+        "validate": "saved_model",
+    }
+    __getattr__, __dir__, __all__ = lazy_exports(__name__, _HOMES)

@@ -19,8 +19,8 @@ from dynid.estimators.strategy import Strategy
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
-from dynid.preparation.prepare import prepare
-from dynid.preparation.suggest import Suggestion, suggest
+from dynid.preparation.prepared_motion import prepare
+from dynid.preparation.suggestion import Suggestion, suggest
 from dynid.problem.build import build_problem
 from dynid.validation.model import IdentifiedModel
 from dynid.validation.validation import Validation

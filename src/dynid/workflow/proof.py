@@ -16,11 +16,12 @@ from dynid.report.checks import used_logs
 from dynid.validation.figures import ErrorFigures
 from dynid.validation.model import IdentifiedModel
 from dynid.validation.validation import Validation, validate
+from dynid.validation.verdict import Verdict
 from dynid.workflow.motion_source import MotionSource
 from dynid.workflow.usable_log import UsableLog
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Proof:
     """What a model is worth on logs that its fit has not used.
 
@@ -33,6 +34,15 @@ class Proof:
     validation: Validation
     motions: tuple[Motion, ...]
     checks: tuple[DataCheck, ...]
+
+    def __repr__(self) -> str:
+        """Verdict and findings."""
+        return repr(self.validation)
+
+    @property
+    def verdict(self) -> Verdict:
+        """May the model be used on such motion?"""
+        return self.validation.verdict
 
     @property
     def data(self) -> list[dict[str, Any]]:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from dynid.checks import DataCheck
+from dynid.core.disk import replaced_file
+from dynid.core.errors import FileError
 from dynid.core.finding import Finding
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.strategy import Strategy
@@ -15,9 +18,13 @@ from dynid.logs.log import Log
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
-from dynid.preparation.suggest import Suggestion
+from dynid.preparation.suggestion import Suggestion
 from dynid.preparation.trail import Trail, trails_of
 from dynid.report.document import build_document
+from dynid.report.page import render_report
+from dynid.results.folder import reserved_folder
+from dynid.results.result import SavedResult
+from dynid.results.save import write_result
 from dynid.results.view import ResultView
 from dynid.validation.cross import cross_validate, experiment_stability
 from dynid.validation.model import IdentifiedModel, as_model
@@ -92,6 +99,51 @@ class FitResult(ResultView):
     def model(self) -> IdentifiedModel:
         """What predicts torques."""
         return as_model(self.estimate)
+
+    @property
+    def as_saved(self) -> SavedResult:
+        """The result as it would be read back from a folder."""
+        estimate = self.estimate
+        return SavedResult(
+            Path("this fit"),
+            self.robot,
+            estimate.problem.base,
+            estimate.values,
+            estimate.covariance,
+            estimate.kept,
+            estimate.joint_sigma,
+            self.plan,
+            self.document,
+            estimate.further,
+            self.trails,
+        )
+
+    def save(self, folder: str | Path, *, force: bool = False) -> Path:
+        """Write a result folder: values, covariances, report, and what is needed to run it again.
+
+        Args:
+            folder: where to; it must be empty or absent unless ``force``.
+            force: whether a result in the folder may be replaced; files that are not dynid's stay.
+        """
+        inputs = [Path(source.path) for log in self.logs for source in log.sources]
+        with reserved_folder(Path(folder), force=force, inputs=inputs):
+            page = render_report(self.document)
+            write_result(Path(folder), self.estimate, self.document, page, trails=self.trails)
+        return Path(folder)
+
+    def report(self, path: str | Path, *, force: bool = False) -> Path:
+        """Write the report as one HTML file.
+
+        Args:
+            path: the file.
+            force: whether an existing file may be replaced.
+        """
+        target = Path(path)
+        if target.exists() and not force:
+            raise FileError(f"{target} exists already; choose another file or give force=True.")
+        with replaced_file(target) as file:
+            file.write(render_report(self.document).encode())
+        return target
 
 
 def document_of(result: FitResult, run: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,8 +23,8 @@ from dynid.logs.log import Log
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
-from dynid.preparation.prepare import prepare
-from dynid.preparation.suggest import Suggestion, suggest, suggest_for_instruments
+from dynid.preparation.prepared_motion import prepare
+from dynid.preparation.suggestion import Suggestion, suggest, suggest_for_instruments
 from dynid.problem.closed_loop import LoopProblem, build_loop_problem
 from dynid.problem.replay import LoopModel, replay
 from dynid.simulation.controller import Controller

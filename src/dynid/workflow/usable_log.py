@@ -74,6 +74,11 @@ class UsableLog:
     fitted: bool = False
 
 
+def as_logs(logs: Log | Sequence[Log]) -> tuple[Log, ...]:
+    """Experiments, however they were given: one, or several."""
+    return (logs,) if isinstance(logs, Log) else tuple(logs)
+
+
 def identity_of(log: Log) -> LogIdentity:
     """The identity of a log.
 

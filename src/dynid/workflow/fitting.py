@@ -13,6 +13,7 @@ from dynid.checks.physical import impossible_values
 from dynid.core.errors import DynidError
 from dynid.core.finding import Finding
 from dynid.core.lazy import later
+from dynid.core.threads import with_one_blas_thread
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.linear.least_squares import WLS
 from dynid.estimators.strategy import Strategy
@@ -20,13 +21,13 @@ from dynid.logs.log import Log
 from dynid.model.robot import Robot
 from dynid.preparation.preparation import Preparation
 from dynid.preparation.spectrum import spectrum_of_log
-from dynid.preparation.suggest import Suggestion
+from dynid.preparation.suggestion import Suggestion
 from dynid.validation.model import as_model
 from dynid.validation.validation import validate as validate_motions
 from dynid.workflow.motion_source import MeasuredMotion, MotionSource, Progress, longest_log
 from dynid.workflow.proof import data_checks, prove
 from dynid.workflow.result import FitResult
-from dynid.workflow.usable_log import UsableLog, logs_to_fit, logs_to_validate, split_logs
+from dynid.workflow.usable_log import UsableLog, as_logs, logs_to_fit, logs_to_validate, split_logs
 
 if TYPE_CHECKING:
     from dynid.simulation.controller import Controller
@@ -38,14 +39,15 @@ _simulated_motion = later("dynid.workflow.simulated_motion", "SimulatedMotion")
 _WLS = WLS()
 
 
+@with_one_blas_thread
 def fit(
     robot: Robot,
-    logs: Sequence[Log],
+    logs: Log | Sequence[Log],
     strategy: Strategy = _WLS,
     *,
     plan: Preparation | None = None,
     overrides: Mapping[str, Any] = MappingProxyType({}),
-    validate: Sequence[Log] = (),
+    validate: Log | Sequence[Log] = (),
     split: float | None = None,
     repair: bool = False,
     controller: Controller | None = None,
@@ -75,13 +77,14 @@ def fit(
         DynidError: when a log is given twice, or the strategy lacks something.
         NotTrustworthyError: when a log is not usable.
     """
+    given, unseen = as_logs(logs), as_logs(validate)
     source = _motion_source(strategy, controller, references, accuracy, repair)
-    followed, kept = _references(references, len(logs), len(validate))
+    followed, kept = _references(references, len(given), len(unseen))
     progress("checking the data")
-    used = logs_to_fit(robot, logs, followed, repair=repair, torques_suffice=source.torques_suffice)
+    used = logs_to_fit(robot, given, followed, repair=repair, torques_suffice=source.torques_suffice)
     identities = tuple(one.identity for one in used)
     held = logs_to_validate(
-        robot, validate, identities, kept, repair=repair, torques_suffice=source.torques_suffice
+        robot, unseen, identities, kept, repair=repair, torques_suffice=source.torques_suffice
     )
     if split is not None:
         used, rest = split_logs(robot, used, split)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dynid.core.errors import DynidError, FileError
 from dynid.core.finding import Finding, Level, Name, gravest_first
 from dynid.core.lazy import later
+from dynid.core.threads import with_one_blas_thread
 from dynid.logs.log import Log
 from dynid.logs.mapping import LogMapping, mapping_from_table
 from dynid.logs.read import MappingLike, read_logs
@@ -19,7 +20,8 @@ from dynid.results.result import SavedResult
 from dynid.validation.figures import ErrorFigures
 from dynid.workflow.motion_source import MeasuredMotion, MotionSource, Progress
 from dynid.workflow.proof import Proof, data_checks, prove
-from dynid.workflow.usable_log import LogIdentity, UsableLog, logs_to_validate
+from dynid.workflow.result import FitResult
+from dynid.workflow.usable_log import LogIdentity, UsableLog, as_logs, logs_to_validate
 
 if TYPE_CHECKING:
     from dynid.simulation.controller import Controller
@@ -33,9 +35,10 @@ _controller_from_table = later("dynid.simulation.controller_file", "controller_f
 _accuracy = later("dynid.simulation.setup", "Accuracy")
 
 
+@with_one_blas_thread
 def validate(
-    saved: SavedResult,
-    logs: Sequence[Log],
+    result: SavedResult | FitResult,
+    logs: Log | Sequence[Log],
     *,
     repair: bool = False,
     controller: Controller | None = None,
@@ -48,7 +51,7 @@ def validate(
     positions where law or reference are not known, which a note says.
 
     Args:
-        saved: the result.
+        result: of a fit, or read back from a folder.
         logs: motor or joint side; torques suffice where motions are simulated.
         repair: whether repairable defects are repaired; refused where motions are simulated.
         controller: the law the robot ran under; that of the fit when None.
@@ -59,6 +62,7 @@ def validate(
         DynidError: when law or references are missing, or are given where nothing is simulated.
         NotTrustworthyError: when a log is not usable, or cannot be simulated.
     """
+    saved, logs = result.as_saved if isinstance(result, FitResult) else result, as_logs(logs)
     simulated = strategy_of(saved) in LOOP_STRATEGIES
     asked = controller is not None or references is not None
     if asked and not simulated:

@@ -18,7 +18,7 @@ from dynid.preparation.derivative import central_difference
 from dynid.preparation.filters import low_pass
 from dynid.preparation.outliers import replace_outliers
 from dynid.preparation.preparation import Preparation
-from dynid.preparation.prepare import refuse_unprepared
+from dynid.preparation.prepared_motion import refuse_unprepared
 from dynid.preparation.spectrum import FEWEST_SAMPLES, PositionSpectrum, position_spectrum, spectrum_of_log
 
 FloatArray = NDArray[np.float64]
