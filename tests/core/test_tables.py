@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import pytest
 
 from dynid.core.errors import DynidError, UnknownNameError
 from dynid.core.files import toml_text
-from dynid.core.keys import Key, OtherKey, docs_rows, option_help
+from dynid.core.keys import OtherKey, docs_rows, key, option_help
 from dynid.core.tables import check_fields, table_from, to_table
 
 
@@ -25,35 +25,33 @@ class Shape(StrEnum):
 
 @dataclass(frozen=True)
 class Inner:
-    name: Annotated[str, Key("what it is called")] = ""
-    width: Annotated[float, Key("width", unit="m", above=0)] = 1.0
+    name: str = key("what it is called", "")
+    width: float = key("width", 1.0, unit="m", above=0)
 
 
 @dataclass(frozen=True)
 class Outer:
-    rate_hz: Annotated[float, Key("rate", unit="Hz", above=0)]
-    order: Annotated[int, Key("order of the filter", least=1, most=12)] = 4
-    points: Annotated[int, Key("samples of a difference", choices=(3, 5))] = 3
-    window: Annotated[
-        int, Key("samples of the median", allowed="0 or an odd number", rule=lambda n: n == 0 or n % 2 == 1)
-    ] = 0
-    shape: Annotated[Shape, Key("shape")] = Shape.ROUND
-    sign: Annotated[str, Key("sign between cells", choices={"comma": ",", "tab": "\t"})] = ","
-    angle: Annotated[float, Key("angle", unit="rad", other=OtherKey("angle_deg", "deg", math.radians))] = 0.0
-    limit: Annotated[float, Key("largest speed", infinite=True)] = math.inf
-    cutoff_hz: Annotated[float | None, Key("cut-off", unit="Hz", above=0)] = None
-    used: Annotated[bool, Key("whether it is used", name="use")] = True
-    gravity: Annotated[tuple[float, float, float], Key("gravity", unit="m/s²")] = (0.0, 0.0, -9.81)
-    gains: Annotated[tuple[float, ...], Key("gains", per_axis=True, least=0)] = (1.0,)
-    directions: Annotated[tuple[float, ...], Key("directions", per_axis=True, choices=(1, -1))] = (1.0,)
-    waves: Annotated[tuple[tuple[float, ...], ...], Key("waves", per_axis=True, longest=3)] = ()
-    columns: Annotated[str | int | tuple[str | int, ...] | None, Key("columns")] = None
-    inner: Annotated[Inner, Key("one part")] = field(default_factory=Inner)
-    parts: Annotated[tuple[Inner, ...], Key("parts")] = ()
-    lengths: Annotated[Mapping[str, float], Key("lengths")] = field(default_factory=dict)
-    others: Annotated[Mapping[str, Inner], Key("left and right", choices=("left", "right"), spread=True)] = (
-        field(default_factory=dict)
+    rate_hz: float = key("rate", unit="Hz", above=0)
+    order: int = key("order of the filter", 4, least=1, most=12)
+    points: int = key("samples of a difference", 3, choices=(3, 5))
+    window: int = key(
+        "samples of the median", 0, allowed="0 or an odd number", rule=lambda n: n == 0 or n % 2 == 1
     )
+    shape: Shape = key("shape", Shape.ROUND)
+    sign: str = key("sign between cells", ",", choices={"comma": ",", "tab": "\t"})
+    angle: float = key("angle", 0.0, unit="rad", other=OtherKey("angle_deg", "deg", math.radians))
+    limit: float = key("largest speed", math.inf, infinite=True)
+    cutoff_hz: float | None = key("cut-off", None, unit="Hz", above=0)
+    used: bool = key("whether it is used", True, name="use")
+    gravity: tuple[float, float, float] = key("gravity", (0.0, 0.0, -9.81), unit="m/s²")
+    gains: tuple[float, ...] = key("gains", (1.0,), per_axis=True, least=0)
+    directions: tuple[float, ...] = key("directions", (1.0,), per_axis=True, choices=(1, -1))
+    waves: tuple[tuple[float, ...], ...] = key("waves", (), per_axis=True, longest=3)
+    columns: str | int | tuple[str | int, ...] | None = key("columns", None)
+    inner: Inner = key("one part", factory=Inner)
+    parts: tuple[Inner, ...] = key("parts", ())
+    lengths: Mapping[str, float] = key("lengths", factory=dict)
+    others: Mapping[str, Inner] = key("left and right", factory=dict, choices=("left", "right"), spread=True)
     note: str = "no key"
 
 
@@ -174,8 +172,8 @@ def test_what_is_no_table_is_told_with_its_place() -> None:
 
 @dataclass(frozen=True)
 class Checked:
-    count: Annotated[int, Key("count", least=0)] = 0
-    values: Annotated[tuple[float, ...], Key("values", least=0)] = ()
+    count: int = key("count", 0, least=0)
+    values: tuple[float, ...] = key("values", (), least=0)
 
     def __post_init__(self) -> None:
         check_fields(self, "The plan")

@@ -1,9 +1,9 @@
-"""What a table's keys mean, declared once in the annotations of a dataclass, and told in words.
+"""What a table's keys mean, declared once in the fields of a dataclass, and told in words.
 
     @dataclass(frozen=True)
     class LowPass:
-        cutoff_hz: Annotated[float, Key("cut-off", unit="Hz", above=0)]
-        order: Annotated[int, Key("order", least=1, most=12)] = 4
+        cutoff_hz: float = key("cut-off", unit="Hz", above=0)
+        order: int = key("order", 4, least=1, most=12)
 
 The declaration gives the object from a parsed TOML file and the file from the object (``core/tables.py``),
 the sentence about a wrong value (``allowed_words``), the rows of the page that describes the keys
@@ -16,7 +16,7 @@ import math
 import types
 import typing
 from collections.abc import Callable, Collection, Hashable, Mapping
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass, replace
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
 from enum import Enum
 from functools import cache, cached_property
 from typing import Any
@@ -60,14 +60,13 @@ class Key:
         most: largest number allowed.
         choices: values allowed; a mapping gives what each of them stands for.
         allowed: which values are allowed, in words; made of the type and the bounds when empty.
-        rule: further condition on the value; a named function where it needs names of its module, which a
-            lambda in an annotation does not see.
+        rule: further condition on the value.
         per_axis: one value for all axes, or a list with one per axis.
         longest: entries that a list may have.
         infinite: whether numbers may be infinite.
         other: a second key for the same value.
         name: the key, where it is not the field's name.
-        default: what holds when the key is absent, in words.
+        absent: what holds when the key is absent, in words.
         spread: a mapping whose entries stand in the table itself; ``choices`` are their keys.
     """
 
@@ -84,13 +83,25 @@ class Key:
     infinite: bool = False
     other: OtherKey | None = None
     name: str = ""
-    default: str = ""
+    absent: str = ""
     spread: bool = False
 
     @cached_property
     def of_entry(self) -> Key:
         """The key of the entries of a list or table: what is said of the whole is left out."""
         return replace(self, per_axis=False, allowed="", rule=None)
+
+
+def key(help: str, default: Any = MISSING, *, factory: Any = MISSING, **options: Any) -> Any:
+    """A dataclass field that is a key of a table.
+
+    Args:
+        help: what the value is.
+        default: the value when the key is absent; without one the key is needed.
+        factory: makes the default, where it is a table.
+        options: as in ``Key``.
+    """
+    return field(default=default, default_factory=factory, metadata={Key: Key(help, **options)})
 
 
 @dataclass(frozen=True)
@@ -130,14 +141,8 @@ def entries_of(cls: type) -> tuple[Entry, ...]:
 
 @cache
 def _entries(cls: Any) -> tuple[Entry, ...]:
-    hints = typing.get_type_hints(cls, include_extras=True)
-    found = []
-    for field in fields(cls):
-        hint = hints[field.name]
-        keys = [note for note in getattr(hint, "__metadata__", ()) if isinstance(note, Key)]
-        if keys:
-            found.append(Entry(field, hint.__origin__, keys[0]))
-    return tuple(found)
+    hints = typing.get_type_hints(cls)
+    return tuple(Entry(f, hints[f.name], f.metadata[Key]) for f in fields(cls) if Key in f.metadata)
 
 
 @cache
@@ -268,8 +273,8 @@ def _choice_words(entry: Entry, mark: str = "") -> str:
 
 
 def _default_words(entry: Entry) -> str:
-    if entry.key.default:
-        return entry.key.default
+    if entry.key.absent:
+        return entry.key.absent
     if entry.needed:
         return "needed"
     value = entry.default

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, is_dataclass, replace
 from enum import Enum
 from numbers import Integral, Real
@@ -22,6 +22,10 @@ LARGEST_NUMBER = 1e300
 """Largest size of a number in a table; the product of two such numbers is infinite."""
 _SHOWN = 60
 """Characters of a value that a sentence shows."""
+_ACCEPTED: dict[type, type] = {float: Real, int: Integral}
+"""What counts as a number, those of NumPy too; truth values do not."""
+_NOT_TAKEN = object()
+"""Says that a type does not take a value."""
 
 
 def table_from(content: object, cls: type[Made], where: str = "", axes: int | None = None) -> Made:
@@ -148,55 +152,43 @@ def _converted(value: Any, convert: Callable[[float], float]) -> Any:
 
 
 def _bound(value: Any, hint: Any, spot: _Spot) -> Any:
-    """The value as the declared type has it; of several types the first that the value looks like."""
+    """The value as the declared type has it; of several types the first that takes it."""
     for kind in alternatives(hint):
-        if _looks_like(value, kind, spot.key):
-            made = _made(value, kind, spot)
-            if spot.key.rule is None or spot.key.rule(made):
-                return made
-            break
+        made = _taken(value, kind, spot)
+        if made is not _NOT_TAKEN and (spot.key.rule is None or spot.key.rule(made)):
+            return made
     raise spot.refusal(value, allowed_words(hint, spot.key))
 
 
-def _looks_like(value: object, kind: Any, key: Key) -> bool:
-    """Whether a value has the outer shape of a type; what is inside is checked later."""
-    origin = typing.get_origin(kind)
-    if kind is Any:
-        return True
-    if origin is tuple:
-        if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-            return key.per_axis and _looks_like(value, typing.get_args(kind)[0], key.of_entry)
-        return True
-    if origin is not None and issubclass(origin, Mapping):
-        return isinstance(value, Mapping)
-    if is_dataclass(kind):
-        return isinstance(value, Mapping | typing.cast(type, kind))
-    if kind is float or kind is int:
-        return isinstance(value, Real if kind is float else Integral) and not isinstance(value, bool)
-    return isinstance(value, str if issubclass(kind, Enum) else kind)
+def _taken(value: Any, kind: Any, spot: _Spot) -> Any:
+    """The value as one type has it; ``_NOT_TAKEN`` when it has another shape.
 
-
-def _made(value: Any, kind: Any, spot: _Spot) -> Any:
+    Raises:
+        DynidError: when it has the shape but something inside is not allowed.
+    """
     origin = typing.get_origin(kind)
     if origin is tuple:
         return _row(value, typing.get_args(kind), spot)
-    if origin is not None and issubclass(origin, Mapping):
-        item = typing.get_args(kind)[1]
-        inner = replace(spot, where=_inner(spot))
-        return {str(name): _bound(part, item, inner.inside(str(name))) for name, part in value.items()}
+    if origin is Mapping:
+        return _mapping(value, typing.get_args(kind)[1], spot) if isinstance(value, Mapping) else _NOT_TAKEN
     if is_dataclass(kind):
-        kind = typing.cast(type, kind)
-        return value if isinstance(value, kind) else table_from(value, kind, _inner(spot), spot.axes)
-    if spot.key.choices:
-        return float(_choice(value, spot)) if kind is float else _choice(value, spot)
-    if kind is float or kind is int:
-        return _number(value, kind, spot)
-    if isinstance(kind, type) and issubclass(kind, Enum):
+        if isinstance(value, typing.cast(type, kind)):
+            return value
+        made = isinstance(value, Mapping)
+        return table_from(value, typing.cast(type, kind), _inner(spot), spot.axes) if made else _NOT_TAKEN
+    if issubclass(kind, Enum):
         names = [member.value for member in kind]
-        if value not in names:
-            raise _at(spot.where, unknown_name(spot.name, value, names))
-        return kind(value)
-    return value
+        return kind(_choice(value, names, spot)) if isinstance(value, str) else _NOT_TAKEN
+    if not isinstance(value, _ACCEPTED.get(kind, kind)) or (isinstance(value, bool) and kind is not bool):
+        return _NOT_TAKEN
+    if spot.key.choices:
+        value = _choice(value, spot.key.choices, spot)
+    return _number(value, kind, spot) if kind in _ACCEPTED else value
+
+
+def _mapping(value: Mapping[Any, Any], kind: Any, spot: _Spot) -> dict[str, Any]:
+    inner = replace(spot, where=_inner(spot))
+    return {str(name): _bound(part, kind, inner.inside(str(name))) for name, part in value.items()}
 
 
 def _number(value: Any, kind: type, spot: _Spot) -> Any:
@@ -213,20 +205,20 @@ def _number(value: Any, kind: type, spot: _Spot) -> Any:
     return number
 
 
-def _choice(value: Any, spot: _Spot) -> Any:
-    choices = spot.key.choices
-    if value not in choices:
-        if isinstance(value, str):
-            raise _at(spot.where, unknown_name(spot.name, value, map(str, choices)))
-        raise spot.refusal(value, allowed_words(type(value), spot.key))
-    return choices[value] if isinstance(choices, Mapping) else value
+def _choice(value: Any, choices: Collection[Any], spot: _Spot) -> Any:
+    if value in choices:
+        return choices[value] if isinstance(choices, Mapping) else value
+    if isinstance(value, str):
+        raise _at(spot.where, unknown_name(spot.name, value, map(str, choices)))
+    raise spot.refusal(value, allowed_words(type(value), spot.key))
 
 
-def _row(value: Any, items: tuple[Any, ...], spot: _Spot) -> tuple[Any, ...]:
+def _row(value: Any, items: tuple[Any, ...], spot: _Spot) -> Any:
     """A list as a tuple: of fixed length, of any length, or with one entry per axis."""
-    single = isinstance(value, str | bytes) or not isinstance(value, Iterable)
-    values = [value] if single else list(value)
-    fixed = items[-1] is not Ellipsis
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        one = _taken(value, items[0], spot.inside(spot.name)) if spot.key.per_axis else _NOT_TAKEN
+        return one if one is _NOT_TAKEN else (one,) * (spot.axes or 1)
+    values, fixed = list(value), items[-1] is not Ellipsis
     if fixed and len(values) != len(items):
         raise spot.refusal(value, allowed_words(tuple[items], spot.key))  # type: ignore[valid-type]
     if spot.key.longest is not None and len(values) > spot.key.longest:
@@ -234,8 +226,6 @@ def _row(value: Any, items: tuple[Any, ...], spot: _Spot) -> tuple[Any, ...]:
     rows = spot.key.per_axis and typing.get_origin(items[0]) is tuple
     if spot.key.per_axis:
         values = _one_per_axis(values, rows, spot)
-    if single:
-        return tuple(_bound(part, items[0], spot.inside(spot.name)) for part in values)
     made: list[Any] = []
     for i, (part, kind) in enumerate(zip(values, items if fixed else (items[0],) * len(values), strict=True)):
         if is_dataclass(kind) and isinstance(part, Mapping):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Any
 
 from dynid.core.errors import DynidError
 from dynid.core.files import naming_file, read_toml
-from dynid.core.keys import Key
+from dynid.core.keys import key
 from dynid.core.tables import table_from
 from dynid.logs.log import CHANNELS, SIDES
 from dynid.logs.units import TIME_UNITS, is_signal, unit_factor
@@ -26,15 +26,11 @@ Columns = str | int | tuple[str | int, ...]
 class CsvOptions:
     """How a CSV file is written: the table ``[csv]``."""
 
-    delimiter: Annotated[
-        str | None, Key("sign between cells", choices=DELIMITERS, default="found in the file")
-    ] = None
-    decimal: Annotated[str, Key("decimal sign", choices=(".", ","))] = "."
-    header: Annotated[
-        bool | None, Key("whether names stand above the columns", default="found in the file")
-    ] = None
-    comment: Annotated[str, Key("signs that begin a comment")] = "#%"
-    skip_lines: Annotated[int, Key("lines above the names", least=0, most=10_000)] = 0
+    delimiter: str | None = key("sign between cells", None, choices=DELIMITERS, absent="found in the file")
+    decimal: str = key("decimal sign", ".", choices=(".", ","))
+    header: bool | None = key("whether names stand above the columns", None, absent="found in the file")
+    comment: str = key("signs that begin a comment", "#%")
+    skip_lines: int = key("lines above the names", 0, least=0, most=10_000)
 
     def __post_init__(self) -> None:
         """Refuse one sign for two things."""
@@ -46,13 +42,11 @@ class CsvOptions:
 class BagOptions:
     """Which messages of a bag: the table ``[bag]``."""
 
-    topic: Annotated[str | None, Key("topic of the joint states", default="the one that holds them")] = None
-    joints: Annotated[
-        tuple[str, ...], Key("names of joints, in the order wanted", default="as in the bag")
-    ] = ()
-    stamp: Annotated[
-        str, Key("whose stamps: the message's header or the recorder's", choices=("header", "bag"))
-    ] = "header"
+    topic: str | None = key("topic of the joint states", None, absent="the one that holds them")
+    joints: tuple[str, ...] = key("names of joints, in the order wanted", (), absent="as in the bag")
+    stamp: str = key(
+        "whose stamps: the message's header or the recorder's", "header", choices=("header", "bag")
+    )
 
     def __post_init__(self) -> None:
         """Refuse a joint that stands twice."""
@@ -64,16 +58,16 @@ class BagOptions:
 class TimeMap:
     """The column of the stamps: the table ``[time]``."""
 
-    column: Annotated[
-        str | int | None, Key("the stamps", allowed="a name, or a number from 1", default="found by name")
-    ] = None
-    unit: Annotated[
-        str | None, Key("unit of the stamps", choices=tuple(TIME_UNITS), default="that of a usual rate")
-    ] = None
-    file: Annotated[str | None, Key("file in the log's folder; needs column", default="the log")] = None
-    ignored: Annotated[
-        bool, Key("the stamps count for nothing, not even against rate_hz, which is needed", name="ignore")
-    ] = False
+    column: str | int | None = key(
+        "the stamps", None, allowed="a name, or a number from 1", absent="found by name"
+    )
+    unit: str | None = key(
+        "unit of the stamps", None, choices=tuple(TIME_UNITS), absent="that of a usual rate"
+    )
+    file: str | None = key("file in the log's folder; needs column", None, absent="the log")
+    ignored: bool = key(
+        "the stamps count for nothing, not even against rate_hz, which is needed", False, name="ignore"
+    )
 
     def __post_init__(self) -> None:
         """The column of a file that is named is not guessed."""
@@ -84,48 +78,38 @@ class TimeMap:
 class ChannelMap:
     """Where a channel stands and what its numbers mean: value = offset + sign · scale · gain · unit · raw."""
 
-    columns: Annotated[
-        Columns | None,
-        Key(
-            "the columns of the axes, or an array that holds all of them",
-            allowed='names, numbers from 1, a range such as "2-7" or a pattern such as "pos{axis}"',
-            rule=lambda entry: entry != (),
-            default="found by name",
-        ),
-    ] = None
-    file: Annotated[
-        str | None,
-        Key(
-            "file in the log's folder, when channels are in several; nothing outside the folder is read; "
-            "needs columns",
-            default="the log",
-        ),
-    ] = None
-    unit: Annotated[
-        tuple[str, ...],
-        Key("see below", per_axis=True, default="told by the file, or SI"),
-    ] = ()
-    scale: Annotated[tuple[float, ...], Key("factor", per_axis=True)] = (1.0,)
-    sign: Annotated[tuple[float, ...], Key("direction", choices=(1, -1), per_axis=True)] = (1.0,)
-    offset: Annotated[tuple[float, ...], Key("added at the end, in SI", per_axis=True)] = (0.0,)
-    gain: Annotated[
-        tuple[float, ...],
-        Key(
-            "torque per ampere or volt, for drive signals",
-            per_axis=True,
-            default="none: the signal stays as it is",
-        ),
-    ] = ()
-    delay_s: Annotated[
-        tuple[float, ...],
-        Key(
-            "how much later than it happened the channel was logged",
-            unit="s", least=-60, most=60, per_axis=True,
-        ),
-    ] = (0.0,)  # fmt: skip
-    thin: Annotated[
-        int, Key("samples for which the log holds each value of the channel", least=1, most=10_000)
-    ] = 1
+    columns: Columns | None = key(
+        "the columns of the axes, or an array that holds all of them",
+        None,
+        allowed='names, numbers from 1, a range such as "2-7" or a pattern such as "pos{axis}"',
+        rule=lambda entry: entry != (),
+        absent="found by name",
+    )
+    file: str | None = key(
+        "file in the log's folder, when channels are in several; nothing outside the folder is read; "
+        "needs columns",
+        None,
+        absent="the log",
+    )
+    unit: tuple[str, ...] = key("see below", (), per_axis=True, absent="told by the file, or SI")
+    scale: tuple[float, ...] = key("factor", (1.0,), per_axis=True)
+    sign: tuple[float, ...] = key("direction", (1.0,), choices=(1, -1), per_axis=True)
+    offset: tuple[float, ...] = key("added at the end, in SI", (0.0,), per_axis=True)
+    gain: tuple[float, ...] = key(
+        "torque per ampere or volt, for drive signals",
+        (),
+        per_axis=True,
+        absent="none: the signal stays as it is",
+    )
+    delay_s: tuple[float, ...] = key(
+        "how much later than it happened the channel was logged",
+        (0.0,),
+        unit="s",
+        least=-60,
+        most=60,
+        per_axis=True,
+    )
+    thin: int = key("samples for which the log holds each value of the channel", 1, least=1, most=10_000)
 
     def __post_init__(self) -> None:
         """Refuse a file without columns, and a gain of what is no drive signal."""
@@ -143,26 +127,23 @@ class ChannelMap:
 class LogMapping:
     """The meaning of a log's columns: a mapping file."""
 
-    channels: Annotated[
-        Mapping[str, ChannelMap], Key("the channels", choices=tuple(CHANNELS), spread=True)
-    ] = field(default_factory=dict)
-    time: Annotated[TimeMap | None, Key("the stamps", default="found by name")] = None
-    rate_hz: Annotated[
-        float | None,
-        Key(
-            "samples per second, instead of stamps; the data check holds it against stamps in the file",
-            unit="Hz", above=0, most=1e9, default="by the stamps",
-        ),
-    ] = None  # fmt: skip
-    side: Annotated[str, Key("motor when positions and torques are those of the motors", choices=SIDES)] = (
-        "joint"
+    channels: Mapping[str, ChannelMap] = key(
+        "the channels", factory=dict, choices=tuple(CHANNELS), spread=True
     )
-    axes: Annotated[int | None, Key("number of axes", least=1, most=1000, default="counted")] = None
-    format: Annotated[
-        str | None, Key("format of the file", choices=FORMATS, default="by the file's ending")
-    ] = None
-    csv: Annotated[CsvOptions, Key("how text is written")] = field(default_factory=CsvOptions)
-    bag: Annotated[BagOptions, Key("which messages of a bag")] = field(default_factory=BagOptions)
+    time: TimeMap | None = key("the stamps", None, absent="found by name")
+    rate_hz: float | None = key(
+        "samples per second, instead of stamps; the data check holds it against stamps in the file",
+        None,
+        unit="Hz",
+        above=0,
+        most=1e9,
+        absent="by the stamps",
+    )
+    side: str = key("motor when positions and torques are those of the motors", "joint", choices=SIDES)
+    axes: int | None = key("number of axes", None, least=1, most=1000, absent="counted")
+    format: str | None = key("format of the file", None, choices=FORMATS, absent="by the file's ending")
+    csv: CsvOptions = key("how text is written", factory=CsvOptions)
+    bag: BagOptions = key("which messages of a bag", factory=BagOptions)
 
     def __post_init__(self) -> None:
         """Refuse two clocks or none, and units of something else."""

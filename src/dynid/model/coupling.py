@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dynid.core.errors import ModelError
-from dynid.core.keys import Key
+from dynid.core.keys import key
 from dynid.core.tables import check_fields
 
 
@@ -25,9 +24,9 @@ class Coupling:
         offset: g0, one value per movable joint [rad or m].
     """
 
-    coordinates: Annotated[tuple[int, ...], Key("indices among the movable joints")]
-    matrix: Annotated[tuple[tuple[float, ...], ...], Key("G, row by row")]
-    offset: Annotated[tuple[float, ...], Key("g0", unit="rad or m")]
+    coordinates: tuple[int, ...] = key("indices among the movable joints")
+    matrix: tuple[tuple[float, ...], ...] = key("G, row by row")
+    offset: tuple[float, ...] = key("g0", unit="rad or m")
 
     def __post_init__(self) -> None:
         """Check sizes, and that each coordinate is its own joint's position."""

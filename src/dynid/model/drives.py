@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dynid.core.errors import ModelError, ShapeError
-from dynid.core.keys import Key
+from dynid.core.keys import key
 from dynid.core.tables import check_fields
 
 FloatArray = NDArray[np.float64]
@@ -34,9 +33,9 @@ class Drives:
         gain: motor torque per unit of the logged signal (1 when the log holds motor torques) [N m/unit].
     """
 
-    ratio: Annotated[Matrix, Key("R, row by row")]
-    offset: Annotated[tuple[float, ...], Key("joint positions where motors read zero", unit="rad or m")]
-    gain: Annotated[tuple[float, ...], Key("torque per unit of the signal")]
+    ratio: Matrix = key("R, row by row")
+    offset: tuple[float, ...] = key("joint positions where motors read zero", unit="rad or m")
+    gain: tuple[float, ...] = key("torque per unit of the signal")
 
     def __post_init__(self) -> None:
         """Check sizes and that every joint position follows from the motors'."""

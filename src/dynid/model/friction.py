@@ -6,10 +6,9 @@ import ast
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Annotated
 
 from dynid.core.errors import ModelError
-from dynid.core.keys import Key
+from dynid.core.keys import key
 from dynid.core.tables import check_fields
 
 FUNCTIONS = ("sign", "step", "abs", "exp", "tanh", "atan", "sqrt", "sin", "cos", "log", "min", "max")
@@ -22,12 +21,12 @@ _TWO_ARGUMENTS = ("min", "max")
 class FrictionTerm:
     """One friction column per joint: torque = coefficient × expression(q, qd)."""
 
-    name: Annotated[str, Key("symbol of the coefficient, such as Fv; the joint's label is appended")]
-    expression: Annotated[
-        str, Key("formula in q and qd, position and speed in SI, with the signs and functions named below")
-    ]
-    unit_revolute: Annotated[str, Key("unit of the coefficient on a revolute joint")] = "N m"
-    unit_prismatic: Annotated[str, Key("unit of the coefficient on a prismatic joint")] = "N"
+    name: str = key("symbol of the coefficient, such as Fv; the joint's label is appended")
+    expression: str = key(
+        "formula in q and qd, position and speed in SI, with the signs and functions named below"
+    )
+    unit_revolute: str = key("unit of the coefficient on a revolute joint", "N m")
+    unit_prismatic: str = key("unit of the coefficient on a prismatic joint", "N")
 
     def __post_init__(self) -> None:
         """Refuse names that could not stand in a table and expressions that are not plain formulas."""

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import inf, radians
-from typing import Annotated
 
 from dynid.core.errors import ModelError
-from dynid.core.keys import Key, OtherKey
+from dynid.core.keys import OtherKey, key
 from dynid.core.tables import check_fields
 from dynid.model.frozen import FrozenDict
 
@@ -19,8 +18,6 @@ BASE = -1
 """Antecedent index of the links fixed to the immobile base."""
 _LARGEST = 1e6
 """Largest length [m] and angle [rad]: no robot needs more, and products lose digits."""
-Angle = Annotated[float, Key("angle", "rad", least=-_LARGEST, most=_LARGEST)]
-Length = Annotated[float, Key("length", "m", least=-_LARGEST, most=_LARGEST)]
 
 
 class JointKind(StrEnum):
@@ -35,29 +32,29 @@ class JointKind(StrEnum):
 class Limits:
     """Bounds of one joint in SI units, joint side; infinite where unknown."""
 
-    lower: Annotated[
-        float,
-        Key("smallest position", "rad or m", infinite=True, other=OtherKey("lower_deg", "deg", radians)),
-    ] = -inf
-    upper: Annotated[
-        float, Key("largest position", "rad or m", infinite=True, other=OtherKey("upper_deg", "deg", radians))
-    ] = inf
-    velocity: Annotated[
-        float,
-        Key(
-            "largest speed",
-            unit="rad/s or m/s", least=0, infinite=True, other=OtherKey("velocity_deg", "deg/s", radians),
-        ),
-    ] = inf  # fmt: skip
-    acceleration: Annotated[
-        float,
-        Key(
-            "largest acceleration",
-            unit="rad/s² or m/s²", least=0, infinite=True,
-            other=OtherKey("acceleration_deg", "deg/s²", radians),
-        ),
-    ] = inf  # fmt: skip
-    effort: Annotated[float, Key("largest torque or force", "N m or N", least=0, infinite=True)] = inf
+    lower: float = key(
+        "smallest position", -inf, unit="rad or m", infinite=True, other=OtherKey("lower_deg", "deg", radians)
+    )
+    upper: float = key(
+        "largest position", inf, unit="rad or m", infinite=True, other=OtherKey("upper_deg", "deg", radians)
+    )
+    velocity: float = key(
+        "largest speed",
+        inf,
+        unit="rad/s or m/s",
+        least=0,
+        infinite=True,
+        other=OtherKey("velocity_deg", "deg/s", radians),
+    )
+    acceleration: float = key(
+        "largest acceleration",
+        inf,
+        unit="rad/s² or m/s²",
+        least=0,
+        infinite=True,
+        other=OtherKey("acceleration_deg", "deg/s²", radians),
+    )
+    effort: float = key("largest torque or force", inf, unit="N m or N", least=0, infinite=True)
 
     def __post_init__(self) -> None:
         """Refuse bounds that no motion can satisfy."""
@@ -91,14 +88,14 @@ class Joint:
     """
 
     name: str
-    antecedent: Annotated[int, Key("antecedent")]
-    kind: Annotated[JointKind, Key("kind")] = JointKind.REVOLUTE
-    gamma: Angle = 0.0
-    b: Length = 0.0
-    alpha: Angle = 0.0
-    d: Length = 0.0
-    theta: Angle = 0.0
-    r: Length = 0.0
+    antecedent: int = key("antecedent")
+    kind: JointKind = key("kind", JointKind.REVOLUTE)
+    gamma: float = key("angle", 0.0, unit="rad", least=-_LARGEST, most=_LARGEST)
+    b: float = key("length", 0.0, unit="m", least=-_LARGEST, most=_LARGEST)
+    alpha: float = key("angle", 0.0, unit="rad", least=-_LARGEST, most=_LARGEST)
+    d: float = key("length", 0.0, unit="m", least=-_LARGEST, most=_LARGEST)
+    theta: float = key("angle", 0.0, unit="rad", least=-_LARGEST, most=_LARGEST)
+    r: float = key("length", 0.0, unit="m", least=-_LARGEST, most=_LARGEST)
     symbols: Mapping[str, str] = field(default_factory=dict)
     limits: Limits = Limits()
     actuated: bool = True

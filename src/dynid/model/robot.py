@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Any
 
 from dynid.core.errors import ModelError, unknown_name
-from dynid.core.keys import Key
+from dynid.core.keys import key
 from dynid.core.tables import check_fields
 from dynid.model.coupling import Coupling
 from dynid.model.drives import Drives
@@ -50,18 +50,18 @@ class Robot:
 
     name: str
     joints: tuple[Joint, ...]
-    gravity: Annotated[
-        tuple[float, float, float], Key("gravity", "m/s²", least=-_LARGEST_GRAVITY, most=_LARGEST_GRAVITY)
-    ] = EARTH_GRAVITY
-    terms: Annotated[tuple[str, ...], Key("parameter terms")] = ("Fv", "Fc", "off")
+    gravity: tuple[float, float, float] = key(
+        "gravity", EARTH_GRAVITY, unit="m/s²", least=-_LARGEST_GRAVITY, most=_LARGEST_GRAVITY
+    )
+    terms: tuple[str, ...] = key("parameter terms", ("Fv", "Fc", "off"))
     friction: tuple[FrictionTerm, ...] = ()
     drives: Drives | None = None
     coupling: Coupling | None = None
-    lengths: Annotated[Mapping[str, float], Key("lengths", unit="m")] = field(default_factory=dict)
-    parameters: Annotated[Mapping[str, float], Key("parameters")] = field(default_factory=dict)
+    lengths: Mapping[str, float] = key("lengths", factory=dict, unit="m")
+    parameters: Mapping[str, float] = key("parameters", factory=dict)
     title: str = ""
     source: str = ""
-    sign_width: Annotated[float, Key("width of the sign", "rad/s or m/s", least=0)] = 0.0
+    sign_width: float = key("width of the sign", 0.0, unit="rad/s or m/s", least=0)
     drives_note: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:

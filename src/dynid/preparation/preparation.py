@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from dynid.core.files import naming_file, read_toml
-from dynid.core.keys import Key
+from dynid.core.keys import key
 from dynid.core.tables import check_fields, table_from
 from dynid.preparation.derivative import DIFFERENCE_POINTS
 
@@ -19,62 +19,51 @@ STAMPS = ("auto", "even", "measured")
 class Preparation:
     """A plan of preparation (P0 §II, P1 §2.2.2, P3 §2.3); steps run in the order of the fields."""
 
-    trim_start_s: Annotated[float, Key("time dropped at the start", unit="s", least=0)] = 0.0
-    trim_end_s: Annotated[float, Key("time dropped at the end", unit="s", least=0)] = 0.0
-    median_window: Annotated[
-        int,
-        Key(
-            "samples of the outlier filter; 0 leaves it out",
-            allowed="0 or an odd number",
-            rule=lambda count: count == 0 or (count > 0 and count % 2 == 1),
-        ),
-    ] = 0
-    median_threshold: Annotated[
-        float, Key("robust deviations from the running median that make an outlier", above=0)
-    ] = 6.0
-    stamps: Annotated[
-        str,
-        Key(
-            "even takes the stamps for evenly spaced, measured interpolates to a constant rate, auto "
-            "interpolates where a step differs by more than 2 % from the others",
-            choices=STAMPS,
-        ),
-    ] = "auto"
-    resample_hz: Annotated[
-        float | None, Key("rate to interpolate to", unit="Hz", above=0, default="the log's own")
-    ] = None
-    cutoff_hz: Annotated[
-        float | None, Key("cut-off of the zero-phase Butterworth filter of the positions", unit="Hz", above=0)
-    ] = None
-    order: Annotated[int, Key("order of that filter, which runs forward and backward", least=1, most=12)] = 4
-    difference_points: Annotated[
-        int,
-        Key("samples that a central difference reaches over; 3 in the papers", choices=DIFFERENCE_POINTS),
-    ] = 3
-    torque_cutoff_hz: Annotated[
-        float | None,
-        Key("zero-phase cut-off of the torques", unit="Hz", above=0, default="none: left to the decimation"),
-    ] = None
-    rloess_acceleration: Annotated[
-        float, Key("share of the samples that the RLOESS smoother of accelerations spans", least=0, most=1)
-    ] = 0.0
-    rloess_torque: Annotated[float, Key("the same for torques", least=0, most=1)] = 0.0
-    drop_samples: Annotated[int, Key("samples dropped at both ends after differentiation", least=0)] = 0
-    drop_end: Annotated[
-        int | None, Key("samples dropped at the end", least=0, default="as many as at the start")
-    ] = None
-    decimation: Annotated[
-        int,
-        Key("one sample is kept of so many, after the same low-pass on every column", least=1),
-    ] = 1
-    speed_thresholds: Annotated[
-        tuple[float, ...],
-        Key("speeds below which rows are left out, one per coordinate", unit="rad/s or m/s", least=0),
-    ] = ()
-    convention: Annotated[
-        str,
-        Key("filters as SciPy has them, or exactly as MATLAB does", choices=CONVENTIONS),
-    ] = "scipy"
+    trim_start_s: float = key("time dropped at the start", 0.0, unit="s", least=0)
+    trim_end_s: float = key("time dropped at the end", 0.0, unit="s", least=0)
+    median_window: int = key(
+        "samples of the outlier filter; 0 leaves it out",
+        0,
+        allowed="0 or an odd number",
+        rule=lambda count: count == 0 or (count > 0 and count % 2 == 1),
+    )
+    median_threshold: float = key(
+        "robust deviations from the running median that make an outlier", 6.0, above=0
+    )
+    stamps: str = key(
+        "even takes the stamps for evenly spaced, measured interpolates to a constant rate, auto "
+        "interpolates where a step differs by more than 2 % from the others",
+        "auto",
+        choices=STAMPS,
+    )
+    resample_hz: float | None = key(
+        "rate to interpolate to", None, unit="Hz", above=0, absent="the log's own"
+    )
+    cutoff_hz: float | None = key(
+        "cut-off of the zero-phase Butterworth filter of the positions", None, unit="Hz", above=0
+    )
+    order: int = key("order of that filter, which runs forward and backward", 4, least=1, most=12)
+    difference_points: int = key(
+        "samples that a central difference reaches over; 3 in the papers", 3, choices=DIFFERENCE_POINTS
+    )
+    torque_cutoff_hz: float | None = key(
+        "zero-phase cut-off of the torques", None, unit="Hz", above=0, absent="none: left to the decimation"
+    )
+    rloess_acceleration: float = key(
+        "share of the samples that the RLOESS smoother of accelerations spans", 0.0, least=0, most=1
+    )
+    rloess_torque: float = key("the same for torques", 0.0, least=0, most=1)
+    drop_samples: int = key("samples dropped at both ends after differentiation", 0, least=0)
+    drop_end: int | None = key("samples dropped at the end", None, least=0, absent="as many as at the start")
+    decimation: int = key(
+        "one sample is kept of so many, after the same low-pass on every column", 1, least=1
+    )
+    speed_thresholds: tuple[float, ...] = key(
+        "speeds below which rows are left out, one per coordinate", (), unit="rad/s or m/s", least=0
+    )
+    convention: str = key(
+        "filters as SciPy has them, or exactly as MATLAB does", "scipy", choices=CONVENTIONS
+    )
 
     def __post_init__(self) -> None:
         """Refuse plans that no log can follow."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,10 +34,17 @@ from dynid.simulation.parameter_file import ParametersReader, named_parameters, 
 from dynid.simulation.user_law import python_law
 
 _HOME = ("dynid.simulation", "controllers")
-_PID_GAINS = ("kp", "kd", "ki", "reference_speed", "acceleration")
-_CASCADE_GAINS = ("kp", "kv", "ki", "reference_speed", "acceleration")
-_TORQUE_GAINS = {PID: ("kp", "kd", "ki", "acceleration"), Cascade: ("kv", "acceleration")}
+_TORQUE_GAINS: dict[type[Law], tuple[str, ...]] = {
+    PID: ("kp", "kd", "ki", "acceleration"),
+    Cascade: ("kv", "acceleration"),
+}
 """Gains that make torque, so that they carry the unit of the controller's output."""
+_WRITTEN: dict[type[Law], tuple[str, type[ControllerKeys]]] = {
+    Bandwidth: ("bandwidth", BandwidthKeys),
+    PID: ("pid", PIDKeys),
+    Cascade: ("cascade", CascadeKeys),
+}
+"""Kinds and keys of the laws whose fields are keys."""
 
 
 def controller_names() -> tuple[str, ...]:
@@ -183,19 +190,14 @@ def _law(keys: ControllerKeys, at: Surroundings) -> Law:
         return own if at.side == "joint" and set(at.drive_gain) == {1.0} else at.wrapped(own)
     if isinstance(keys, BandwidthKeys):
         law: Law = _bandwidth(keys, at)
-    elif isinstance(keys, CascadeKeys):
-        law = Cascade(**_gains(keys, _CASCADE_GAINS, _TORQUE_GAINS[Cascade], at))
     else:
-        law = PID(**_gains(keys, _PID_GAINS, _TORQUE_GAINS[PID], at))
+        kind = Cascade if isinstance(keys, CascadeKeys) else PID
+        given = {f.name: np.array(getattr(keys, f.name)) for f in fields(kind) if hasattr(keys, f.name)}
+        for name in _TORQUE_GAINS[kind]:
+            if name in given:
+                given[name] = given[name] * at.torque_factor
+        law = kind(**{name: tuple(values.tolist()) for name, values in given.items()})
     return at.wrapped(law) if at.coupled else law
-
-
-def _gains(
-    keys: ControllerKeys, names: tuple[str, ...], in_torque: tuple[str, ...], at: Surroundings
-) -> dict[str, tuple[float, ...]]:
-    given = {name: np.array(getattr(keys, name)) for name in names if hasattr(keys, name)}
-    scale = {name: at.torque_factor if name in in_torque else 1.0 for name in given}
-    return {name: tuple((values * scale[name]).tolist()) for name, values in given.items()}
 
 
 def _bandwidth(keys: BandwidthKeys, at: Surroundings) -> Bandwidth:
@@ -271,15 +273,11 @@ def controller_to_toml(controller: Controller) -> str:
         common |= {"side": "motor", "drive_gain": law.drive_gain}
         common["saturation"] = law.limit or controller.saturation
         law = law.inner
-    if isinstance(law, Bandwidth):
-        gains = {name: getattr(law, name) for name in ("natural_frequency", "damping", "inertia")}
-        keys: ControllerKeys = BandwidthKeys(kind="bandwidth", **gains, **common)
-    elif isinstance(law, PID):
-        keys = PIDKeys(kind="pid", **{name: getattr(law, name) for name in _PID_GAINS}, **common)
-    elif isinstance(law, Cascade):
-        keys = CascadeKeys(kind="cascade", **{name: getattr(law, name) for name in _CASCADE_GAINS}, **common)
+    if type(law) in _WRITTEN:
+        kind, cls = _WRITTEN[type(law)]
+        keys = cls(kind=kind, **{f.name: getattr(law, f.name) for f in fields(law)}, **common)
     elif isinstance(law, ComputedTorque):
-        gains = {"kp": law.kp, "kd": law.kd, "model": law.robot.parameters}
+        gains: dict[str, Any] = {"kp": law.kp, "kd": law.kd, "model": law.robot.parameters}
         keys = ComputedTorqueKeys(kind="computed-torque", **gains, **common)
     elif isinstance(law, OpenLoop):
         keys = OpenLoopKeys(kind="open-loop", **common)

@@ -6,12 +6,12 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from dynid.base.find import base_of
 from dynid.core.errors import FileError
 from dynid.core.files import naming_file, read_text, read_toml
-from dynid.core.keys import Key
+from dynid.core.keys import key
 from dynid.core.tables import shown, table_from
 from dynid.model.robot import Robot
 
@@ -23,7 +23,7 @@ _WHAT = "parameter file"
 class ParameterValues:
     """Values by the names of standard or base parameters."""
 
-    values: Annotated[Mapping[str, float], Key("value of the parameter of that name", spread=True)]
+    values: Mapping[str, float] = key("value of the parameter of that name", spread=True)
 
 
 def read_parameters(path: Path, robot: Robot) -> dict[str, float]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 
 from dynid.core.errors import DynidError, FileError
 from dynid.core.files import named_file, naming_file, read_toml, shipped_names
-from dynid.core.keys import Key, OtherKey
+from dynid.core.keys import OtherKey, key
 from dynid.core.tables import table_by_kind
 from dynid.logs.read import MappingLike
 from dynid.model.robot import Robot
@@ -39,46 +39,42 @@ Rows = tuple[tuple[float, ...], ...]
 class ReferenceKeys:
     """Keys of every reference file."""
 
-    kind: Annotated[str, Key("what it is made of", choices=("sines", "waypoints", "log"))]
-    title: Annotated[str, Key("what it is, in words")] = ""
-    source: Annotated[str, Key("where it comes from, in words")] = ""
-    interpolation: Annotated[
-        str, Key("from the planner's step to a shorter one of the controller", choices=METHODS)
-    ] = METHODS[0]
+    kind: str = key("what it is made of", choices=("sines", "waypoints", "log"))
+    title: str = key("what it is, in words", "")
+    source: str = key("where it comes from, in words", "")
+    interpolation: str = key(
+        "from the planner's step to a shorter one of the controller", METHODS[0], choices=METHODS
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedKeys(ReferenceKeys):
     """A reference that is computed, at the planner's own step."""
 
-    sample_time: Annotated[
-        float | None,
-        Key(
-            "the planner's own step",
-            unit="s", above=0, other=OtherKey("rate_hz", "Hz", period),
-            default="the controller's",
-        ),
-    ] = None  # fmt: skip
+    sample_time: float | None = key(
+        "the planner's own step",
+        None,
+        unit="s",
+        above=0,
+        other=OtherKey("rate_hz", "Hz", period),
+        absent="the controller's",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class SinesKeys(PlannedKeys):
     """Σ A sin(2π f t + φ) + offset, with exact derivatives."""
 
-    amplitudes: Annotated[
-        Rows, Key("A, one list per axis; a number is a list of one", per_axis=True, longest=_MOST_SINES)
-    ]
-    frequencies_hz: Annotated[
-        Rows, Key("f, lists as long as those of A", unit="Hz", per_axis=True, longest=_MOST_SINES)
-    ]
-    phases: Annotated[
-        Rows, Key("φ, likewise", unit="rad", per_axis=True, longest=_MOST_SINES, default="`0.0`")
-    ] = ()
-    seed: Annotated[int | None, Key("random phases instead, the same ones every time", least=0)] = None
-    offsets: Annotated[tuple[float, ...], Key("middle of the motion", per_axis=True, default="`0.0`")] = ()
-    duration: Annotated[
-        float | None, Key("length", unit="s", above=0, default="what is asked for (`--duration`)")
-    ] = None
+    amplitudes: Rows = key(
+        "A, one list per axis; a number is a list of one", per_axis=True, longest=_MOST_SINES
+    )
+    frequencies_hz: Rows = key(
+        "f, lists as long as those of A", unit="Hz", per_axis=True, longest=_MOST_SINES
+    )
+    phases: Rows = key("φ, likewise", (), unit="rad", per_axis=True, longest=_MOST_SINES, absent="`0.0`")
+    seed: int | None = key("random phases instead, the same ones every time", None, least=0)
+    offsets: tuple[float, ...] = key("middle of the motion", (), per_axis=True, absent="`0.0`")
+    duration: float | None = key("length", None, unit="s", above=0, absent="what is asked for (`--duration`)")
 
     def __post_init__(self) -> None:
         """Phases are given or drawn."""
@@ -90,10 +86,8 @@ class SinesKeys(PlannedKeys):
 class WaypointsKeys(PlannedKeys):
     """Positions joined by a natural cubic spline."""
 
-    time: Annotated[tuple[float, ...], Key("stamps that increase", unit="s")]
-    position: Annotated[
-        tuple[tuple[float, ...] | float, ...], Key("one position per stamp, with one number per axis")
-    ]
+    time: tuple[float, ...] = key("stamps that increase", unit="s")
+    position: tuple[tuple[float, ...] | float, ...] = key("one position per stamp, with one number per axis")
 
     def __post_init__(self) -> None:
         """Stamps that increase, with a position each."""
@@ -107,11 +101,11 @@ class WaypointsKeys(PlannedKeys):
 class LogKeys(ReferenceKeys):
     """The reference or the positions of a log."""
 
-    file: Annotated[str, Key("the log, relative to the TOML file")]
-    map: Annotated[str | None, Key("mapping of its columns, likewise")] = None
-    channel: Annotated[
-        str | None, Key("which of its channels", choices=CHANNELS, default="the first that is there")
-    ] = None
+    file: str = key("the log, relative to the TOML file")
+    map: str | None = key("mapping of its columns, likewise", None)
+    channel: str | None = key(
+        "which of its channels", None, choices=CHANNELS, absent="the first that is there"
+    )
 
 
 KINDS: dict[str, type[ReferenceKeys]] = {"sines": SinesKeys, "waypoints": WaypointsKeys, "log": LogKeys}

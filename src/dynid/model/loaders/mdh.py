@@ -6,13 +6,13 @@ import math
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from dynid.core.errors import ModelError, unknown_name
 from dynid.core.files import naming_file, read_toml, toml_text
-from dynid.core.keys import Key, OtherKey
+from dynid.core.keys import OtherKey, key
 from dynid.core.tables import table_from, to_table
 from dynid.model.coupling import Coupling
 from dynid.model.drives import Drives
@@ -25,86 +25,71 @@ _ANGLES = ("gamma", "alpha", "theta")
 _LENGTH_WORDS = 'a number, or a name from [lengths] with a minus sign if need be, such as "-D3"'
 
 
-def _is_list_or_matrix(ratio: tuple[tuple[float, ...] | float, ...]) -> bool:
-    return len({isinstance(part, tuple) for part in ratio}) == 1
-
-
 @dataclass(frozen=True)
 class LinkRow:
     """A link as a CAD program gives it: ``link`` of a joint."""
 
-    mass: Annotated[float, Key("mass", unit="kg")] = 0.0
-    com: Annotated[tuple[float, float, float], Key("centre of mass in frame j", unit="m")] = (0.0, 0.0, 0.0)
-    inertia: Annotated[
-        tuple[float, float, float, float, float, float],
-        Key("[XX, XY, XZ, YY, YZ, ZZ] about the centre of mass", unit="kg m²"),
-    ] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    mass: float = key("mass", 0.0, unit="kg")
+    com: tuple[float, float, float] = key("centre of mass in frame j", (0.0, 0.0, 0.0), unit="m")
+    inertia: tuple[float, float, float, float, float, float] = key(
+        "[XX, XY, XZ, YY, YZ, ZZ] about the centre of mass", (0.0, 0.0, 0.0, 0.0, 0.0, 0.0), unit="kg m²"
+    )
 
 
 @dataclass(frozen=True)
 class JointRow:
     """A joint and the link it carries: one table ``[[joint]]``."""
 
-    name: Annotated[str, Key("unique name", default="`joint1`, `joint2`, …")] = ""
-    antecedent: Annotated[
-        int | str | None,
-        Key(
-            'the link it hangs on: a joint\'s number (from 1) or name; 0 or "base" is the base',
-            default="the joint before",
-        ),
-    ] = None
-    kind: Annotated[JointKind, Key("how it moves")] = JointKind.REVOLUTE
-    gamma: Annotated[
-        float,
-        Key("rotation γ about z of the antecedent", "rad", other=OtherKey("gamma_deg", "deg", math.radians)),
-    ] = 0.0
-    b: Annotated[
-        float | str, Key("translation along z of the antecedent", unit="m", allowed=_LENGTH_WORDS)
-    ] = 0.0
-    alpha: Annotated[
-        float,
-        Key("rotation α about the common normal x", "rad", other=OtherKey("alpha_deg", "deg", math.radians)),
-    ] = 0.0
-    d: Annotated[float | str, Key("translation along x", unit="m", allowed=_LENGTH_WORDS)] = 0.0
-    theta: Annotated[
-        float, Key("rotation θ about z of frame j", "rad", other=OtherKey("theta_deg", "deg", math.radians))
-    ] = 0.0
-    r: Annotated[float | str, Key("translation along z of frame j", unit="m", allowed=_LENGTH_WORDS)] = 0.0
-    limits: Annotated[Limits, Key("bounds of its motion, as limits = { … }", default="unknown")] = field(
-        default_factory=Limits
+    name: str = key("unique name", "", absent="`joint1`, `joint2`, …")
+    antecedent: int | str | None = key(
+        'the link it hangs on: a joint\'s number (from 1) or name; 0 or "base" is the base',
+        None,
+        absent="the joint before",
     )
-    actuated: Annotated[bool | None, Key("whether a motor drives it", default="true, false when fixed")] = (
-        None
+    kind: JointKind = key("how it moves", JointKind.REVOLUTE)
+    gamma: float = key(
+        "rotation γ about z of the antecedent",
+        0.0,
+        unit="rad",
+        other=OtherKey("gamma_deg", "deg", math.radians),
     )
-    label: Annotated[
-        str | int | None,
-        Key("what follows the symbol in parameter names, as the 3 of XX3", default="its number"),
-    ] = None
-    link: Annotated[
-        LinkRow | None, Key("mass, centre of mass and inertia, as link = { … }", default="unknown")
-    ] = None
+    b: float | str = key("translation along z of the antecedent", 0.0, unit="m", allowed=_LENGTH_WORDS)
+    alpha: float = key(
+        "rotation α about the common normal x",
+        0.0,
+        unit="rad",
+        other=OtherKey("alpha_deg", "deg", math.radians),
+    )
+    d: float | str = key("translation along x", 0.0, unit="m", allowed=_LENGTH_WORDS)
+    theta: float = key(
+        "rotation θ about z of frame j", 0.0, unit="rad", other=OtherKey("theta_deg", "deg", math.radians)
+    )
+    r: float | str = key("translation along z of frame j", 0.0, unit="m", allowed=_LENGTH_WORDS)
+    limits: Limits = key("bounds of its motion, as limits = { … }", factory=Limits, absent="unknown")
+    actuated: bool | None = key("whether a motor drives it", None, absent="true, false when fixed")
+    label: str | int | None = key(
+        "what follows the symbol in parameter names, as the 3 of XX3", None, absent="its number"
+    )
+    link: LinkRow | None = key("mass, centre of mass and inertia, as link = { … }", None, absent="unknown")
 
 
 @dataclass(frozen=True)
 class DrivesRow:
     """Gears between motors and joints: the table ``[drives]``."""
 
-    ratio: Annotated[
-        tuple[tuple[float, ...] | float, ...],
-        Key(
-            "gear ratios, one per coordinate; R with its off-diagonal entries where motors are coupled",
-            allowed="a list of gear ratios, or a matrix with one row per motor",
-            rule=_is_list_or_matrix,
-        ),
-    ]
-    offset: Annotated[
-        tuple[float, ...],
-        Key(
-            "joint positions where the motors read zero",
-            unit="rad or m", default="`0`", other=OtherKey("offset_deg", "deg", math.radians),
-        ),
-    ] = ()  # fmt: skip
-    gain: Annotated[tuple[float, ...], Key("motor torque per unit of the logged signal", default="`1`")] = ()
+    ratio: tuple[tuple[float, ...] | float, ...] = key(
+        "gear ratios, one per coordinate; R with its off-diagonal entries where motors are coupled",
+        allowed="a list of gear ratios, or a matrix with one row per motor",
+        rule=lambda ratio: len({isinstance(part, tuple) for part in ratio}) == 1,
+    )
+    offset: tuple[float, ...] = key(
+        "joint positions where the motors read zero",
+        (),
+        unit="rad or m",
+        absent="`0`",
+        other=OtherKey("offset_deg", "deg", math.radians),
+    )
+    gain: tuple[float, ...] = key("motor torque per unit of the logged signal", (), absent="`1`")
 
     def drives(self) -> Drives:
         """The drives, whose own checks compare the sizes."""
@@ -120,62 +105,52 @@ class DrivesRow:
 class DrivesFile:
     """A file with ``[drives]`` and nothing else."""
 
-    drives: Annotated[DrivesRow, Key("gears; what else a robot has is in its own file")]
+    drives: DrivesRow = key("gears; what else a robot has is in its own file")
 
 
 @dataclass(frozen=True)
 class CouplingRow:
     """A dependent joint as a sum of coordinates: ``[coupling.NAME]``."""
 
-    offset: Annotated[
-        float, Key("constant", unit="rad or m", other=OtherKey("offset_deg", "deg", math.radians))
-    ] = 0.0
-    factors: Annotated[Mapping[str, float], Key("factor of the coordinate of that name", spread=True)] = (
-        field(default_factory=dict)
-    )
+    offset: float = key("constant", 0.0, unit="rad or m", other=OtherKey("offset_deg", "deg", math.radians))
+    factors: Mapping[str, float] = key("factor of the coordinate of that name", factory=dict, spread=True)
 
 
 @dataclass(frozen=True)
 class CouplingTable:
     """Linear couplings between joints: the table ``[coupling]``."""
 
-    coordinates: Annotated[tuple[str, ...], Key("names of the independent joints")]
-    rows: Annotated[Mapping[str, CouplingRow], Key("sums of coordinates, by joint", spread=True)] = field(
-        default_factory=dict
-    )
+    coordinates: tuple[str, ...] = key("names of the independent joints")
+    rows: Mapping[str, CouplingRow] = key("sums of coordinates, by joint", factory=dict, spread=True)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RobotFile:
     """The keys of a robot file."""
 
-    name: Annotated[str, Key("short name of the robot", default="name of the file")] = ""
-    title: Annotated[str, Key("what it is")] = ""
-    source: Annotated[str, Key("where the numbers come from")] = ""
-    gravity: Annotated[
-        tuple[float, float, float], Key("acceleration of gravity in the base frame", unit="m/s²")
-    ] = EARTH_GRAVITY
-    terms: Annotated[
-        tuple[str, ...], Key("terms beside the inertial ones: Ia, friction terms, Iam, Fvm, Fcm")
-    ] = ("Fv", "Fc", "off")
-    lengths: Annotated[
-        Mapping[str, float], Key("values of named lengths, which appear by name in base formulas", unit="m")
-    ] = field(default_factory=dict)
-    joint: Annotated[
-        tuple[JointRow, ...], Key("the joints, see below", allowed="one [[joint]] table per joint")
-    ]
-    friction: Annotated[tuple[FrictionTerm, ...], Key("friction laws of your own, see below")] = ()
-    drives: Annotated[
-        DrivesRow | None,
-        Key("gears between motors and joints, see below", default="none: logs are on the joint side"),
-    ] = None
-    coupling: Annotated[
-        CouplingTable | None,
-        Key("linear couplings between joints, see below", default="none: each joint is a coordinate"),
-    ] = None
-    parameters: Annotated[
-        Mapping[str, float], Key("values of standard parameters by name; they override link", default="zero")
-    ] = field(default_factory=dict)
+    name: str = key("short name of the robot", "", absent="name of the file")
+    title: str = key("what it is", "")
+    source: str = key("where the numbers come from", "")
+    gravity: tuple[float, float, float] = key(
+        "acceleration of gravity in the base frame", EARTH_GRAVITY, unit="m/s²"
+    )
+    terms: tuple[str, ...] = key(
+        "terms beside the inertial ones: Ia, friction terms, Iam, Fvm, Fcm", ("Fv", "Fc", "off")
+    )
+    lengths: Mapping[str, float] = key(
+        "values of named lengths, which appear by name in base formulas", factory=dict, unit="m"
+    )
+    joint: tuple[JointRow, ...] = key("the joints, see below", allowed="one [[joint]] table per joint")
+    friction: tuple[FrictionTerm, ...] = key("friction laws of your own, see below", ())
+    drives: DrivesRow | None = key(
+        "gears between motors and joints, see below", None, absent="none: logs are on the joint side"
+    )
+    coupling: CouplingTable | None = key(
+        "linear couplings between joints, see below", None, absent="none: each joint is a coordinate"
+    )
+    parameters: Mapping[str, float] = key(
+        "values of standard parameters by name; they override link", factory=dict, absent="zero"
+    )
 
 
 # ── reading ───────────────────────────────────────────────────────────────────────────────────────────────
