@@ -228,7 +228,7 @@ def test_the_report_s_problem_is_that_of_the_torques() -> None:
 
 
 def test_options_that_cannot_work_get_a_sentence() -> None:
-    with pytest.raises(DynidError, match="start of output error"):
+    with pytest.raises(DynidError, match="start of OutputError"):
         OutputError(start="nowhere")
     with pytest.raises(DynidError, match=r"OLS\(\) or WLS\(\), not by IRLS"):
         OutputError(step=IRLS())

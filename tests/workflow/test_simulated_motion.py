@@ -104,5 +104,5 @@ def test_a_log_cut_out_of_a_longer_run_starts_with_its_integrals(monkeypatch: py
         return float(np.abs(motion.q - made.channel("position")[first:]).max())
 
     found = miss()
-    monkeypatch.setattr(simulated_motion, "remembering", lambda problem, memories: problem)
+    monkeypatch.setattr(simulated_motion, "with_memories", lambda problem, memories: problem)
     assert found < 0.2 * miss()

@@ -16,6 +16,8 @@ from dynid.model.robot import Robot
 from dynid.preparation.derivative import DIFFERENCE_POINTS, central_difference
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
+from dynid.problem.build import build_problem
+from dynid.problem.problem import Problem
 from dynid.simulation.controller import Controller
 from dynid.simulation.reference import Reference, reference_of_log
 from dynid.simulation.setup import Accuracy
@@ -97,6 +99,16 @@ class LoopProblem:
     def names(self) -> tuple[str, ...]:
         """Names of the base parameters."""
         return self.base.names
+
+    def linear(self, motions: Sequence[Motion], *, masked: bool = True) -> Problem:
+        """The linear problem of motions; the sign of friction is as smooth as in the simulation.
+
+        Args:
+            motions: measured or simulated, with the measured torques.
+            masked: leave out rows at low speed, as the plan says.
+        """
+        plan = self.plan if masked else replace(self.plan, speed_thresholds=())
+        return build_problem(self.accuracy.robot(self.robot), motions, plan, self.base)
 
 
 def build_loop_problem(

@@ -70,6 +70,11 @@ class LoopModel:
     values: FloatArray
     start: bool = False
 
+    @classmethod
+    def of(cls, problem: LoopProblem, values: FloatArray) -> LoopModel:
+        """The problem's robot with base parameters (base,)."""
+        return cls(problem.robot, problem.base, values)
+
     @cached_property
     def standard(self) -> FloatArray:
         """Standard parameters that move the same."""
@@ -103,7 +108,7 @@ def regular_start(problem: LoopProblem, inertias: FloatArray | None = None) -> L
         inertias: other drive inertias than one, per coordinate.
     """
     n = problem.robot.n_coordinates
-    nothing = LoopModel(problem.robot, problem.base, np.zeros(len(problem.base)))
+    nothing = LoopModel.of(problem, np.zeros(len(problem.base)))
     return replace(nothing.with_drive_inertia(np.ones(n) if inertias is None else inertias), start=True)
 
 

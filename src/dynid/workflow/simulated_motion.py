@@ -14,7 +14,7 @@ from dynid.core.finding import Finding, Level, Name, gravest_first
 from dynid.estimators.closed_loop.iv import IV
 from dynid.estimators.closed_loop.loop_checks import check_law
 from dynid.estimators.closed_loop.output_error import OutputError
-from dynid.estimators.closed_loop.strategy import Gains, measured_starts, remembering, transient
+from dynid.estimators.closed_loop.strategy import transient, with_measured_starts, with_memories
 from dynid.estimators.essential import Essential
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.identification import identify
@@ -113,7 +113,7 @@ class SimulatedMotion(MotionSource):
         memories = [m for f in found for m in f.memories]
         # Integrals belong to the state in which they were found: both are taken from the log, or neither.
         own = any(m is not None and len(m.values) for m in memories)
-        known = remembering(measured_starts(problem), memories) if own else problem
+        known = with_memories(with_measured_starts(problem), memories) if own else problem
         try:
             return UnseenMotion(_simulated(known, model.values), mismatches)
         except NotTrustworthyError as error:
@@ -179,8 +179,8 @@ def _following(log: Log, reference: Reference) -> Log:
 
 def _simulated(problem: LoopProblem, values: FloatArray) -> tuple[Motion, ...]:
     """Where the start is not known, the loop's transient is left out."""
-    trim = transient(None, Gains(problem.controller, None), problem)
-    model = LoopModel(problem.robot, problem.base, values)
+    trim = transient(None, problem)
+    model = LoopModel.of(problem, values)
     found = replay(problem, model, problem.controller, trim)
     if not found.outcome.trustworthy:
         raise NotTrustworthyError(f"The unseen motion cannot be simulated: {found.outcome.text}")

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.core.errors import DynidError, NotTrustworthyError, unknown_name
+from dynid.core.errors import DynidError, NotTrustworthyError
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.closed_loop.loop_checks import check_loop
-from dynid.estimators.closed_loop.strategy import Gains, LoopStrategy, check_simulated, transient
+from dynid.estimators.closed_loop.strategy import Gains, LoopStrategy, require_simulated, transient
 from dynid.estimators.fit import Fit, Solved
 from dynid.preparation.decimate import decimate_rows
 from dynid.preparation.preparation import Preparation
-from dynid.problem.build import build_problem
 from dynid.problem.closed_loop import LoopProblem
 from dynid.problem.problem import Problem
-from dynid.problem.replay import LoopModel, Replayed, inertias_of, regular_start, replay, supported
+from dynid.problem.replay import LoopModel, Replayed, inertias_of, replay, supported
 
 FloatArray = NDArray[np.float64]
-STARTS = ("regular", "prior")
 _UNCHECKED = 2
 """Passes whose integration steps are not checked."""
 _FLOOR = 1e-4
@@ -54,32 +51,20 @@ class DIDIM(LoopStrategy):
     """
 
     needs = "the torques, the reference and the control law, not the positions"
-    start: str | Mapping[str, float] = "regular"
     residual_tolerance: float = 0.01
-    value_tolerance: float = 0.005
-    max_iterations: int = 15
     transient_s: float | None = None
     follow_inertia: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse options that cannot work."""
         super().__post_init__()
-        if isinstance(self.start, str) and self.start not in STARTS:
-            raise unknown_name("start of DIDIM", self.start, STARTS)
-        for name in ("residual_tolerance", "value_tolerance"):
-            if not getattr(self, name) > 0:
-                raise DynidError(f"{name} is {getattr(self, name)}; it must be positive.")
-        if self.max_iterations < 1:
-            raise DynidError(f"DIDIM was asked for {self.max_iterations} iterations; give at least 1.")
+        if not self.residual_tolerance > 0:
+            raise DynidError(f"residual_tolerance is {self.residual_tolerance}; it must be positive.")
 
     @property
     def simulates_law(self) -> bool:
         """Gains that follow the simulated inertia need not be the robot's."""
         return self.follow_inertia != "always"
-
-    def fit(self, problem: Problem, kept: NDArray[np.bool_] | None = None) -> Fit:
-        """One linear step."""
-        return self.step.fit(problem, kept)
 
     def solve(
         self,
@@ -89,8 +74,8 @@ class DIDIM(LoopStrategy):
     ) -> Solved:
         """Iterate to the fixed point."""
         loop = Gains(problem.controller, self.follow_inertia)
-        trim = transient(self.transient_s, loop, problem)
-        model = self._first(problem, loop) if start is None else LoopModel(problem.robot, problem.base, start)
+        trim = transient(self.transient_s, problem)
+        model = self.starting_model(problem, loop) if start is None else LoopModel.of(problem, start)
         history: list[dict[str, Any]] = []
         solved: Solved | None = None
         settled, checked, steps = False, False, None
@@ -100,14 +85,12 @@ class DIDIM(LoopStrategy):
             run = self._simulated(problem, loop, model, trim, steps, checked=checked)
             if not run.replayed.outcome.trustworthy:
                 return _stopped(solved, run.replayed.outcome, k, history)
-            linear = build_problem(
-                problem.accuracy.robot(problem.robot), run.replayed.motions, problem.plan, problem.base
-            )
+            linear = problem.linear(run.replayed.motions)
             fit = self.step.fit(linear, kept)
             history.append(_entry(problem, run, linear, fit))
             settled = solved is not None and self._settled(solved.fit, fit, linear)
             solved = Solved(linear, fit)
-            model = LoopModel(problem.robot, problem.base, fit.values)
+            model = LoopModel.of(problem, fit.values)
             steps = run.replayed.substeps if k else None  # the start is another robot, what follows is not
             if settled:
                 break
@@ -119,32 +102,13 @@ class DIDIM(LoopStrategy):
     def first_pass(self, problem: LoopProblem) -> Solved:
         """Simulate the start and solve once."""
         loop = Gains(problem.controller, self.follow_inertia)
-        trim = transient(self.transient_s, loop, problem)
-        run = self._simulated(problem, loop, self._first(problem, loop), trim)
-        check_simulated(run.replayed.outcome)
-        robot = problem.accuracy.robot(problem.robot)
-        linear = build_problem(robot, run.replayed.motions, problem.plan, problem.base)
+        trim = transient(self.transient_s, problem)
+        run = self._simulated(problem, loop, self.starting_model(problem, loop), trim)
+        require_simulated(run.replayed.outcome)
+        linear = problem.linear(run.replayed.motions)
         fit = self.step.fit(linear)
         facts = {"history": [_entry(problem, run, linear, fit)], "transient_s": trim}
         return Solved(linear, replace(fit, converged=False, facts={**fit.facts, **facts}))
-
-    def _first(self, problem: LoopProblem, loop: Gains) -> LoopModel:
-        if self.start == "regular":
-            return regular_start(problem, loop.regular_inertias)
-        base = problem.base
-        if self.start == "prior":
-            if not problem.robot.parameters:
-                raise DynidError(
-                    f"Robot {problem.robot.name!r} has no a-priori parameters to start from; use the "
-                    "regular start."
-                )
-            return LoopModel(problem.robot, base, base.regroup(problem.robot.parameters))
-        assert not isinstance(self.start, str)
-        unknown = [name for name in self.start if name not in base.names]
-        if unknown:
-            raise unknown_name("base parameter", unknown[0], base.names)
-        values = np.array([float(self.start.get(name, 0.0)) for name in base.names])
-        return LoopModel(problem.robot, base, values)
 
     def _simulated(
         self,

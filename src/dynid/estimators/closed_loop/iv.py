@@ -14,17 +14,14 @@ from dynid.core.finding import Finding
 from dynid.estimators.closed_loop.instruments import Instrumented, check_weighting, instrument_rows
 from dynid.estimators.closed_loop.strategy import (
     PRIOR,
+    REGULAR,
     Gains,
     LoopStrategy,
-    check_options,
-    check_simulated,
-    given_start,
     movement,
-    unsettled,
+    require_simulated,
+    still_moving,
 )
 from dynid.estimators.fit import Fit, Origin, Solved
-from dynid.preparation.motion import Motion
-from dynid.problem.build import build_problem
 from dynid.problem.closed_loop import LoopProblem, at_motions, reference_motions
 from dynid.problem.problem import Problem
 from dynid.problem.replay import LoopModel, Replayed, regular_start, replay, supported
@@ -32,8 +29,7 @@ from dynid.problem.replay import LoopModel, Replayed, regular_start, replay, sup
 FloatArray = NDArray[np.float64]
 Rows = tuple[FloatArray, ...]
 INSTRUMENTS = ("model", "reference", "both")
-LEAST_SQUARES, REGULAR = "least squares", "regular"
-STARTS = (LEAST_SQUARES, REGULAR, PRIOR)
+LEAST_SQUARES = "least squares"
 _SIGMAS = 0.1
 """Steps below this share of σ are at rest."""
 
@@ -61,8 +57,8 @@ class IV(LoopStrategy):
     """Instruments need only be like the motion: a law that is off by a tenth costs no bias."""
     instruments: str = "model"
     start: str | Mapping[str, float] = LEAST_SQUARES
-    value_tolerance: float = 0.005
     max_iterations: int = 10
+    starts = (LEAST_SQUARES, REGULAR, PRIOR)
     follow_inertia: str | None = None
 
     def __post_init__(self) -> None:
@@ -71,7 +67,6 @@ class IV(LoopStrategy):
         check_weighting(self.step)
         if self.instruments not in INSTRUMENTS:
             raise unknown_name("kind of instruments", self.instruments, INSTRUMENTS)
-        check_options("IV", self.start, STARTS, self.max_iterations, self.value_tolerance)
 
     @property
     def simulates_law(self) -> bool:
@@ -82,10 +77,6 @@ class IV(LoopStrategy):
         """One pass with the first simulation's instruments."""
         return replace(self, max_iterations=1).solve(problem)
 
-    def fit(self, problem: Problem, kept: NDArray[np.bool_] | None = None) -> Fit:
-        """Least squares, where nothing is known of instruments."""
-        return self.step.fit(problem, kept)
-
     def solve(
         self,
         problem: LoopProblem,
@@ -94,10 +85,10 @@ class IV(LoopStrategy):
     ) -> Solved:
         """One pass with the reference, or passes until the simulated instruments settle."""
         measured = at_motions(problem, "IV")
-        linear = _linear(measured, [e.motion for e in measured.experiments if e.motion is not None], True)
+        linear = measured.linear([e.motion for e in measured.experiments if e.motion is not None])
         fixed: tuple[Rows, ...] = ()
         if self.instruments != "model":
-            fixed = (instrument_rows(linear, _linear(measured, list(reference_motions(measured)), False)),)
+            fixed = (instrument_rows(linear, measured.linear(reference_motions(measured), masked=False)),)
         if self.instruments == "reference":
             return self._finished(linear, self._instrumented(*fixed), kept)
         return self._iterated(measured, linear, fixed, kept, start)
@@ -114,7 +105,12 @@ class IV(LoopStrategy):
         start: FloatArray | None,
     ) -> Solved:
         loop = Gains(problem.controller, self.follow_inertia)
-        first = self._first(problem, loop, linear, kept) if start is None else _model(problem, start)
+        if start is not None:
+            first = LoopModel.of(problem, start)
+        elif self.start == LEAST_SQUARES:
+            first = LoopModel.of(problem, self.step.fit(linear, kept).values)
+        else:
+            first = self.starting_model(problem, loop)
         run, begun = self._begin(problem, loop, first)
         history: list[dict[str, Any]] = []
         strategy, before, fit = self._instrumented(), np.zeros(len(problem.base)), None
@@ -122,13 +118,12 @@ class IV(LoopStrategy):
         for k in range(self.max_iterations):
             if k:
                 assert fit is not None
-                run = _simulated(problem, loop, _model(problem, fit.values))
+                run = _simulated(problem, loop, LoopModel.of(problem, fit.values))
                 if not run.outcome.trustworthy:
                     stopped = run.outcome
                     break
-            strategy = self._instrumented(
-                instrument_rows(linear, _linear(problem, list(run.motions), False)), *fixed
-            )
+            simulated = instrument_rows(linear, problem.linear(run.motions, masked=False))
+            strategy = self._instrumented(simulated, *fixed)
             now = strategy.fit(linear, kept)
             before, fit = (np.zeros_like(now.values) if fit is None else fit.values), now
             history.append({"solved": now.values.tolist(), "substeps": run.substeps})
@@ -139,17 +134,8 @@ class IV(LoopStrategy):
         facts = {"history": history, "start": begun}
         outcome = stopped or fit.problem_outcome
         if outcome is None and not settled:
-            outcome = unsettled(problem, before, fit, len(history), _REMEDY)
+            outcome = still_moving(problem, before, fit, len(history))
         return self._finished(linear, strategy, kept, fit, facts, settled, outcome, len(history))
-
-    def _first(
-        self, problem: LoopProblem, loop: Gains, linear: Problem, kept: NDArray[np.bool_] | None
-    ) -> LoopModel:
-        if self.start == REGULAR:
-            return regular_start(problem, loop.regular_inertias)
-        if self.start == LEAST_SQUARES:
-            return _model(problem, self.step.fit(linear, kept).values)
-        return _model(problem, given_start(problem, self.start))
 
     def _begin(self, problem: LoopProblem, loop: Gains, model: LoopModel) -> tuple[Replayed, str]:
         """The first simulation; least squares is often too far off, and the regular start steps in."""
@@ -158,7 +144,7 @@ class IV(LoopStrategy):
         if not run.outcome.trustworthy and self.start == LEAST_SQUARES:
             regular = regular_start(problem, loop.regular_inertias)
             run, begun = replay(problem, regular, loop.controller(regular)), REGULAR
-        check_simulated(run.outcome)
+        require_simulated(run.outcome)
         return run, begun
 
     def _finished(
@@ -183,20 +169,7 @@ class IV(LoopStrategy):
         return Solved(linear, full, Origin(linear, strategy))
 
 
-_REMEDY = "Allow more iterations, start from other values, or keep only essential parameters."
-
-
-def _model(problem: LoopProblem, values: FloatArray) -> LoopModel:
-    return LoopModel(problem.robot, problem.base, values)
-
-
 def _simulated(problem: LoopProblem, loop: Gains, model: LoopModel) -> Replayed:
     """A simulation; instruments may come from a model with a little more inertia where M(q) needs it."""
     ready, _ = supported(problem, model)
     return replay(problem, ready, loop.controller(ready))
-
-
-def _linear(problem: LoopProblem, motions: list[Motion], masked: bool) -> Problem:
-    """Rows of motions; the sign of friction is as smooth as in the simulation."""
-    plan = problem.plan if masked else replace(problem.plan, speed_thresholds=())
-    return build_problem(problem.accuracy.robot(problem.robot), motions, plan, problem.base)

@@ -16,29 +16,25 @@ from dynid.estimators.closed_loop.loop_checks import check_loop
 from dynid.estimators.closed_loop.positions import PositionErrors, Tangent, Trial
 from dynid.estimators.closed_loop.strategy import (
     PRIOR,
+    REGULAR,
     Gains,
     LoopStrategy,
-    check_options,
-    check_simulated,
-    given_start,
-    measured_starts,
     movement,
+    require_simulated,
+    still_moving,
     transient,
-    unsettled,
+    with_measured_starts,
 )
 from dynid.estimators.fit import Fit, Origin, Solved
 from dynid.estimators.linear.least_squares import weights_of
 from dynid.estimators.uncertainty import HAC, Classical, Doubt, Uncertainty
-from dynid.problem.build import build_problem
 from dynid.problem.closed_loop import LoopProblem
 from dynid.problem.factor import spectrum
 from dynid.problem.problem import Problem
 from dynid.problem.replay import LoopModel, replay
 
 FloatArray = NDArray[np.float64]
-DIDIM_START, REGULAR = "didim", "regular"
-
-STARTS = (DIDIM_START, REGULAR, PRIOR)
+DIDIM_START = "didim"
 
 _SIGMAS = 0.1
 
@@ -77,21 +73,17 @@ class OutputError(LoopStrategy):
     value_tolerance: float = 1e-4
     max_iterations: int = 20
     transient_s: float | None = None
+    starts = (DIDIM_START, REGULAR, PRIOR)
 
     def __post_init__(self) -> None:
         """Refuse options that cannot work."""
         super().__post_init__()
         check_weighting(self.step)
-        check_options("output error", self.start, STARTS, self.max_iterations, self.value_tolerance)
 
     @property
     def simulates_law(self) -> bool:
         """Measured torques need no law."""
         return not self.open_loop
-
-    def fit(self, problem: Problem, kept: NDArray[np.bool_] | None = None) -> Fit:
-        """One linear step."""
-        return self.step.fit(problem, kept)
 
     def solve(
         self,
@@ -100,14 +92,14 @@ class OutputError(LoopStrategy):
         start: FloatArray | None = None,
     ) -> Solved:
         """Gauss–Newton from the start until nothing moves."""
-        trim = transient(self.transient_s, Gains(problem.controller, "never"), problem)
+        trim = transient(self.transient_s, problem)
         if not self.open_loop:
-            problem = measured_starts(problem)
+            problem = with_measured_starts(problem)
         chosen = np.ones(len(problem.base), dtype=bool) if kept is None else kept
         positions = PositionErrors.of(problem, chosen, trim, self.open_loop)
         first = self._first(problem, chosen, trim) if start is None else start
         trial = positions.trial(np.where(chosen, first, 0.0))
-        check_simulated(trial.outcome)
+        require_simulated(trial.outcome)
         return self._descended(problem, positions, trial)
 
     def first_pass(self, problem: LoopProblem) -> Solved:
@@ -116,7 +108,7 @@ class OutputError(LoopStrategy):
 
     def _first(self, problem: LoopProblem, kept: NDArray[np.bool_], trim: float) -> FloatArray:
         if self.start not in (DIDIM_START, REGULAR):
-            return given_start(problem, self.start)
+            return self.starting_model(problem, Gains(problem.controller, "never")).values
         passes = DIDIM(step=self.step, transient_s=trim)
         if self.start == REGULAR:
             passes = replace(passes, max_iterations=1)
@@ -159,11 +151,9 @@ class OutputError(LoopStrategy):
         outcome = None if settled else _unsettled(problem, trial, fit, history, self.max_iterations)
         if not settled:  # the step that was found not to help is not taken
             fit = replace(fit, values=trial.values)
-        model = LoopModel(problem.robot, problem.base, fit.values)
-        final = replay(problem, model, problem.controller, positions.trim_s)
-        check_simulated(final.outcome)
-        robot = problem.accuracy.robot(problem.robot)
-        torques = build_problem(robot, final.motions, problem.plan, problem.base)
+        final = replay(problem, LoopModel.of(problem, fit.values), problem.controller, positions.trim_s)
+        require_simulated(final.outcome)
+        torques = problem.linear(final.motions)
         norms, rows = torques.residual_norms(fit.values), np.maximum(torques.row_counts, 1)
         facts: dict[str, Any] = {
             "history": history,
@@ -257,8 +247,7 @@ def _unsettled(
             "Start nearer (DIDIM's or least squares' values), check the control law and where the log "
             "starts (q and q̇ there), or keep only essential parameters.",
         )
-    remedy = "Allow more iterations, start from other values, or keep only essential parameters."
-    return unsettled(problem, trial.values, fit, len(history), remedy)
+    return still_moving(problem, trial.values, fit, len(history))
 
 
 LOOPS = 5.0

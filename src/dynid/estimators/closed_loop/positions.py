@@ -149,7 +149,7 @@ class PositionErrors:
 
     def trial(self, values: FloatArray) -> Trial:
         """Simulate all experiments."""
-        model = LoopModel(self.problem.robot, self.problem.base, values)
+        model = LoopModel.of(self.problem, values)
         runs, errors = [], []
         for experiment, torque in zip(self.problem.experiments, self.torques, strict=True):
             run = run_experiment(self.problem, experiment, model, self.controller, torque)

@@ -19,11 +19,22 @@ from dynid.estimators.linear.least_squares import WLS
 from dynid.estimators.strategy import Strategy
 from dynid.problem.closed_loop import LoopExperiment, LoopProblem, Memory
 from dynid.problem.problem import Problem
-from dynid.problem.replay import LoopModel, inertias_of
+from dynid.problem.replay import LoopModel, inertias_of, regular_start
 from dynid.simulation.controller import Controller
 
 FloatArray = NDArray[np.float64]
 FOLLOW = ("start", "always", "never")
+REGULAR, PRIOR = "regular", "prior"
+REMEDY = "Allow more iterations, start from other values, or keep only essential parameters."
+"""What helps an iteration that did not come to rest."""
+_FITTED = 11
+"""Samples a parabola is laid through for the state at the first of them."""
+_AWAY = 0.1
+"""Share of the tracking error from which on a robot does not start on its reference."""
+_MENDED = (Name.INERTIA_NOT_POSITIVE, Name.WEAK_INSTRUMENTS)
+"""Outcomes that fewer parameters may mend."""
+_ROUNDS = 4
+"""Prunings at most: a smaller model moves the simulation, and the simulation may prune again."""
 
 
 class Gains:
@@ -63,47 +74,18 @@ class Gains:
         return self.actual.scaled(inertias / np.array(self.tuned))
 
 
-def transient(given: float | None, loop: Gains, problem: LoopProblem) -> float:
+def transient(given: float | None, problem: LoopProblem) -> float:
     """Seconds to drop: 5/ω_n of the slowest axis (P0 §IV.B), unless the start is known."""
     if given is not None:
         return given
     if all(e.start is not None for e in problem.experiments):
         return 0.0
-    slowest = loop.actual.law.slowest_frequency()
+    slowest = problem.controller.law.slowest_frequency()
     length = min(e.time[-1] - e.time[0] for e in problem.experiments)
     return 0.0 if slowest is None else min(5.0 / slowest, length / 2)
 
 
-PRIOR = "prior"
-
-_FITTED = 11
-"""Samples a parabola is laid through for the state at the first of them."""
-
-_AWAY = 0.1
-"""Share of the tracking error from which on a robot does not start on its reference."""
-
-
-def given_start(problem: LoopProblem, start: str | Mapping[str, float]) -> FloatArray:
-    """Base values of the robot's a-priori parameters, or of a mapping by name (zero where not named).
-
-    Args:
-        problem: the problem.
-        start: "prior", or base values by name.
-    """
-    base = problem.base
-    if isinstance(start, str):
-        if not problem.robot.parameters:
-            raise DynidError(
-                f"Robot {problem.robot.name!r} has no a-priori parameters to start from; use another start."
-            )
-        return base.regroup(problem.robot.parameters)
-    unknown = [name for name in start if name not in base.names]
-    if unknown:
-        raise unknown_name("base parameter", unknown[0], base.names)
-    return np.array([float(start.get(name, 0.0)) for name in base.names])
-
-
-def measured_starts(problem: LoopProblem) -> LoopProblem:
+def with_measured_starts(problem: LoopProblem) -> LoopProblem:
     """The problem with q and q̇ at the start from the first positions, where the robot is off its reference.
 
     A log cut out of a longer run starts with the tracking error of that run, which a simulation that starts
@@ -112,7 +94,7 @@ def measured_starts(problem: LoopProblem) -> LoopProblem:
     return replace(problem, experiments=tuple(_with_start(e) for e in problem.experiments))
 
 
-def remembering(problem: LoopProblem, memories: Sequence[Memory | None]) -> LoopProblem:
+def with_memories(problem: LoopProblem, memories: Sequence[Memory | None]) -> LoopProblem:
     """The problem with what the law remembers (integrals) at the start, as the first torques show it.
 
     A log cut out of a longer run starts with integrals of that run, which a simulation from zero would first
@@ -143,27 +125,11 @@ def _with_start(experiment: LoopExperiment) -> LoopExperiment:
     return replace(experiment, start=(fitted[0], fitted[1]))
 
 
-def check_options(
-    owner: str,
-    start: str | Mapping[str, float],
-    starts: tuple[str, ...],
-    max_iterations: int,
-    value_tolerance: float,
-) -> None:
-    """Refuse options that cannot work."""
-    if isinstance(start, str) and start not in starts:
-        raise unknown_name(f"start of {owner}", start, starts)
-    if max_iterations < 1:
-        raise DynidError(f"{owner} was asked for {max_iterations} iterations; give at least 1.")
-    if not value_tolerance > 0:
-        raise DynidError(f"value_tolerance is {value_tolerance}; it must be positive.")
-
-
-def check_simulated(outcome: Finding) -> None:
+def require_simulated(outcome: Finding) -> None:
     """Refuse to go on from a simulation that came to nothing.
 
     Raises:
-        NotTrustworthyError: with cause and remedy.
+        NotTrustworthyError: with the finding's sentence and remedy.
     """
     if not outcome.trustworthy:
         raise NotTrustworthyError(outcome.text)
@@ -178,8 +144,8 @@ def movement(before: FloatArray, fit: Fit, tolerance: float, share: float) -> Fl
     return np.asarray(np.where(moved > 0, moved / np.maximum(allowed, 1e-300), 0.0), dtype=float)
 
 
-def unsettled(problem: LoopProblem, before: FloatArray, fit: Fit, iterations: int, remedy: str) -> Finding:
-    """Which parameter still moves most, beside its deviation."""
+def still_moving(problem: LoopProblem, before: FloatArray, fit: Fit, iterations: int) -> Finding:
+    """The finding which parameter still moves most, beside its deviation."""
     worst = np.flatnonzero(fit.kept)[int(np.argmax(movement(before, fit, 1e-2, 1.0)))]
     place = int(np.sum(fit.kept[:worst]))
     sigma = float(np.sqrt(max(fit.covariance[place, place], 0.0)))
@@ -189,15 +155,8 @@ def unsettled(problem: LoopProblem, before: FloatArray, fit: Fit, iterations: in
         Level.FAIL,
         f"After {iterations} {passes} {problem.names[worst]} still moved most, from {before[worst]:.4g} to "
         f"{fit.values[worst]:.4g} (its standard deviation is {sigma:.2g}).",
-        remedy,
+        REMEDY,
     )
-
-
-_MENDED = (Name.INERTIA_NOT_POSITIVE, Name.WEAK_INSTRUMENTS)
-"""Outcomes that fewer parameters may mend."""
-
-_ROUNDS = 4
-"""Prunings at most: a smaller model moves the simulation, and the simulation may prune again."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,13 +165,58 @@ class LoopStrategy(Strategy):
 
     Args:
         step: how each linear problem is solved.
+        start: one of ``starts``, or base values by name.
+        value_tolerance: it stops when no parameter moves by more than this share of itself, or a share of σ.
+        max_iterations: passes at most.
     """
 
     step: Strategy = field(default_factory=WLS)
+    start: str | Mapping[str, float] = REGULAR
+    value_tolerance: float = 0.005
+    max_iterations: int = 15
+    starts: ClassVar[tuple[str, ...]] = (REGULAR, PRIOR)
     needs: ClassVar[str] = "the torques, the reference and the control law"
     """What it must be given, in words."""
     law_tolerance: ClassVar[float] = SYSTEMATIC
     """Share of the torque that the law may miss in step with the motion before it is refused."""
+
+    def __post_init__(self) -> None:
+        """Refuse options that cannot work."""
+        super().__post_init__()
+        own = type(self).__name__
+        if isinstance(self.start, str) and self.start not in self.starts:
+            raise unknown_name(f"start of {own}", self.start, self.starts)
+        if self.max_iterations < 1:
+            raise DynidError(f"{own} was asked for {self.max_iterations} iterations; give at least 1.")
+        if not self.value_tolerance > 0:
+            raise DynidError(f"value_tolerance is {self.value_tolerance}; it must be positive.")
+
+    def fit(self, problem: Problem, kept: NDArray[np.bool_] | None = None) -> Fit:
+        """One linear step on rows that are given: nothing is simulated."""
+        return self.step.fit(problem, kept)
+
+    def starting_model(self, problem: LoopProblem, loop: Gains) -> LoopModel:
+        """The robot to begin with: regular (M = 1), of its a-priori parameters, or of values by name.
+
+        Args:
+            problem: the problem.
+            loop: the simulated controller.
+        """
+        if self.start == REGULAR:
+            return regular_start(problem, loop.regular_inertias)
+        base = problem.base
+        if self.start == PRIOR:
+            if not problem.robot.parameters:
+                raise DynidError(
+                    f"Robot {problem.robot.name!r} has no a-priori parameters to start from; use another "
+                    "start."
+                )
+            return LoopModel.of(problem, base.regroup(problem.robot.parameters))
+        assert not isinstance(self.start, str)
+        unknown = [name for name in self.start if name not in base.names]
+        if unknown:
+            raise unknown_name("base parameter", unknown[0], base.names)
+        return LoopModel.of(problem, np.array([float(self.start.get(name, 0.0)) for name in base.names]))
 
     @abstractmethod
     def solve(
@@ -250,7 +254,7 @@ class LoopStrategy(Strategy):
         """Solve by simulating the closed loop."""
         self.accepts(problem)
         assert isinstance(problem, LoopProblem)
-        return self._judged(problem, self.solve)
+        return self._checked(problem, self.solve)
 
     @property
     def simulates_law(self) -> bool:
@@ -261,7 +265,7 @@ class LoopStrategy(Strategy):
     def first_pass(self, problem: LoopProblem) -> Solved:
         """One linear step from the start, for laws that are not worth more."""
 
-    def _judged(self, problem: LoopProblem, solve: Callable[[LoopProblem], Solved]) -> Solved:
+    def _checked(self, problem: LoopProblem, solve: Callable[[LoopProblem], Solved]) -> Solved:
         """A solution, after what the log's own positions say about the law: a wrong law explains the rest.
 
         The check needs no model and takes no time beside the iteration, so a law that fails it ends in one
@@ -270,30 +274,27 @@ class LoopStrategy(Strategy):
         if not self.simulates_law:
             return solve(problem)
         law = check_law(problem, self.law_tolerance)
-        known = remembering(problem, law.memories)
+        known = with_memories(problem, law.memories)
         try:
             solved = solve(known) if law.outcome is None else self.first_pass(known)
         except NotTrustworthyError as error:
-            if law.outcome is None and not law.findings:
-                raise
-            if law.outcome is None:
-                said = " ".join(finding.text for finding in law.findings)
-                raise NotTrustworthyError(f"{error} {said}") from error
-            text = f"{law.outcome.text} (The simulation with it ended so: {error})"
-            raise NotTrustworthyError(text) from error
+            if law.outcome is not None:
+                text = f"{law.outcome.text} (The simulation with it ended so: {error})"
+                raise NotTrustworthyError(text) from error
+            raise NotTrustworthyError(" ".join([str(error), *(f.text for f in law.findings)])) from error
         fit = replace(
             solved.fit,
             problem_outcome=law.outcome or solved.fit.problem_outcome,
-            findings=(*law.findings, *_forgotten(known), *solved.fit.findings),
-            facts={**law.facts, **_remembered(known), **solved.fit.facts},
+            findings=(*law.findings, *_unknown_memories(known), *solved.fit.findings),
+            facts={**law.facts, **_memory_facts(known), **solved.fit.facts},
         )
         return replace(solved, fit=fit)
 
     def pruned(self, problem: LoopProblem, essential: Essential) -> Solved:
         """Prune the linear problem at the fixed point, find the fixed point of the rest, and so on."""
-        return self._judged(problem, lambda known: self._pruned(known, essential))
+        return self._checked(problem, lambda known: self._essential(known, essential))
 
-    def _pruned(self, problem: LoopProblem, essential: Essential) -> Solved:
+    def _essential(self, problem: LoopProblem, essential: Essential) -> Solved:
         solved = self.solve(problem)
         if _hopeless(solved):
             return solved
@@ -315,7 +316,7 @@ class LoopStrategy(Strategy):
         return replace(solved, fit=replace(solved.fit, facts={**facts, **solved.fit.facts}))
 
 
-def _remembered(problem: LoopProblem) -> dict[str, object]:
+def _memory_facts(problem: LoopProblem) -> dict[str, object]:
     """What the law was taken to remember at the start, where it remembers anything."""
     if not problem.controller.law.memory:
         return {}
@@ -323,20 +324,16 @@ def _remembered(problem: LoopProblem) -> dict[str, object]:
     return {"law_memory": memories}
 
 
-def _forgotten(problem: LoopProblem) -> tuple[Finding, ...]:
+def _unknown_memories(problem: LoopProblem) -> tuple[Finding, ...]:
     """Which logs may start with integrals that nobody knows."""
     names = [repr(e.name) for e in problem.experiments if e.memory is None]
     if not problem.controller.law.memory or not names:
         return ()
-    return (
-        Finding(
-            Name.LAW_MEMORY_UNKNOWN,
-            Level.NOTE,
-            f"What the law remembers (integrals) at the start of log {', '.join(names)} could not be found "
-            "from its torques and is taken as zero: if the log was cut out of a longer run, offsets are "
-            "wrong.",
-        ),
+    sentence = (
+        f"What the law remembers (integrals) at the start of log {', '.join(names)} could not be found from "
+        "its torques and is taken as zero: if the log was cut out of a longer run, offsets are wrong."
     )
+    return (Finding(Name.LAW_MEMORY_UNKNOWN, Level.NOTE, sentence),)
 
 
 def _pruner(essential: Essential, solved: Solved) -> Essential:
