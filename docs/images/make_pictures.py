@@ -10,7 +10,6 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "examples")]
 
-from dynid.workflow.fit import fit  # noqa: E402
 from plots import picture  # noqa: E402
 
 import dynid  # noqa: E402
@@ -27,7 +26,7 @@ def main() -> None:
         os.chdir(folder)
         exciting, unseen = write_logs(robot)
         given, kept = (read_logs([file], LOGS / "tx40.toml") for file in (exciting, unseen))
-        result = fit(robot, given, WLS(), validate=kept)
+        result = dynid.fit(robot, given, WLS(), validate=kept)
     assert result.proof is not None
     motion = result.proof.motions[0]
     predicted, _ = predictions(as_model(result.estimate), motion)

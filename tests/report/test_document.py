@@ -22,7 +22,7 @@ from dynid.report.checks import UsedLog, findings_of, used_logs
 from dynid.report.document import build_document
 from dynid.report.page import render_report
 from dynid.report.parameters import parameter_rows, unknown_parts
-from dynid.validation.curves import drawn_motion, motion_curves, packed, unpacked
+from dynid.validation.curves import drawn_motion, motion_curves, pack_curve, unpack_curve
 from dynid.validation.model import as_model
 from dynid.validation.validation import validate
 from support.study import PLAN, checks, document, study
@@ -173,8 +173,8 @@ def test_reproducibility_keeps_inputs_steps_and_versions() -> None:
 def test_curves_lose_no_peak(size: int) -> None:
     values = np.random.default_rng(0).normal(size=1003)
     values[501] = 40.0
-    found = packed(values, size)
-    low, high = unpacked(found)
+    found = pack_curve(values, size)
+    low, high = unpack_curve(found)
     if size == 1:
         assert "high" not in found
         np.testing.assert_allclose(low, values, atol=40 / 32767)

@@ -78,7 +78,7 @@ def test_stability_sees_a_parameter_that_moved() -> None:
     motions = [simulated(s.robot, s.truth, "cold", rng), simulated(s.robot, changed, "warm", rng)]
     found = experiment_stability(build_problem(s.robot, motions, PLAN, s.base), WLS(uncertainty="hac"))
     assert found.experiments == ("cold", "warm")
-    assert found.moved(10.0)[0] == "Fv3"
+    assert found.moved_parameters(10.0)[0] == "Fv3"
     content = found.to_dict()
     assert json.loads(json.dumps(content, allow_nan=False)) == content
 
@@ -88,7 +88,7 @@ def test_gaps_by_hand() -> None:
     sigma = np.array([[0.3, 1.0, 0.0], [0.4, 1.0, 0.0], [0.3, 0.0, 1.0]])
     found = stability(("a", "b", "c"), ("1", "2", "3"), values, sigma)
     np.testing.assert_allclose(found.gaps, [2.0, 0.5 / np.sqrt(2), np.nan])
-    assert found.moved(1.0) == ("a",)
+    assert found.moved_parameters(1.0) == ("a",)
     with pytest.raises(ShapeError, match=r"sigma have shape \(3, 2\); expected \(3, 3\)"):
         stability(("a", "b", "c"), ("1", "2", "3"), values, sigma[:, :2])
     with pytest.raises(DynidError, match="give at least two"):

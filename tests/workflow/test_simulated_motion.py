@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from dynid.base import base_of
-from dynid.core.finding import Level
+from dynid.core.errors import DynidError
+from dynid.core.finding import Level, Name
 from dynid.estimators import DIDIM
-from dynid.logs.log import Log
+from dynid.logs.log import Log, Source
 from dynid.model.load import load_robot
 from dynid.preparation.preparation import Preparation
 from dynid.results.load import load_result
@@ -106,3 +107,26 @@ def test_a_log_cut_out_of_a_longer_run_starts_with_its_integrals(monkeypatch: py
     found = miss()
     monkeypatch.setattr(simulated_motion, "with_memories", lambda problem, memories: problem)
     assert found < 0.2 * miss()
+
+
+def test_the_rest_of_a_split_log_is_not_one_of_the_fit() -> None:
+    """Also where both parts come from one file."""
+    whole = replace(log("own", 0.1), sources=(Source("own.csv", "ab" * 32, 7),))
+    result = fit(ROBOT, [whole], DIDIM(), controller=CONTROLLER, split=0.6)
+    assert result.unseen is not None
+    assert not result.unseen.seen
+    assert [motion.name for motion in result.unseen.motions] == ["own (last 40%)"]
+    assert {finding.name for finding in result.unseen.verdict.findings}.isdisjoint({Name.FIT_LOG_REUSED})
+
+
+def test_what_the_method_lacks_is_said() -> None:
+    with pytest.raises(
+        DynidError, match="DIDIM simulates the robot under its control law; give the controll"
+    ):
+        fit(ROBOT, [log("own", 0.1)], DIDIM())
+    with pytest.raises(DynidError, match="WLS works on measured motions and simulates nothing; leave out"):
+        fit(ROBOT, [log("own", 0.1)], controller=CONTROLLER)
+    with pytest.raises(DynidError, match="3 references were given for 1 logs to fit and 0 to validate"):
+        fit(ROBOT, [log("own", 0.1)], DIDIM(), controller=CONTROLLER, references=[reference(0.1)] * 3)
+    with pytest.raises(DynidError, match="is for measured motions; repair the log with dynid check"):
+        fit(ROBOT, [log("own", 0.1)], DIDIM(), controller=CONTROLLER, repair=True)

@@ -86,7 +86,7 @@ def _poorly_known(estimate: Estimate) -> list[Finding]:
 
 
 def _moved_parameters(stability: Stability | None) -> list[Finding]:
-    moved = () if stability is None else stability.moved()
+    moved = () if stability is None else stability.moved_parameters()
     if not moved:
         return []
     said = f"{len(moved)} parameters differ between experiments by more than 3 combined σ (most: {moved[0]})"

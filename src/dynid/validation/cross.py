@@ -86,7 +86,7 @@ class Stability:
     sigma: FloatArray
     gaps: FloatArray
 
-    def moved(self, limit: float = 3.0) -> tuple[str, ...]:
+    def moved_parameters(self, limit: float = 3.0) -> tuple[str, ...]:
         """Parameters of which two experiments disagree by more than so many combined σ, worst first."""
         order = np.argsort(-np.nan_to_num(self.gaps, nan=-1.0))
         return tuple(self.names[i] for i in order if self.gaps[i] > limit)
@@ -99,7 +99,7 @@ class Stability:
             "values": plain(self.values),
             "sigma": plain(self.sigma),
             "gaps": plain(self.gaps),
-            "moved": list(self.moved()),
+            "moved": list(self.moved_parameters()),
         }
 
 

@@ -45,9 +45,12 @@ def _curves(model: IdentifiedModel, motion: Motion, seen: bool, budget: int) -> 
     joints = []
     for j in range(motion.tau.shape[1]):
         measured = motion.tau[:, j]
-        curves = {"measured": packed(measured, size), "residual": packed(measured - predicted[:, j], size)}
+        curves = {
+            "measured": pack_curve(measured, size),
+            "residual": pack_curve(measured - predicted[:, j], size),
+        }
         if size > 1:  # else predicted = measured − residual
-            curves["predicted"] = packed(predicted[:, j], size)
+            curves["predicted"] = pack_curve(predicted[:, j], size)
         joints.append(curves)
     duration = float(motion.time[-1] - motion.time[0])
     return {
@@ -62,7 +65,7 @@ def _curves(model: IdentifiedModel, motion: Motion, seen: bool, budget: int) -> 
     }
 
 
-def packed(values: FloatArray, size: int) -> dict[str, Any]:
+def pack_curve(values: FloatArray, size: int) -> dict[str, Any]:
     """A curve as text: values = scale × 16-bit integers, in base64 (little-endian).
 
     Args:
@@ -84,11 +87,11 @@ def packed(values: FloatArray, size: int) -> dict[str, Any]:
     return {"scale": scale, "low": text(low), "high": text(high)}
 
 
-def unpacked(curve: Mapping[str, Any]) -> tuple[FloatArray, FloatArray]:
+def unpack_curve(curve: Mapping[str, Any]) -> tuple[FloatArray, FloatArray]:
     """Least and largest value of each point of a curve; the same where a point is one sample.
 
     Args:
-        curve: what ``packed`` gave, or lists of numbers as version 0.1 kept them.
+        curve: what ``pack_curve`` gave, or lists of numbers as version 0.1 kept them.
     """
     low, high = (_numbers(curve.get(key, curve["low"]), curve.get("scale", 1.0)) for key in ("low", "high"))
     return low, high
@@ -108,7 +111,7 @@ def drawn_motion(motion: Mapping[str, Any]) -> tuple[FloatArray, list[dict[str, 
     """
     joints = []
     for kept in motion["joints"]:
-        curves = {name: np.mean(unpacked(curve), axis=0) for name, curve in kept.items()}
+        curves = {name: np.mean(unpack_curve(curve), axis=0) for name, curve in kept.items()}
         joints.append({"predicted": curves["measured"] - curves["residual"], **curves})
     count = len(joints[0]["measured"]) if joints else 0
     if "time" in motion:

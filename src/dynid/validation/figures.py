@@ -70,7 +70,9 @@ def error_figures(
             )
     masks = [None] * len(measured) if counts is None else list(counts)
     n = measured[0].shape[1]
-    columns = [_column(_joined(measured, masks, j), _joined(predicted, masks, j)) for j in range(n)]
+    columns = [
+        _column_figures(_values_of(measured, masks, j), _values_of(predicted, masks, j)) for j in range(n)
+    ]
     table = np.array(columns)
     wrong, size = np.sum(table[:, 5]), np.sum(table[:, 6])
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -86,13 +88,13 @@ def error_figures(
     )
 
 
-def _joined(parts: Sequence[Samples], masks: Sequence[NDArray[np.bool_] | None], j: int) -> FloatArray:
+def _values_of(parts: Sequence[Samples], masks: Sequence[NDArray[np.bool_] | None], j: int) -> FloatArray:
     """One coordinate of all stretches, where it counts."""
     pairs = zip((part[:, j] for part in parts), masks, strict=True)
     return np.concatenate([x if mask is None else x[mask[:, j]] for x, mask in pairs])
 
 
-def _column(tau: FloatArray, model: FloatArray) -> tuple[float, ...]:
+def _column_figures(tau: FloatArray, model: FloatArray) -> tuple[float, ...]:
     if len(tau) == 0:
         nothing = float("nan")
         return (nothing, nothing, nothing, nothing, nothing, 0.0, 0.0, 0)

@@ -247,16 +247,16 @@ def _regression_rows(
     """
     if plan.decimation == 1 and not plan.speed_thresholds:
         return None
-    tau, model = _decimated(motion.tau, plan), _decimated(predicted, plan)
+    tau, model = _decimated_samples(motion.tau, plan), _decimated_samples(predicted, plan)
     counts = np.ones(tau.shape, dtype=bool)
     if plan.speed_thresholds:
-        speed = _decimated(motion.qd, plan)
+        speed = _decimated_samples(motion.qd, plan)
         for j, threshold in enumerate(plan.speed_thresholds):
             counts[:, j] = np.abs(speed[:, j]) >= threshold
     return tau, model, counts
 
 
-def _decimated(values: Samples, plan: Preparation) -> Samples:
+def _decimated_samples(values: Samples, plan: Preparation) -> Samples:
     if plan.decimation == 1:
         return values
     if isinstance(values, Spool):

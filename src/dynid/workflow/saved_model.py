@@ -176,11 +176,11 @@ def _require_references(saved: SavedResult, logs: Sequence[Log]) -> None:
             raise DynidError(
                 f"Log {log.name!r} has no reference columns (it has {', '.join(sorted(log.channels))}), and "
                 "its motion is simulated along the reference; map them, or give what the robot followed with "
-                f"--reference{_typed(saved, 'reference')}."
+                f"--reference{_option_of_fit(saved, 'reference')}."
             )
 
 
-def _typed(saved: SavedResult, option: str) -> str:
+def _option_of_fit(saved: SavedResult, option: str) -> str:
     """What the fit was given, in words."""
     options = saved.run.get("options")
     value = options.get(option) if isinstance(options, dict) else None
@@ -203,7 +203,7 @@ def required_controller(saved: SavedResult, alone: Sequence[str] = ()) -> Contro
         why = f" Log {alone[0]!r} has no positions, so its motion must be simulated." if alone else ""
         raise DynidError(
             f"The result in {saved.folder} does not hold the control law as data; give it with --controller"
-            f"{_typed(saved, 'controller')}.{why}"
+            f"{_option_of_fit(saved, 'controller')}.{why}"
         )
     return law
 

@@ -61,7 +61,7 @@ class SimulatedMotion(MotionSource):
         used = longest_log(logs)
         if isinstance(_inner(strategy), IV) and "position" in used.log.channels:
             return suggest_for_instruments(used.log)
-        return suggest(_following(used.log, _reference_of(used)))
+        return suggest(_log_along_reference(used.log, _reference_of(used)))
 
     def estimate(
         self,
@@ -115,7 +115,7 @@ class SimulatedMotion(MotionSource):
         own = any(m is not None and len(m.values) for m in memories)
         known = with_memories(with_measured_starts(problem), memories) if own else problem
         try:
-            return UnseenMotion(_simulated(known, model.values), mismatches)
+            return UnseenMotion(_simulated_motions(known, model.values), mismatches)
         except NotTrustworthyError as error:
             if not mismatches:
                 raise
@@ -171,13 +171,13 @@ def _start_of(used: UsableLog) -> tuple[FloatArray, FloatArray] | None:
     return log.channel("position")[0], reference.qd[0]
 
 
-def _following(log: Log, reference: Reference) -> Log:
+def _log_along_reference(log: Log, reference: Reference) -> Log:
     """The log with its reference in place of the positions, for the spectrum of the motion."""
     q = np.column_stack([np.interp(log.time, reference.time, column) for column in reference.q.T])
     return replace(log, channels={**log.channels, "position": q})
 
 
-def _simulated(problem: LoopProblem, values: FloatArray) -> tuple[Motion, ...]:
+def _simulated_motions(problem: LoopProblem, values: FloatArray) -> tuple[Motion, ...]:
     """Where the start is not known, the loop's transient is left out."""
     trim = transient(None, problem)
     model = LoopModel.of(problem, values)

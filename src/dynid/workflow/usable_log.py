@@ -121,7 +121,7 @@ def logs_to_fit(
     _refuse_duplicates(identities)
     given = [None] * len(logs) if references is None else references
     return tuple(
-        _used(log, robot, identity, reference, repair, torques_suffice, "fit")
+        _usable_log(log, robot, identity, reference, repair, torques_suffice, "fit")
         for log, identity, reference in zip(joint_side, identities, given, strict=True)
     )
 
@@ -153,7 +153,7 @@ def logs_to_validate(
     for log, reference in zip(logs, given, strict=True):
         joint_side = to_joint_side(log, robot)
         identity = identity_of(joint_side)
-        used = _used(joint_side, robot, identity, reference, repair, torques_suffice, "validation")
+        used = _usable_log(joint_side, robot, identity, reference, repair, torques_suffice, "validation")
         held.append(replace(used, fitted=any(identity.same_log(own) for own in fitted)))
     return tuple(held)
 
@@ -190,7 +190,7 @@ def split_log(log: Log, share: float) -> tuple[Log, Log]:
     return part(f"first {share:.0%}", slice(0, cut)), part(f"last {1 - share:.0%}", slice(cut, None))
 
 
-def _used(
+def _usable_log(
     log: Log,
     robot: Robot,
     identity: LogIdentity,
