@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from dynid.casestudies.cases import CASES
-from dynid.cli.fit_options import METHODS, RULES
+from dynid.cli.estimation import METHODS, RULES
 from dynid.cli.main import COMMANDS, run
 from dynid.compile.kernels import RobotKernels
 from dynid.compile.trace import KERNELS

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cli.commands import assert_one_sentence, dynid
-from dynid.cli.fit_options import METHODS
+from dynid.cli.estimation import METHODS
 from dynid.preparation.preparation import Preparation
 
 KEYS = {
@@ -57,7 +57,14 @@ def test_the_main_job_as_one_document(logs: Path, capsys: pytest.CaptureFixture[
 def test_for_people(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     said = dynid(capsys, "fit", "scara", str(logs / "run1.csv"), "--split", "0.7")
     assert (said.code, said.err) == (0, "")
-    assert said.out.startswith("On motion the fit has not seen, its torques miss")
+    verdict, sentence, *rest = said.out.splitlines()
+    assert verdict == "This model can be trusted."
+    assert sentence.startswith("On motion the fit has not seen, its torques miss")
+    findings = [line for line in rest if line.startswith("  ")]
+    assert rest[: len(findings)] == findings
+    order = [said.out.index(part) for part in ("joint1", "parameters, those known best", "report: ")]
+    assert order == sorted(order)
+    assert "cut-off" not in said.out
     assert "8 of 8 base parameters in" in said.out
     assert f"report: {Path('out', 'fit', 'report.html')}" in said.out
     assert "joint1" in said.out
@@ -293,5 +300,5 @@ def test_names_that_look_like_markup_are_shown_as_they_are(
     said = dynid(capsys, *command)
     assert said.code == 2, said.err
     sentence = dynid(capsys, *command, "--json").document["verdict"]["sentence"]
-    assert said.out.splitlines()[0] == sentence
+    assert said.out.splitlines()[1] == sentence
     assert all(f"\n{name} " in said.out for name in ("[red]", "[b]"))

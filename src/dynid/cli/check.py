@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from dynid.base.find import base_of
 from dynid.checks import VERDICTS, DataCheck, check_log, repair_log
-from dynid.cli.command import JsonOption, OptionGroup, command, words
-from dynid.cli.log_options import LogsArgument, MapOption
+from dynid.cli.command import JsonOption, OptionGroup, command, option
+from dynid.cli.log_options import LogOptions, LogsArgument
 from dynid.cli.output import Screen, print_json, progress_line, require_free
-from dynid.cli.robot_options import RobotOptions, chosen_robot
+from dynid.cli.robot_options import NamedRobotOptions, RobotOptions, chosen_robot
 from dynid.core.errors import DynidError, FileError
 from dynid.logs.log import Log
 from dynid.logs.read import read_logs
 from dynid.logs.save import save_log
-from dynid.model.load import catalog
 
 NOT_USABLE = 2
 
@@ -27,13 +24,10 @@ NOT_USABLE = 2
 class RepairOptions(OptionGroup, title="Repair"):
     """Where the repaired log goes."""
 
-    repair: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="OUT.npz", help="Repair what can be repaired and write the log there; one log at a time."
-        ),
-    ] = None
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the repaired log.")] = False
+    repair: Path | None = option(
+        None, "OUT.npz", "Repair what can be repaired and write the log there; one log at a time."
+    )
+    force: bool = option(False, "", "Overwrite the repaired log.")
 
 
 @command(
@@ -47,29 +41,20 @@ class RepairOptions(OptionGroup, title="Repair"):
 )
 def check(
     logs: LogsArgument,
-    mapping: MapOption = None,
-    robot: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ROBOT",
-            help="A name or robot file; with it gravity, signs and excitation are checked too.",
-            rich_help_panel=RobotOptions.title,
-            autocompletion=words(catalog),
-        ),
-    ] = None,
-    *,
+    files: LogOptions,
+    named: NamedRobotOptions,
     variant: RobotOptions,
     mend: RepairOptions,
     as_json: JsonOption = False,
 ) -> int:
     """Check logs before a fit: stamps, values, units, signs, delay; with a robot, gravity and excitation."""
-    if robot is None and variant.given:
+    if named.robot is None and variant.given:
         raise DynidError(f"--{next(iter(variant.given))} belongs to a robot; add --robot.")
-    arm = None if robot is None else chosen_robot(robot, variant)
+    arm = None if named.robot is None else chosen_robot(named.robot, variant)
     base = None if arm is None else base_of(arm).columns
     with progress_line(quiet=as_json) as tell:
         tell("reading")
-        read = read_logs(logs, mapping)
+        read = read_logs(logs, files.mapping)
         if mend.repair is not None:
             read = (_mended(read, mend.repair, mend.force),)
         found = []

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from dynid.cli.loop_options import LoopFiles
+from dynid.cli.estimation import LoopOptions
+from dynid.cli.log_options import FitLogOptions
 from dynid.core.errors import DynidError
 from dynid.estimators.closed_loop import DIDIM, IV, OutputError
 from dynid.estimators.closed_loop.strategy import LoopStrategy
@@ -26,24 +27,26 @@ from dynid.simulation.setup import Accuracy
 from dynid.workflow.saved_model import read_as_fitted, required_controller
 
 
-def loop_fit_arguments(robot: Robot, strategy: Strategy, files: LoopFiles) -> dict[str, Any]:
+def loop_fit_arguments(
+    robot: Robot, strategy: Strategy, logs: Sequence[Path], files: FitLogOptions, loop: LoopOptions
+) -> dict[str, Any]:
     """Arguments of ``fit`` for didim, iv or oe: logs, those to validate with, law, references, accuracy."""
     inner = strategy.strategy if isinstance(strategy, Essential) else strategy
     assert isinstance(inner, LoopStrategy)
-    if files.controller is None:
+    if loop.controller is None:
         raise _no_controller(inner)
-    if isinstance(inner, OutputError) and files.options.friction == STICK:
+    if isinstance(inner, OutputError) and loop.friction == STICK:
         raise DynidError(
             "--friction is stick, but oe needs derivatives of the simulation, which set-valued friction has "
             "not; use --friction smooth."
         )
-    accuracy = Accuracy(**files.options.accuracy)
-    law = load_controller(files.controller, robot, parameters_of=parameters_from)
+    accuracy = Accuracy(**loop.accuracy)
+    law = load_controller(loop.controller, robot, parameters_of=parameters_from)
     given, kept = (
-        [_read_for(path, files.mapping, inner) for path in paths] for paths in (files.logs, files.kept)
+        [_read_for(path, files.mapping, inner) for path in paths] for paths in (logs, files.validate or [])
     )
     told = f"{len(given)} logs to fit and {len(kept)} to validate"
-    references = _references(robot, law, files.references, len(given) + len(kept), told)
+    references = _references(robot, law, loop.reference or [], len(given) + len(kept), told)
     return {
         "logs": given,
         "validate": kept,

@@ -1,11 +1,11 @@
 """Commands from declarations: options in groups, given to the command as objects and shown so in its help.
 
     @dataclass(frozen=True)
-    class Filter(OptionGroup, title="Filter"):
-        cutoff_hz: Annotated[float | None, typer.Option(metavar="F", help="Cut-off [Hz].")] = None
+    class FilterOptions(OptionGroup, title="Filter"):
+        cutoff_hz: float | None = option(None, "F", "Cut-off [Hz].")
 
     @command(examples=["dynid smooth log.csv --cutoff-hz 20"], exit_0="The log was written.")
-    def smooth(log: LogArgument, filter: Filter) -> None:
+    def smooth(log: LogArgument, filtering: FilterOptions) -> None:
 
 Help, shell completion and the tables of docs/cli.md all come from these declarations.
 """
@@ -14,9 +14,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import copy
-from dataclasses import MISSING, dataclass, fields
-from typing import Annotated, Any, ClassVar, get_args, get_type_hints
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Annotated, Any, ClassVar, get_type_hints
 
 import typer
 from typer.core import TyperCommand
@@ -26,26 +25,73 @@ from dynid.core.errors import DynidError
 
 LAST_GROUP = "Output and help"
 """Title of the options that belong to no other group."""
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+REQUIRED: Any = ...
+"""Default of an option that must be given."""
+Words = Callable[[], Iterable[str]] | Iterable[str]
+_DECLARED = "option"
 _BAD_INPUT = "Bad input: one sentence on standard error says what is allowed."
 
 
+def option(
+    default: Any,
+    metavar: str,
+    text: str,
+    *,
+    name: str = "",
+    choices: Words = (),
+    shown: str = "",
+    **limits: Any,
+) -> Any:
+    """A field of an ``OptionGroup``.
+
+    Args:
+        default: value when the option is absent; ``REQUIRED`` where it must not be.
+        metavar: stands for its value in the help; empty for a flag.
+        text: its help, in sentences.
+        name: as it is typed; made of the field's name when empty.
+        choices: words that the shell may complete, or what finds them.
+        shown: the default in words, where None stands for it.
+        limits: ``min`` and ``max`` of a number.
+    """
+    declared = {
+        "metavar": metavar or None,
+        "help": text,
+        "autocompletion": completion_of(choices) if choices else None,
+        "show_default": shown or True,
+        **limits,
+    }
+    kept = {_DECLARED: (name, declared)}
+    return field(metadata=kept) if default is REQUIRED else field(default=default, metadata=kept)
+
+
+def completion_of(choices: Words) -> Callable[[str], list[str]]:
+    """What a shell is offered where one of some words is typed."""
+
+    def complete(incomplete: str) -> list[str]:
+        known = choices() if callable(choices) else choices
+        return [word for word in known if word.startswith(incomplete)]
+
+    return complete
+
+
 class OptionGroup:
-    """Options that belong together: the fields of a frozen dataclass, each declared with ``typer.Option``."""
+    """Options that belong together: the fields of a frozen dataclass, each declared by ``option``."""
 
     title: ClassVar[str] = LAST_GROUP
 
-    def __init_subclass__(cls, title: str = LAST_GROUP) -> None:
+    def __init_subclass__(cls, title: str = "") -> None:
         """Keep the title under which help and docs show the options."""
         super().__init_subclass__()
-        cls.title = title
+        cls.title = title or cls.title
 
     @property
     def given(self) -> dict[str, Any]:
         """The options that differ from their defaults, by field."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
-        defaults = {field.name: field.default for field in fields(self)}  # type: ignore[arg-type]
-        return {name: value for name, value in values.items() if value != defaults[name]}
+        declared = fields(self)  # type: ignore[arg-type]
+        return {f.name: getattr(self, f.name) for f in declared if getattr(self, f.name) != f.default}
+
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 
 
 @dataclass(frozen=True)
@@ -87,20 +133,6 @@ def command(
     """
     exits = {0: exit_0, 1: _BAD_INPUT} | ({2: exit_2} if exit_2 else {})
     return lambda function: Command(function, tuple(examples), exits)
-
-
-def words(allowed: Callable[[], Iterable[str]] | Iterable[str]) -> Callable[[str], list[str]]:
-    """Shell completion of an option or argument that takes one of some words.
-
-    Args:
-        allowed: the words, or what finds them.
-    """
-
-    def complete(incomplete: str) -> list[str]:
-        known = allowed() if callable(allowed) else allowed
-        return [word for word in known if word.startswith(incomplete)]
-
-    return complete
 
 
 def spread(arguments: Sequence[str], greedy: Mapping[str, tuple[str, ...]]) -> list[str]:
@@ -170,7 +202,7 @@ def _with_single_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
     def call(**values: Any) -> Any:
         made = {
-            name: group(**{field.name: values.pop(field.name) for field in fields(group)})  # type: ignore[arg-type]
+            name: group(**{one.name: values.pop(one.name) for one in fields(group)})  # type: ignore[arg-type]
             for name, group in groups.items()
         }
         try:
@@ -186,19 +218,19 @@ def _with_single_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _parameters_of(group: type[OptionGroup]) -> list[inspect.Parameter]:
     """The fields of a group as parameters of a function, under the group's title."""
-    hints = get_type_hints(group, include_extras=True)
+    hints = get_type_hints(group)
     made = []
-    for field in fields(group):  # type: ignore[arg-type]
-        kind, declared = get_args(hints[field.name])
-        option = copy(declared)
-        option.rich_help_panel = group.title
-        default = inspect.Parameter.empty if field.default is MISSING else field.default
+    for one in fields(group):  # type: ignore[arg-type]
+        name, declared = one.metadata[_DECLARED]
+        typed = typer.Option(
+            name or f"--{one.name.replace('_', '-')}", rich_help_panel=group.title, **declared
+        )
         made.append(
             inspect.Parameter(
-                field.name,
+                one.name,
                 inspect.Parameter.KEYWORD_ONLY,
-                default=default,
-                annotation=Annotated[kind, option],
+                default=inspect.Parameter.empty if one.default is MISSING else one.default,
+                annotation=Annotated[hints[one.name], typed],
             )
         )
     return made

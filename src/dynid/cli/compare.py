@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from dynid.cli.command import JsonOption, command
+from dynid.cli.command import JsonOption, OptionGroup, command, option
 from dynid.cli.output import Screen, print_json, write_file
 from dynid.core.text import TextTable
 from dynid.results.comparison import Comparison, compare_results
 from dynid.results.load import load_result
 from dynid.results.save import csv_text
+
+
+@dataclass(frozen=True)
+class TableOptions(OptionGroup):
+    """A file to write the parameters to."""
+
+    out: Path | None = option(
+        None, "FILE", "Write the parameters as CSV: value and sigma of each result, largest gap."
+    )
+    force: bool = option(False, "", "Overwrite that file.")
 
 
 @command(
@@ -23,19 +34,13 @@ from dynid.results.save import csv_text
 )
 def compare(
     results: Annotated[list[Path], typer.Argument(metavar="RESULT…", help="Folders written by dynid fit.")],
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Write the parameters as CSV: value and sigma of each result, largest gap."
-        ),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite that file.")] = False,
+    table: TableOptions,
     as_json: JsonOption = False,
 ) -> int:
     """Put results of one robot side by side, and say whether they agree within their doubt."""
     found = compare_results([load_result(folder) for folder in results])
-    if out is not None:
-        write_file(out, _csv(found), force)
+    if table.out is not None:
+        write_file(table.out, _csv(found), table.force)
     if as_json:
         print_json(found.to_dict())
     else:

@@ -2,70 +2,46 @@
 
 from __future__ import annotations
 
+import hashlib
+import shlex
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from dynid.cli.command import JsonOption, command
-from dynid.cli.estimator_options import (
-    EstimatorOptions,
-    LossOption,
-    NonlinearOption,
-    PriorOption,
-    PriorSigmaOption,
-    StrengthOption,
-    TuningOption,
-)
-from dynid.cli.fit_options import (
-    ConventionOption,
-    CutoffOption,
-    DecimationOption,
-    EssentialOption,
-    ForceOption,
-    MaskOption,
-    MethodOption,
-    OutOption,
-    PlanOption,
-    RepairOption,
-    RuleOption,
-    SplitOption,
-    UncertaintyOption,
-    ValidateOption,
-    chosen_plan,
-    chosen_strategy,
-)
-from dynid.cli.fit_output import print_summary, summarise
-from dynid.cli.log_options import LogsArgument, MapOption
-from dynid.cli.loop_options import (
-    LOOP_METHODS,
-    ControllerOption,
-    FrictionOption,
-    InstrumentsOption,
-    IterationsOption,
-    LoopFiles,
-    LoopOptions,
-    OpenLoopOption,
-    ReferenceOption,
-    StartOption,
-    WidthOption,
-    refuse_loop_options,
-)
-from dynid.cli.output import print_json, progress_line
+from dynid.cli.command import JsonOption, OptionGroup, command, option
+from dynid.cli.estimation import LOOP_METHODS, LoopOptions, MethodOptions, SettingOptions, chosen_strategy
+from dynid.cli.log_options import FitLogOptions, LogsArgument, PreparationOptions
+from dynid.cli.output import STYLES, Screen, print_json, progress_line
 from dynid.cli.robot_options import RobotArgument, RobotOptions, chosen_robot
-from dynid.cli.run_facts import input_paths, run_facts
+from dynid.core.files import read_text
 from dynid.core.lazy import later
+from dynid.estimators.estimate import Estimate
 from dynid.logs.read import read_logs
 from dynid.report.page import render_report
-from dynid.results.folder import reserved_folder
+from dynid.results.folder import REPORT, reserved_folder
 from dynid.results.save import write_result
+from dynid.results.view import summary_lines
 from dynid.workflow.fitting import fit as fit_logs
-from dynid.workflow.result import document_of
+from dynid.workflow.result import FitResult, document_of
 
 # Only methods that simulate the closed loop need the simulator: the others should not wait for it.
 _loop_fit_arguments = later("dynid.cli.closed_loop", "loop_fit_arguments")
+
+
+@dataclass(frozen=True)
+class ResultOptions(OptionGroup):
+    """Where the result goes and how much of it is printed."""
+
+    out: Path = option(Path("out/fit"), "FOLDER", "Result folder.")
+    force: bool = option(
+        False, "", "Replace the result in an existing result folder; other files in it stay as they are."
+    )
+    verbose: bool = option(False, "", "Print all parameters and how the data were prepared, too.")
 
 
 @command(
@@ -81,77 +57,141 @@ def fit(
     context: typer.Context,
     robot: RobotArgument,
     logs: LogsArgument,
-    mapping: MapOption = None,
-    method: MethodOption = "wls",
-    essential: EssentialOption = False,
-    rule: RuleOption = None,
-    uncertainty: UncertaintyOption = "classical",
-    loss: LossOption = None,
-    tuning: TuningOption = None,
-    prior: PriorOption = None,
-    prior_sigma: PriorSigmaOption = None,
-    strength: StrengthOption = None,
-    nonlinear: NonlinearOption = None,
-    controller: ControllerOption = None,
-    reference: ReferenceOption = None,
-    friction: FrictionOption = None,
-    width: WidthOption = None,
-    instruments: InstrumentsOption = None,
-    open_loop: OpenLoopOption = False,
-    start: StartOption = None,
-    max_iterations: IterationsOption = None,
-    validate: ValidateOption = None,
-    split: SplitOption = None,
-    plan: PlanOption = None,
-    cutoff_hz: CutoffOption = None,
-    decimation: DecimationOption = None,
-    mask: MaskOption = None,
-    convention: ConventionOption = None,
-    repair: RepairOption = False,
-    out: OutOption = Path("out/fit"),
-    force: ForceOption = False,
-    *,
+    files: FitLogOptions,
+    estimator: MethodOptions,
+    settings: SettingOptions,
+    loop: LoopOptions,
+    preparation: PreparationOptions,
     variant: RobotOptions,
+    target: ResultOptions,
     as_json: JsonOption = False,
 ) -> int:
     """Identify a robot's parameters from logs, with uncertainties, a verdict and a report."""
-    found = chosen_robot(robot, variant)
-    how = LoopOptions(friction, width, instruments, open_loop, start, max_iterations)
-    own = EstimatorOptions(loss, tuning, prior, prior_sigma, strength, tuple(nonlinear or ()))
-    strategy = chosen_strategy(found, method, essential, rule, uncertainty, own, how)
-    steps, keys = chosen_plan(plan, cutoff_hz, decimation, mask, convention, found.n_coordinates)
-    facts = run_facts(context, robot, mapping)
+    arm = chosen_robot(robot, variant)
+    strategy = chosen_strategy(arm, estimator, settings, loop)
+    plan, keys = preparation.chosen(arm.n_coordinates)
+    facts = _run_facts(context, robot, files.mapping)
     started = time.perf_counter()
-    inputs = input_paths(context)
-    with reserved_folder(out, force=force, inputs=inputs), progress_line(quiet=as_json) as tell:
+    reserved = reserved_folder(target.out, force=target.force, inputs=_input_paths(context))
+    with reserved, progress_line(quiet=as_json) as tell:
         tell("reading")
-        if method not in LOOP_METHODS:
-            refuse_loop_options(method, controller, reference or [], how)
-            given = _read(logs, validate or [], mapping)
+        if estimator.method in LOOP_METHODS:
+            given = _loop_fit_arguments(arm, strategy, logs, files, loop)
         else:
-            files = LoopFiles(logs, mapping, validate or [], controller, reference or [], how)
-            given = _loop_fit_arguments(found, strategy, files)
+            kept = read_logs(files.validate or [], files.mapping)
+            given = {"logs": read_logs(logs, files.mapping), "validate": kept}
         result = fit_logs(
-            found,
+            arm,
             strategy=strategy,
-            plan=steps,
+            plan=plan,
             overrides=keys,
-            split=split,
-            repair=repair,
+            split=files.split,
+            repair=files.repair,
             progress=tell,
             **given,
         )
         tell("writing the report")
         document = document_of(result, {**facts, "seconds": time.perf_counter() - started})
-        page = render_report(document)
-        write_result(out, result.estimate, document, page, trails=result.trails)
-    summary = summarise(result, document, out, time.perf_counter() - started)
+        write_result(target.out, result.estimate, document, render_report(document), trails=result.trails)
+    summary = _summary(result, document, target.out, time.perf_counter() - started)
     if as_json:
         print_json(summary)
     else:
-        print_summary(result, summary)
+        _print(document, summary, target.verbose)
     return 0 if summary["trustworthy"] else 2
 
 
-def _read(logs: Sequence[Path], kept: Sequence[Path], mapping: Path | None) -> dict[str, Any]:
-    return {"logs": read_logs(logs, mapping), "validate": read_logs(kept, mapping)}
+def _print(document: Mapping[str, Any], summary: Mapping[str, Any], verbose: bool) -> None:
+    """Verdict, findings, joints, main parameters, and where the report is."""
+    screen = Screen()
+    styles = ["bold", "", *(STYLES[finding["level"]] for finding in document["verdict"]["findings"])]
+    for line, style in zip_longest(summary_lines(document, verbose=verbose), styles, fillvalue=""):
+        screen.print(line, style=style)
+    screen.print()
+    screen.print(f"{summary['n_kept']} of {summary['n_base']} base parameters in {summary['seconds']:.1f} s")
+    screen.print(f"report: {summary['report']}")
+
+
+def _summary(result: FitResult, document: Mapping[str, Any], out: Path, seconds: float) -> dict[str, Any]:
+    """What the command prints as JSON."""
+    estimate = result.estimate
+    rows = zip(
+        estimate.names, estimate.values, estimate.sigma, estimate.relative_sigma, estimate.kept, strict=True
+    )
+    return {
+        "robot": estimate.problem.robot.name,
+        "verdict": document["verdict"],
+        "trustworthy": document["verdict"]["trustworthy"],
+        "n_base": len(estimate.values),
+        "n_kept": int(estimate.kept.sum()),
+        "outcome": estimate.outcome.name,
+        "plan": result.plan.to_dict(),
+        "reasons": list(result.suggestion.reasons) if result.suggestion else [],
+        "parameters": [
+            {
+                "name": n,
+                "value": float(v),
+                "sigma": float(s),
+                "relative_sigma_percent": float(r),
+                "kept": bool(k),
+            }
+            for n, v, s, r, k in rows
+        ],
+        "further": _further(estimate),
+        "fit": result.own.judged.to_dict(),
+        "validation": None if result.unseen is None else result.unseen.judged.to_dict(),
+        "result": str(out),
+        "report": str(out / REPORT),
+        "seconds": seconds,
+    }
+
+
+def _further(estimate: Estimate) -> list[dict[str, Any]]:
+    """Parameters beside the base ones, of friction that is not linear."""
+    further = estimate.further
+    if further is None:
+        return []
+    rows = zip(further.names, further.values, further.sigma, further.units, strict=True)
+    return [{"name": n, "value": float(v), "sigma": float(s), "unit": u} for n, v, s, u in rows]
+
+
+# ── how the command was run, for the result folder ────────────────────────────────────────────────────────
+
+_MAY_BE_FOLDERS = ("logs", "validate", "prior")
+"""Options that name a file or a folder; any other text may only happen to be the name of a folder."""
+
+
+def _run_facts(context: typer.Context, robot: str, mapping: Path | None) -> dict[str, Any]:
+    """What was typed, and the robot and mapping files with their hashes; the mapping with its text too."""
+    typed = (context.find_root().obj or {}).get("typed", [])
+    facts = {
+        "command": shlex.join(["dynid", *typed]),
+        "options": {name: _plain(value) for name, value in context.params.items()},
+        "robot_source": {"given": robot, "sha256": _file_hash(Path(robot))},
+        "mapping": None,
+    }
+    if mapping is not None:
+        text = read_text(mapping, "mapping")
+        facts["mapping"] = {"path": str(mapping), "sha256": _file_hash(mapping), "text": text}
+    return facts
+
+
+def _input_paths(context: typer.Context) -> list[Path]:
+    """Files and folders that a command reads, as far as its options name them."""
+    found: list[Path] = []
+    for name, value in context.params.items():
+        for item in value if isinstance(value, list | tuple) else [value]:
+            path = Path(item) if isinstance(item, str | Path) and name != "out" else None
+            if path is not None and (path.is_file() or name in _MAY_BE_FOLDERS):
+                found.append(path)
+    return found
+
+
+def _file_hash(path: Path) -> str | None:
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return str(value) if isinstance(value, Path) else value

@@ -2,21 +2,83 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+
+from dynid.cli.command import OptionGroup, option
+from dynid.core.errors import DynidError
+from dynid.core.keys import option_help
+from dynid.preparation.preparation import Preparation, load_preparation
 
 LogsArgument = Annotated[
     list[Path],
     typer.Argument(metavar="LOG…", help="Log files, bags, or folders that a mapping describes."),
 ]
-MapOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--map",
-        metavar="MAP",
-        help="TOML file that says what the columns mean; `dynid map` writes one to start from.",
-        rich_help_panel="The logs",
-    ),
-]
+
+
+@dataclass(frozen=True)
+class LogOptions(OptionGroup, title="The logs"):
+    """What the columns of logs mean."""
+
+    mapping: Path | None = option(
+        None,
+        "MAP",
+        "TOML file that says what the columns of the logs mean; `dynid map` writes one to start from.",
+        name="--map",
+    )
+
+
+@dataclass(frozen=True)
+class UsedLogOptions(LogOptions):
+    """Logs that are used, not only checked."""
+
+    repair: bool = option(False, "", "Repair repairable defects of the logs.")
+
+
+@dataclass(frozen=True)
+class FitLogOptions(UsedLogOptions):
+    """Which logs, or parts of them, are kept for validation."""
+
+    validate: list[Path] | None = option(
+        None,
+        "LOG…",
+        "Logs kept for validation: all words up to the next option; ROBOT and LOG… stand before it.",
+    )
+    split: float | None = option(None, "SHARE", "Fit this share of each log, validate on the rest.")
+
+
+@dataclass(frozen=True)
+class PreparationOptions(OptionGroup, title="Preparation (suggested from the data where nothing is given)"):
+    """Filters and decimation: a plan, or keys of one."""
+
+    plan: Path | None = option(
+        None, "FILE", "Preparation as TOML; the options below override its keys, or those suggested."
+    )
+    cutoff_hz: float | None = option(None, "F", option_help(Preparation, "cutoff_hz"))
+    decimation: int | None = option(None, "N", option_help(Preparation, "decimation"))
+    mask: str | None = option(None, "V", "Speeds below which rows are left out: one, or one per joint.")
+    convention: str | None = option(
+        None, "NAME", option_help(Preparation, "convention"), choices=("scipy", "matlab")
+    )
+
+    def chosen(self, axes: int) -> tuple[Preparation | None, dict[str, Any]]:
+        """The preparation of a command line, or None with the keys that replace suggested ones."""
+        keys = {name: value for name, value in self.given.items() if name not in ("plan", "mask")}
+        if self.mask is not None:
+            keys["speed_thresholds"] = _thresholds(self.mask, axes)
+        return (None, keys) if self.plan is None else (replace(load_preparation(self.plan), **keys), {})
+
+
+def _thresholds(text: str, axes: int) -> tuple[float, ...]:
+    try:
+        values = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        values = ()
+    if len(values) == 1:
+        values *= axes
+    if len(values) != axes:
+        raise DynidError(f"--mask is {text!r}; give one speed, or {axes} separated by commas.")
+    return values

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
-from dynid.cli.command import JsonOption, command, words
+from dynid.cli.command import JsonOption, OptionGroup, command, option
 from dynid.cli.output import print_json, require_free, write_file
+from dynid.cli.robot_options import NamedRobotOptions
 from dynid.core.errors import DynidError, FileError
 from dynid.core.files import toml_value
 from dynid.logs.log import CHANNELS
@@ -21,13 +23,21 @@ from dynid.logs.read import FIT_CHANNELS, meaning_of, open_table
 from dynid.logs.readers.table import Table
 from dynid.logs.save import is_saved_log
 from dynid.logs.units import TIME_UNITS, UNITS, is_signal
-from dynid.model.load import catalog, load_robot
+from dynid.model.load import load_robot
 from dynid.model.robot import Robot
 
 Tables = Mapping[str | None, Table]
 """Files of a log by the name that a mapping gives them; None is the log's one file."""
 _WIDTH = 28
 """Characters before a comment on a line of the mapping."""
+
+
+@dataclass(frozen=True)
+class MapFileOptions(OptionGroup):
+    """Where the mapping goes."""
+
+    out: Path | None = option(None, "FILE", "TOML file to write; standard output when absent.")
+    force: bool = option(False, "", "Overwrite that file.")
 
 
 @command(
@@ -40,18 +50,8 @@ _WIDTH = 28
 )
 def map(
     log: Annotated[Path, typer.Argument(metavar="LOG", help="A log file, a bag, or a folder of files.")],
-    robot: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ROBOT",
-            help="A name or robot file: its joints are written beside the columns.",
-            autocompletion=words(catalog),
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="TOML file to write; standard output when absent.")
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite that file.")] = False,
+    named: NamedRobotOptions,
+    file: MapFileOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Write a mapping of a log's columns to start from: what was taken for what, and what was not used.
@@ -59,13 +59,14 @@ def map(
     Units come from the columns' names (q1_deg, tau_Nm) or from a row of units. Edit the file and give it to
     check, fit or validate with --map.
     """
+    out = file.out
     if out is not None:
-        require_free(out, force)
-    arm = None if robot is None else load_robot(robot)
+        require_free(out, file.force)
+    arm = None if named.robot is None else load_robot(named.robot)
     tables, mapping, notes = guessed_log(log)
     text = mapping_text(log, tables, mapping, notes, arm)
     if out is not None:
-        write_file(out, text, force)
+        write_file(out, text, file.force)
     if as_json:
         print_json(_document(tables, mapping, notes, out, text))
     else:

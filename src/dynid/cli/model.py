@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from dynid.base.find import METHODS, find_base, joint_bases
-from dynid.cli.command import JsonOption, OptionGroup, command, words
+from dynid.cli.command import JsonOption, OptionGroup, command, option
 from dynid.cli.output import Screen, print_json, write_file
 from dynid.cli.robot_options import RobotArgument, RobotOptions, chosen_robot
 from dynid.core.errors import DynidError, FileError, NotTrustworthyError
@@ -25,24 +23,25 @@ from dynid.model.robot import Robot
 class BaseOptions(OptionGroup, title="Base parameters"):
     """Whether and how base parameters are found."""
 
-    base: Annotated[
-        bool, typer.Option("--base", help="Find the base parameters: the combinations that torques reveal.")
-    ] = False
-    method: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="With --base: auto (closed form where it applies), closed-form or numeric.",
-            show_default="auto",
-            autocompletion=words(METHODS),
-        ),
-    ] = None
-    per_joint: Annotated[
-        bool,
-        typer.Option(
-            "--per-joint", help="Also those that each joint's torque alone reveals; implies --base."
-        ),
-    ] = False
+    base: bool = option(False, "", "Find the base parameters: the combinations that torques reveal.")
+    method: str | None = option(
+        None,
+        "NAME",
+        "With --base: auto (closed form where it applies), closed-form or numeric.",
+        choices=METHODS,
+        shown="auto",
+    )
+    per_joint: bool = option(False, "", "Also those that each joint's torque alone reveals; implies --base.")
+
+
+@dataclass(frozen=True)
+class RobotFileOptions(OptionGroup):
+    """A file to write the robot to."""
+
+    toml: Path | None = option(
+        None, "FILE", "Write the robot, varied as told, as a TOML robot file to keep or to edit."
+    )
+    force: bool = option(False, "", "Overwrite that file.")
 
 
 @command(
@@ -57,26 +56,20 @@ def model(
     robot: RobotArgument,
     find: BaseOptions,
     variant: RobotOptions,
-    toml: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Write the robot, varied as told, as a TOML robot file to keep or to edit."
-        ),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite that file.")] = False,
+    file: RobotFileOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Describe a robot: joints, parameters and, with --base, the combinations its torques can reveal."""
     wanted = find.base or find.per_joint
     if find.method is not None and not wanted:
         raise DynidError(f"--method {find.method} has no meaning without --base; add --base.")
-    if force and toml is None:
+    if file.force and file.toml is None:
         raise DynidError("--force has no meaning without --toml; add --toml FILE.")
     arm = chosen_robot(robot, variant)
     document = describe_robot(arm)
-    if toml is not None:
-        _write(arm, toml, force)
-        document["file"] = str(toml)
+    if file.toml is not None:
+        _write(arm, file.toml, file.force)
+        document["file"] = str(file.toml)
     if wanted:
         document |= describe_base(arm, find.method or "auto")
     if find.per_joint:

@@ -23,7 +23,7 @@ _console, _table, _text = (
     later("rich.table", "Table"),
     later("rich.text", "Text"),
 )
-_STYLES = {Level.FAIL.word: "red", Level.CARE.word: "yellow", Level.GOOD.word: "dim"}
+STYLES = {Level.FAIL.word: "red", Level.CARE.word: "yellow", Level.NOTE.word: "", Level.GOOD.word: "dim"}
 """How a terminal shows findings, by level."""
 _CLEAR_LINE = "\r\x1b[K"
 """Back to the beginning of a terminal's line, which is emptied."""
@@ -53,7 +53,7 @@ class Screen:
     def findings(self, findings: Iterable[Mapping[str, Any]], *, named: bool = False) -> None:
         """Show all findings, one per line; they are dictionaries of ``Finding.to_dict``."""
         for finding in findings:
-            self.print(finding_line(finding, named=named), style=_STYLES.get(finding["level"], ""))
+            self.print(finding_line(finding, named=named), style=STYLES[finding["level"]])
 
 
 def _rich_table(plain: TextTable) -> Any:

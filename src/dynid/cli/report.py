@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from dynid.cli.command import command
+from dynid.cli.command import OptionGroup, command, option
 from dynid.cli.output import print_json, write_file
 from dynid.report.page import render_report
 from dynid.results.folder import REPORT
@@ -16,21 +17,22 @@ from dynid.results.load import load_result
 ResultArgument = Annotated[Path, typer.Argument(metavar="RESULT", help="A folder written by dynid fit.")]
 
 
+@dataclass(frozen=True)
+class PageOptions(OptionGroup):
+    """Where the page goes."""
+
+    out: Path | None = option(None, "FILE", "HTML file; the folder's own report.html is renewed when absent.")
+    force: bool = option(False, "", "Overwrite that file.")
+    as_json: bool = option(False, "", "Print the report's content as JSON.", name="--json")
+
+
 @command(examples=["dynid report out/fit", "dynid report out/fit --out page.html"])
-def report(
-    result: ResultArgument,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="HTML file; the folder's own report.html is renewed when absent."),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite that file.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the report's content as JSON.")] = False,
-) -> None:
+def report(result: ResultArgument, page: PageOptions) -> None:
     """Write the report of a result again, or print its content."""
     saved = load_result(result)
-    if as_json:
+    if page.as_json:
         print_json(saved.document)
         return
-    target = out or result / REPORT
-    write_file(target, render_report(dict(saved.document)), force or out is None)
+    target = page.out or result / REPORT
+    write_file(target, render_report(dict(saved.document)), page.force or page.out is None)
     typer.echo(f"wrote {target}")

@@ -11,7 +11,7 @@ import typer
 
 from dynid.casestudies.case import CaseResult, Row, data_folder
 from dynid.casestudies.cases import CASES
-from dynid.cli.command import JsonOption, OptionGroup, command, words
+from dynid.cli.command import JsonOption, OptionGroup, command, completion_of, option
 from dynid.cli.output import Screen, print_json, progress_line, require_free, write_file
 from dynid.core.errors import FileError, unknown_name
 from dynid.core.text import TextTable
@@ -24,17 +24,26 @@ PAGE = "report.html"
 class ExperimentOptions(OptionGroup, title="The experiment"):
     """What of a case is run; each case takes some of these."""
 
-    section: Annotated[
-        str | None, typer.Option(metavar="S", help="Only this section of the paper (scara: A to E).")
-    ] = None
-    seeds: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="How many simulated experiments (scara).", show_default="5"),
-    ] = None
-    loop: Annotated[
-        str | None,
-        typer.Option(metavar="L", help="How the loop's ω_n is read (scara): hz or rad.", show_default="hz"),
-    ] = None
+    section: str | None = option(None, "S", "Only this section of the paper (scara: A to E).")
+    seeds: int | None = option(None, "N", "How many simulated experiments (scara).", shown="5")
+    loop: str | None = option(
+        None, "L", "How the loop's ω_n is read (scara): hz or rad.", choices=("hz", "rad"), shown="hz"
+    )
+
+
+@dataclass(frozen=True)
+class DataOptions(OptionGroup, title=ExperimentOptions.title):
+    """Where the measured logs are."""
+
+    data: Path | None = option(None, "FOLDER", "Folder with the measured logs.", shown="$DYNID_DATA")
+
+
+@dataclass(frozen=True)
+class CasePageOptions(OptionGroup):
+    """Where the page goes."""
+
+    out: Path | None = option(None, "FOLDER", f"Write {PAGE} with tables and figures there.")
+    force: bool = option(False, "", f"Overwrite {PAGE} in that folder.")
 
 
 @command(
@@ -48,34 +57,27 @@ class ExperimentOptions(OptionGroup, title="The experiment"):
 def reproduce(
     case: Annotated[
         str,
-        typer.Argument(metavar="CASE", help=f"One of {', '.join(CASES)}.", autocompletion=words(CASES)),
+        typer.Argument(
+            metavar="CASE", help=f"One of {', '.join(CASES)}.", autocompletion=completion_of(CASES)
+        ),
     ],
     experiment: ExperimentOptions,
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="Folder with the measured logs.",
-            show_default="$DYNID_DATA",
-            rich_help_panel=ExperimentOptions.title,
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help=f"Write {PAGE} with tables and figures there.")
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help=f"Overwrite {PAGE} in that folder.")] = False,
+    measured: DataOptions,
+    target: CasePageOptions,
     as_json: JsonOption = False,
 ) -> int:
     """Run a published experiment again and compare figure by figure."""
     if case not in CASES:
         raise unknown_name("case", case, CASES)
     chosen = CASES[case]
-    folder = None if chosen.data is None else data_folder(data, chosen.data, [Path("../shared/data")])
-    page = None if out is None else _page(out, force)
+    folder = (
+        None if chosen.data is None else data_folder(measured.data, chosen.data, [Path("../shared/data")])
+    )
+    page = None if target.out is None else _page(target.out, target.force)
     with progress_line(quiet=as_json) as tell:
         result = chosen.reproduce(folder, experiment.given, tell)
     if page is not None:
-        write_file(page, render_case(result.to_dict(), result.figures), force)
+        write_file(page, render_case(result.to_dict(), result.figures), target.force)
     if as_json:
         print_json(result.to_dict())
     else:

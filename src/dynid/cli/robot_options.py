@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from dynid.cli.command import OptionGroup, words
+from dynid.cli.command import OptionGroup, completion_of, option
 from dynid.core.errors import DynidError
 from dynid.core.files import naming_file
 from dynid.model.load import catalog, load_robot
@@ -22,7 +22,7 @@ RobotArgument = Annotated[
     typer.Argument(
         metavar="ROBOT",
         help="A name from `dynid robots`, or a .toml, .urdf or .xml file.",
-        autocompletion=words(catalog),
+        autocompletion=completion_of(catalog),
     ),
 ]
 
@@ -31,28 +31,28 @@ RobotArgument = Annotated[
 class RobotOptions(OptionGroup, title="The robot"):
     """How a command line varies a robot."""
 
-    terms: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B,…",
-            help="Parameter terms beside the inertial ones, such as Ia,Fv,Fc,off,Fvm,Fcm; '' for none.",
-        ),
-    ] = None
-    gravity: Annotated[
-        str | None,
-        typer.Option(metavar="X,Y,Z", help="Gravity in the base frame [m/s²], such as 0,0,-9.81."),
-    ] = None
-    payload: Annotated[
-        bool,
-        typer.Option("--payload", help="Add an unknown payload to the last link (parameters XXL … ML)."),
-    ] = False
-    drives: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="TOML file with [drives]: gears between motors and joints, in place of the robot's.",
-        ),
-    ] = None
+    terms: str | None = option(
+        None,
+        "A,B,…",
+        "Parameter terms beside the inertial ones, such as Ia,Fv,Fc,off,Fvm,Fcm; '' for none.",
+    )
+    gravity: str | None = option(None, "X,Y,Z", "Gravity in the base frame [m/s²], such as 0,0,-9.81.")
+    payload: bool = option(False, "", "Add an unknown payload to the last link (parameters XXL … ML).")
+    drives: Path | None = option(
+        None, "FILE", "TOML file with [drives]: gears between motors and joints, in place of the robot's."
+    )
+
+
+@dataclass(frozen=True)
+class NamedRobotOptions(OptionGroup, title=RobotOptions.title):
+    """The robot of a command that can do without one."""
+
+    robot: str | None = option(
+        None,
+        "ROBOT",
+        "A name from `dynid robots` or a robot file; more is told with it.",
+        choices=catalog,
+    )
 
 
 def chosen_robot(name: str, options: RobotOptions) -> Robot:

@@ -6,13 +6,12 @@ import math
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-import typer
 
 from dynid.base.find import base_of
-from dynid.cli.command import JsonOption, OptionGroup, command, words
+from dynid.cli.command import REQUIRED, JsonOption, OptionGroup, command, option
 from dynid.cli.output import Screen, print_json, progress_line
 from dynid.cli.robot_options import RobotArgument, RobotOptions, chosen_robot
 from dynid.core.errors import DynidError
@@ -36,68 +35,43 @@ NOT_TRUSTWORTHY = 2
 class MotionOptions(OptionGroup, title="The motion"):
     """What moves the robot, and for how long."""
 
-    controller: Annotated[
-        str,
-        typer.Option(
-            metavar="C",
-            help=f"Control law: a TOML file, or one of {', '.join(controller_names())}.",
-            autocompletion=words(controller_names),
-        ),
-    ]
-    reference: Annotated[
-        str,
-        typer.Option(
-            metavar="R",
-            help=f"What it follows: a TOML file, a log, or one of {', '.join(reference_names())}.",
-            autocompletion=words(reference_names),
-        ),
-    ]
-    mapping: Annotated[
-        Path | None,
-        typer.Option("--map", metavar="MAP", help="What the columns of a log given as reference are (TOML)."),
-    ] = None
-    parameters: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="P",
-            help="Values that move the robot: a result folder, TOML or JSON; the robot's own when absent. "
-            "The controller keeps its own.",
-        ),
-    ] = None
-    duration: Annotated[
-        float | None, typer.Option(metavar="S", help="Seconds to simulate; the whole reference when absent.")
-    ] = None
+    controller: str = option(
+        REQUIRED,
+        "C",
+        f"Control law: a TOML file, or one of {', '.join(controller_names())}.",
+        choices=controller_names,
+    )
+    reference: str = option(
+        REQUIRED,
+        "R",
+        f"What it follows: a TOML file, a log, or one of {', '.join(reference_names())}.",
+        choices=reference_names,
+    )
+    mapping: Path | None = option(
+        None, "MAP", "What the columns of a log given as reference are (TOML).", name="--map"
+    )
+    parameters: Path | None = option(
+        None,
+        "P",
+        "Values that move the robot: a result folder, TOML or JSON; the controller keeps its own.",
+        shown="the robot's own",
+    )
+    duration: float | None = option(None, "S", "Seconds to simulate.", shown="the whole reference")
 
 
 @dataclass(frozen=True)
 class SensorOptions(OptionGroup, title="Sensors (V is one number, or one per axis: 0.1,0.2)"):
     """What the encoders and the log make of the true motion."""
 
-    position_noise: Annotated[
-        str,
-        typer.Option(
-            metavar="V", help="Standard deviation of the encoders [rad or m]; the controller sees it too."
-        ),
-    ] = "0"
-    resolution: Annotated[str, typer.Option(metavar="V", help="Step of the encoders [rad or m].")] = "0"
-    side: Annotated[
-        str,
-        typer.Option(
-            metavar="SIDE", help="Where the encoders sit: joint or motor.", autocompletion=words(SIDES)
-        ),
-    ] = "joint"
-    torque_noise: Annotated[
-        str, typer.Option(metavar="V", help="Standard deviation of the logged torque [N m or N].")
-    ] = "0"
-    torque_noise_relative: Annotated[
-        str, typer.Option(metavar="V", help="The same as a share of the rms torque, such as 0.05.")
-    ] = "0"
-    torque_resolution: Annotated[
-        str, typer.Option(metavar="V", help="Step of the logged torque [N m or N].")
-    ] = "0"
-    torque_delay: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Samples by which the logged torque lags.")
-    ] = 0
+    position_noise: str = option(
+        "0", "V", "Standard deviation of the encoders [rad or m]; the controller sees it too."
+    )
+    resolution: str = option("0", "V", "Step of the encoders [rad or m].")
+    side: str = option("joint", "SIDE", "Where the encoders sit: joint or motor.", choices=SIDES)
+    torque_noise: str = option("0", "V", "Standard deviation of the logged torque [N m or N].")
+    torque_noise_relative: str = option("0", "V", "The same as a share of the rms torque, such as 0.05.")
+    torque_resolution: str = option("0", "V", "Step of the logged torque [N m or N].")
+    torque_delay: int = option(0, "N", "Samples by which the logged torque lags.", min=0)
 
     def sensors(self, axes: int) -> Sensors:
         """The sensors of a robot with so many axes."""
@@ -109,16 +83,10 @@ class SensorOptions(OptionGroup, title="Sensors (V is one number, or one per axi
 class DisturbanceOptions(OptionGroup, title="Disturbances inside the loop (V likewise)"):
     """What pushes the robot."""
 
-    disturbance: Annotated[
-        str, typer.Option(metavar="V", help="Standard deviation of a random torque [N m or N].")
-    ] = "0"
-    disturbance_relative: Annotated[
-        str, typer.Option(metavar="V", help="The same as a share of the rms torque along the reference.")
-    ] = "0"
-    ripple: Annotated[str, typer.Option(metavar="V", help="Amplitude of torque ripple [N m or N].")] = "0"
-    ripple_order: Annotated[
-        str, typer.Option(metavar="V", help="Periods of the ripple per turn or metre.")
-    ] = "0"
+    disturbance: str = option("0", "V", "Standard deviation of a random torque [N m or N].")
+    disturbance_relative: str = option("0", "V", "The same as a share of the rms torque along the reference.")
+    ripple: str = option("0", "V", "Amplitude of torque ripple [N m or N].")
+    ripple_order: str = option("0", "V", "Periods of the ripple per turn or metre.")
 
     def disturbances(self, axes: int) -> Disturbances:
         """The disturbances of a robot with so many axes."""
@@ -129,18 +97,14 @@ class DisturbanceOptions(OptionGroup, title="Disturbances inside the loop (V lik
 class RepeatOptions(OptionGroup, title="Random numbers"):
     """Seeds of the noise."""
 
-    seed: Annotated[
-        int | None, typer.Option(metavar="N", min=0, help="Seed of all noise; needed where there is some.")
-    ] = None
-    count: Annotated[
-        int,
-        typer.Option(
-            metavar="N",
-            min=1,
-            max=10_000,
-            help="Simulations, with seeds from --seed on; files get -1, -2 … behind their names.",
-        ),
-    ] = 1
+    seed: int | None = option(None, "N", "Seed of all noise; needed where there is some.", min=0)
+    count: int = option(
+        1,
+        "N",
+        "Simulations, with seeds from --seed on; files get -1, -2 … behind their names.",
+        min=1,
+        max=10_000,
+    )
 
     def require_noise(self, sensors: Sensors, disturbances: Disturbances) -> None:
         """Refuse noise without a seed, and repetitions that do not differ."""
@@ -167,42 +131,27 @@ class RepeatOptions(OptionGroup, title="Random numbers"):
 class IntegrationOptions(OptionGroup, title="Integration"):
     """How the loop is integrated: the fields of ``Accuracy``."""
 
-    friction: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME", help=f"Friction: {' or '.join(FRICTIONS)}.", autocompletion=words(FRICTIONS)
-        ),
-    ] = DEFAULT.friction
-    width: Annotated[
-        float, typer.Option(metavar="V", help="Speed below which the smooth sign bends [rad/s or m/s].")
-    ] = DEFAULT.width
-    tolerance: Annotated[
-        float, typer.Option(metavar="V", help="Accepted integration error of positions [rad or m].")
-    ] = DEFAULT.tolerance
-    substeps: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Integration steps per sample.", show_default="by the tolerance"),
-    ] = None
+    friction: str = option(
+        DEFAULT.friction, "NAME", f"Friction: {' or '.join(FRICTIONS)}.", choices=FRICTIONS
+    )
+    width: float = option(DEFAULT.width, "V", "Speed below which the smooth sign bends [rad/s or m/s].")
+    tolerance: float = option(DEFAULT.tolerance, "V", "Accepted integration error of positions [rad or m].")
+    substeps: int | None = option(None, "N", "Integration steps per sample.", shown="by the tolerance")
 
 
 @dataclass(frozen=True)
 class SimulatedLogOptions(OptionGroup, title="The log"):
     """Where the log goes."""
 
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Log to write: .csv, .npz or .parquet; whole or not at all."),
-    ] = None
-    rate_hz: Annotated[
-        float | None,
-        typer.Option(
-            metavar="F",
-            help="Rate of the log: a whole part of the controller's; samples are left out as a slow logger "
-            "does, without a filter. A continuous law is sampled at it.",
-            show_default="the controller's",
-        ),
-    ] = None
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the log.")] = False
+    out: Path | None = option(None, "FILE", "Log to write: .csv, .npz or .parquet; whole or not at all.")
+    rate_hz: float | None = option(
+        None,
+        "F",
+        "Rate of the log: a whole part of the controller's; samples are left out as a slow logger does, "
+        "without a filter. A continuous law is sampled at it.",
+        shown="the controller's",
+    )
+    force: bool = option(False, "", "Overwrite the log.")
 
     def files(self, count: int) -> list[Path | None]:
         """The file of each simulation; refused before any work when it cannot be written."""

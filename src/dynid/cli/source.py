@@ -11,7 +11,7 @@ import typer
 
 from dynid import __version__
 from dynid.base.find import base_of
-from dynid.cli.command import JsonOption, OptionGroup, command, words
+from dynid.cli.command import JsonOption, OptionGroup, command, completion_of, option
 from dynid.cli.output import print_json, write_file
 from dynid.cli.robot_options import RobotArgument, RobotOptions, chosen_robot
 from dynid.compile.kernels import RobotKernels, kernels
@@ -21,13 +21,21 @@ from dynid.model.robot import Robot
 
 
 @dataclass(frozen=True)
-class SourceOptions(OptionGroup, title="The function"):
+class FunctionOptions(OptionGroup, title="The function"):
     """What the C function is."""
 
-    name: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Name of the C function.", show_default="the kernel's")
-    ] = None
-    base: Annotated[bool, typer.Option("--base", help="Base columns only, for regressors.")] = False
+    name: str | None = option(None, "NAME", "Name of the C function.", shown="the kernel's")
+    base: bool = option(False, "", "Base columns only, for regressors.")
+
+
+@dataclass(frozen=True)
+class SourceFileOptions(OptionGroup):
+    """Where the source goes."""
+
+    out: Path | None = option(
+        None, "FILE", "File to write, whole or not at all; standard output when absent."
+    )
+    force: bool = option(False, "", "Overwrite the file.")
 
 
 @command(
@@ -40,23 +48,22 @@ def source(
     robot: RobotArgument,
     kernel: Annotated[
         str,
-        typer.Argument(metavar="KERNEL", help=f"One of {', '.join(KERNELS)}.", autocompletion=words(KERNELS)),
+        typer.Argument(
+            metavar="KERNEL", help=f"One of {', '.join(KERNELS)}.", autocompletion=completion_of(KERNELS)
+        ),
     ],
-    function: SourceOptions,
+    function: FunctionOptions,
     variant: RobotOptions,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="File to write, whole or not at all; standard output when absent."),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
+    target: SourceFileOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Write a kernel of a robot as one C99 function that needs nothing but math.h."""
     arm = chosen_robot(robot, variant)
     made = kernels(arm, _columns(arm, kernel, function.base))
     text = _heading(made, kernel) + made.c_source(kernel, function.name)
+    out = target.out
     if out is not None:
-        write_file(out, text, force)
+        write_file(out, text, target.force)
     if as_json:
         print_json(_document(made, kernel, text, out))
     elif out is None:

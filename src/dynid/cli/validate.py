@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
-import typer
-
-from dynid.cli.command import JsonOption, command
-from dynid.cli.fit_options import RepairOption
-from dynid.cli.log_options import LogsArgument, MapOption
-from dynid.cli.loop_options import LOOP_METHODS
+from dynid.cli.command import JsonOption, OptionGroup, command, option
+from dynid.cli.estimation import LOOP_METHODS
+from dynid.cli.log_options import LogsArgument, UsedLogOptions
 from dynid.cli.output import Screen, print_json, progress_line
 from dynid.cli.report import ResultArgument
 from dynid.core.errors import DynidError
@@ -18,12 +16,26 @@ from dynid.core.lazy import later
 from dynid.core.text import TextTable
 from dynid.results.load import load_result
 from dynid.results.result import SavedResult
-from dynid.workflow.motion_source import Progress
 from dynid.workflow.proof import Proof
 from dynid.workflow.saved_model import LOOP_STRATEGIES, read_as_fitted, strategy_of, validate as validate_logs
 
 # Only results of closed-loop methods need the simulator: the others should not wait for it.
 _loop_validate_arguments = later("dynid.cli.closed_loop", "loop_validate_arguments")
+
+
+@dataclass(frozen=True)
+class ReplayOptions(OptionGroup, title="Closed loop (results of didim, iv, oe)"):
+    """What the robot ran under and followed, to simulate it."""
+
+    controller: str | None = option(
+        None,
+        "C",
+        "Control law the robot ran under: a shipped name or a TOML file.",
+        shown="that of the fit",
+    )
+    reference: list[str] | None = option(
+        None, "R", "What it followed: one for all logs, or one each.", shown="the logs' own"
+    )
 
 
 @command(
@@ -37,26 +49,16 @@ _loop_validate_arguments = later("dynid.cli.closed_loop", "loop_validate_argumen
 def validate(
     result: ResultArgument,
     logs: LogsArgument,
-    mapping: MapOption = None,
-    controller: Annotated[
-        str | None,
-        typer.Option(
-            "--controller", help="Control law to simulate didim, iv, oe with; the fit's when absent."
-        ),
-    ] = None,
-    reference: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--reference", help="What it followed: one for all logs or one each; else the logs' own."
-        ),
-    ] = None,
-    repair: RepairOption = False,
+    files: UsedLogOptions,
+    loop: ReplayOptions,
     as_json: JsonOption = False,
 ) -> int:
     """Predict the torques of logs with a saved model and say what the prediction is worth."""
     saved = load_result(result)
     with progress_line(quiet=as_json) as tell:
-        proof = _proof(saved, logs, mapping, controller, reference or [], repair, tell)
+        tell("reading")
+        given = _arguments(saved, logs, files.mapping, loop)
+        proof = validate_logs(saved, **given, repair=files.repair, progress=tell)
     found = proof.validation
     if as_json:
         print_json({"result": str(result), **found.to_dict(), "data": proof.data})
@@ -65,28 +67,22 @@ def validate(
     return 0 if found.trustworthy else 2
 
 
-def _proof(
-    saved: SavedResult,
-    logs: list[Path],
-    mapping: Path | None,
-    controller: str | None,
-    references: list[str],
-    repair: bool,
-    tell: Progress,
-) -> Proof:
-    tell("reading")
+def _arguments(
+    saved: SavedResult, logs: list[Path], mapping: Path | None, loop: ReplayOptions
+) -> dict[str, Any]:
+    """Logs, law and references for ``validate``."""
     if strategy_of(saved) in LOOP_STRATEGIES:
-        given = _loop_validate_arguments(saved, logs, mapping, controller, references)
-    elif controller is not None or references:
-        option = "controller" if controller is not None else "reference"
+        found: dict[str, Any] = _loop_validate_arguments(
+            saved, logs, mapping, loop.controller, loop.reference or []
+        )
+        return found
+    for option_given in loop.given:
         raise DynidError(
-            f"--{option} is for results of methods that simulate the closed loop "
+            f"--{option_given} is for results of methods that simulate the closed loop "
             f"({', '.join(LOOP_METHODS)}), and the result in {saved.folder} was found by "
             f"{strategy_of(saved)}; leave it out."
         )
-    else:
-        given = {"logs": read_as_fitted(saved, logs, mapping)}
-    return validate_logs(saved, **given, repair=repair, progress=tell)
+    return {"logs": read_as_fitted(saved, logs, mapping)}
 
 
 def _print(proof: Proof) -> None:

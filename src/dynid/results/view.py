@@ -100,7 +100,11 @@ def summary_lines(document: Mapping[str, Any], *, verbose: bool = False) -> list
     verdict = document["verdict"]
     lines = [verdict["words"], verdict["sentence"]]
     lines += [finding_line(finding) for finding in verdict["findings"]]
-    lines += ["", *joint_table(document).lines(), "", *parameter_table(document, every=verbose).lines()]
+    lines += ["", *joint_table(document).lines()]
+    base, friction = _parameter_rows(document)
+    lines += ["", *parameter_table(base, every=verbose).lines()]
+    if friction:
+        lines += ["", *_parameter_cells("nonlinear friction:", friction).lines()]
     if verbose:
         lines += ["", "How the data were prepared:"]
         lines += [f"  {reason}" for reason in document["reproducibility"].get("preparation_reasons", ())]
@@ -121,12 +125,21 @@ def joint_table(document: Mapping[str, Any]) -> TextTable:
     return TextTable("", heads, rows)
 
 
-def parameter_table(document: Mapping[str, Any], *, every: bool = False) -> TextTable:
+def _parameter_rows(document: Mapping[str, Any]) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]:
+    """Base parameters that have values, and those of friction that is not linear, which come last."""
+    rows, n_base = document["parameters"], document["estimate"]["n_base"]
+    return [row for row in rows[:n_base] if row["value"] is not None], list(rows[n_base:])
+
+
+def parameter_table(rows: Sequence[Mapping[str, Any]], *, every: bool = False) -> TextTable:
     """The parameters known best, or every one of them."""
-    rows = [row for row in document["parameters"] if row["value"] is not None]
     known = sorted(rows, key=lambda row: _sort_key(row["percent_sigma"]))
     shown = rows if every else known[:MAIN]
     title = f"{len(shown)} of {len(rows)} parameters" + ("" if every else ", those known best:")
+    return _parameter_cells(title, shown)
+
+
+def _parameter_cells(title: str, rows: Sequence[Mapping[str, Any]]) -> TextTable:
     cells = [
         [
             row["name"],
@@ -135,7 +148,7 @@ def parameter_table(document: Mapping[str, Any], *, every: bool = False) -> Text
             row["unit"],
             _percent(row["percent_sigma"]),
         ]
-        for row in shown
+        for row in rows
     ]
     return TextTable(title, ("name", "value", "± σ", "unit", "σ in %"), cells)
 

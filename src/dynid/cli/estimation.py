@@ -1,0 +1,271 @@
+"""The estimator of a command line: its method, and the options that some methods alone take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from dynid import estimators
+from dynid.base.find import base_of
+from dynid.cli.command import OptionGroup, option
+from dynid.core.errors import DynidError, unknown_name
+from dynid.core.lazy import later
+from dynid.estimators.strategy import Strategy
+from dynid.estimators.uncertainty import KINDS
+from dynid.model.robot import Robot
+
+METHODS = {
+    "ols": "OLS",
+    "wls": "WLS",
+    "irls": "IRLS",
+    "tls": "TLS",
+    "ridge": "Ridge",
+    "separable": "Separable",
+}
+"""Methods on measured motions, by the names of their strategies, which are loaded when asked for."""
+LOOP_METHODS = {"didim": "DIDIM", "iv": "IV", "oe": "OutputError"}
+"""Methods that simulate the closed loop, likewise."""
+NONLINEAR = {"stribeck": "STRIBECK", "load": "LOAD"}
+"""Terms of friction by their names in ``dynid.estimators``."""
+RULES = {"sigma": "every relative deviation below 20 %", "residual": "σ̂ up by 4 %", "f-test": "F-test"}
+
+_parameters_from = later("dynid.results.load", "parameters_from")
+
+
+@dataclass(frozen=True)
+class MethodOptions(OptionGroup, title="Estimator"):
+    """Method, choice of parameters, standard deviations."""
+
+    method: str = option(
+        "wls",
+        "NAME",
+        f"{', '.join(METHODS)}; with the control law {', '.join(LOOP_METHODS)}.",
+        choices=(*METHODS, *LOOP_METHODS),
+    )
+    essential: bool = option(False, "", "Keep only the parameters that the data really show.")
+    rule: str | None = option(
+        None,
+        "NAME",
+        "Rule of --essential: sigma (every relative deviation below 20 %), residual or f-test.",
+        choices=RULES,
+        shown="sigma",
+    )
+    uncertainty: str = option(
+        "classical", "NAME", "Standard deviations: classical, hac or bootstrap.", choices=KINDS
+    )
+
+
+@dataclass(frozen=True)
+class SettingOptions(OptionGroup, title="Options of one method alone"):
+    """What irls, ridge and separable take; None is the default of each."""
+
+    loss: str | None = option(
+        None,
+        "NAME",
+        "irls: huber (rows far off count less) or bisquare (they count nothing).",
+        choices=("huber", "bisquare"),
+        shown="huber",
+    )
+    tuning: float | None = option(
+        None,
+        "K",
+        "irls: from how many standard deviations on a row counts less (huber) or nothing (bisquare).",
+        shown="1.345 or 4.685",
+    )
+    prior: Path | None = option(
+        None,
+        "FILE",
+        "ridge: what was known before: a result folder of the same robot, or TOML or JSON with values by "
+        "standard or by base name (absent ones are zero).",
+        shown="the robot's own",
+    )
+    prior_sigma: float | None = option(
+        None, "S", "ridge: standard deviation of the prior as a share of its values.", shown="0.5"
+    )
+    strength: str | None = option(
+        None,
+        "L",
+        "ridge: weight of the prior, a number from 0 (none) on, or auto: the one that makes the torques most "
+        "likely.",
+        shown="1",
+    )
+    nonlinear: list[str] | None = option(
+        None,
+        "NAME[:JOINTS],…",
+        "separable: friction beside the robot's terms, stribeck or load, on every joint or on some "
+        "(stribeck:1+2,load:3); may be repeated.",
+        choices=NONLINEAR,
+        shown="stribeck",
+    )
+
+
+@dataclass(frozen=True)
+class LoopOptions(OptionGroup, title="Closed loop (didim, iv, oe)"):
+    """Law, reference and simulation of methods that simulate the loop; None is the default of each."""
+
+    controller: str | None = option(
+        None, "C", "Control law the robot ran under: a shipped name or a TOML file; needed."
+    )
+    reference: list[str] | None = option(
+        None,
+        "R",
+        "What it followed: one for all logs, or one per log (those of --validate last).",
+        shown="the logs' own",
+    )
+    friction: str | None = option(
+        None,
+        "NAME",
+        "Friction in the simulation: smooth, or stick (not for oe).",
+        choices=("smooth", "stick"),
+        shown="smooth",
+    )
+    width: float | None = option(None, "V", "Speed below which the smooth sign bends [rad/s or m/s].")
+    instruments: str | None = option(
+        None,
+        "NAME",
+        "iv: model, reference (nothing is simulated; --controller still gives the sample time) or both.",
+        choices=("model", "reference", "both"),
+        shown="model",
+    )
+    open_loop: bool = option(
+        False,
+        "",
+        "oe: simulate from the measured torques, without the law; it starts at the first measured position "
+        "with the speed of the reference.",
+    )
+    start: str | None = option(
+        None,
+        "NAME",
+        "First model: regular or prior (the robot's own values); also least-squares with iv, didim with oe.",
+        choices=("regular", "prior", "least-squares", "didim"),
+        shown="regular, least-squares, didim",
+    )
+    max_iterations: int | None = option(None, "N", "Passes at most.")
+
+    @property
+    def accuracy(self) -> dict[str, Any]:
+        """Options that say how to simulate, by field of ``Accuracy``."""
+        if self.friction == "stick" and self.width is not None:
+            raise DynidError(
+                f"--width is {self.width:g}, but only smooth friction has a width; leave out --width or "
+                "--friction stick."
+            )
+        return {name: self.given[name] for name in ("friction", "width") if name in self.given}
+
+
+def _as_given(value: Any, robot: Robot) -> Any:
+    return value
+
+
+def _prior(path: Path, robot: Robot) -> dict[str, float]:
+    """Base parameters by name, from a file or a result folder."""
+    base = base_of(robot)
+    return dict(zip(base.names, base.regroup(_parameters_from(path, robot)).tolist(), strict=True))
+
+
+def _number_or_word(text: str, robot: Robot) -> float | str:
+    """A number where it is one; the strategy knows which words it takes."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _terms(given: Sequence[str], robot: Robot) -> tuple[Any, ...]:
+    """Terms by name, on all joints (``stribeck``) or on some (``stribeck:1+2``); each term once."""
+    labels = [robot.joints[c].label for c in robot.coordinates]
+    found: dict[str, set[int]] = {}
+    for word in (word.strip() for part in given for word in part.split(",")):
+        name, colon, joints = word.partition(":")
+        if name not in NONLINEAR:
+            raise unknown_name("nonlinear friction", name, NONLINEAR)
+        for label in joints.split("+") if colon else labels:
+            if label not in labels:
+                raise unknown_name(f"joint of the nonlinear friction {name!r}", label, labels)
+            found.setdefault(name, set()).add(labels.index(label))
+    every = set(range(len(labels)))
+    return tuple(
+        replace(getattr(estimators, NONLINEAR[name]), joints=None if on == every else tuple(sorted(on)))
+        for name, on in found.items()
+    )
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What an option sets.
+
+    Args:
+        methods: those that take it.
+        field: of their strategies.
+        made: the field's value from the option's and the robot.
+    """
+
+    methods: tuple[str, ...]
+    field: str
+    made: Callable[[Any, Robot], Any] = _as_given
+
+
+SETTINGS = {
+    "loss": Setting(("irls",), "loss"),
+    "tuning": Setting(("irls",), "tuning"),
+    "prior": Setting(("ridge",), "prior", _prior),
+    "prior_sigma": Setting(("ridge",), "relative_sigma"),
+    "strength": Setting(("ridge",), "strength", _number_or_word),
+    "nonlinear": Setting(("separable",), "terms", _terms),
+    "instruments": Setting(("iv",), "instruments"),
+    "open_loop": Setting(("oe",), "open_loop"),
+    "start": Setting(tuple(LOOP_METHODS), "start", lambda name, robot: name.replace("-", " ")),
+    "max_iterations": Setting(tuple(LOOP_METHODS), "max_iterations"),
+}
+"""Options of ``SettingOptions`` and ``LoopOptions`` that are fields of a strategy."""
+
+
+def chosen_strategy(
+    robot: Robot, estimator: MethodOptions, settings: SettingOptions, loop: LoopOptions
+) -> Strategy:
+    """The estimator of a command line.
+
+    Args:
+        robot: the robot, whose parameters a prior names.
+        estimator: method and what belongs to every method.
+        settings: options of single methods.
+        loop: options of methods that simulate the closed loop.
+
+    Raises:
+        DynidError: for an option of another method.
+    """
+    method = estimator.method
+    if method not in METHODS and method not in LOOP_METHODS:
+        raise unknown_name("method", method, (*METHODS, *LOOP_METHODS))
+    if estimator.rule is not None and estimator.rule not in RULES:
+        raise unknown_name("rule", estimator.rule, RULES)
+    if estimator.rule is not None and not estimator.essential:
+        raise DynidError("--rule has no meaning without --essential; add --essential.")
+    if method in METHODS:
+        _refuse_loop_options(method, loop)
+    given = {name: value for name, value in (settings.given | loop.given).items() if name in SETTINGS}
+    for name in given:
+        if method not in SETTINGS[name].methods:
+            owners = " or ".join(SETTINGS[name].methods)
+            raise DynidError(f"{_typed(name)} is for --method {owners}, and --method is {method}.")
+    own = {SETTINGS[name].field: SETTINGS[name].made(value, robot) for name, value in given.items()}
+    kind = getattr(estimators, (METHODS | LOOP_METHODS)[method])
+    strategy: Strategy = kind(uncertainty=estimator.uncertainty, **own)
+    if estimator.essential:
+        return estimators.Essential(strategy, rule=estimator.rule or "sigma")
+    return strategy
+
+
+def _refuse_loop_options(method: str, loop: LoopOptions) -> None:
+    """A method that does not simulate takes neither law nor reference nor options of a simulation."""
+    for name in loop.given:
+        raise DynidError(
+            f"{_typed(name)} is for methods that simulate the closed loop ({', '.join(LOOP_METHODS)}), "
+            f"and --method is {method}."
+        )
+
+
+def _typed(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
