@@ -11,8 +11,8 @@ import pytest
 from dynid.core.finding import Name
 from dynid.logs.log import CHANNELS
 from dynid.logs.mapping import LogMapping, mapping_from_table
-from dynid.logs.places import ENDINGS
-from dynid.logs.units import UNITS
+from dynid.logs.read import ENDINGS
+from dynid.logs.words import UNITS
 from dynid.preparation.repair import REPAIRS
 
 DOCS = Path(__file__).parents[2] / "docs"

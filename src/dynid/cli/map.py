@@ -15,14 +15,13 @@ from dynid.cli.output import print_json, require_free, write_file
 from dynid.cli.robot_options import NamedRobotOptions
 from dynid.core.errors import DynidError, FileError
 from dynid.core.files import toml_value
+from dynid.logs.grammar import FIT_CHANNELS, guess_parts
 from dynid.logs.log import CHANNELS
 from dynid.logs.mapping import ChannelMap, LogMapping
-from dynid.logs.part_roles import guess_parts
-from dynid.logs.places import bag_of, logs_in
-from dynid.logs.read import FIT_CHANNELS, meaning_of, open_table
+from dynid.logs.read import bag_of, logs_in, meaning_of, open_table
 from dynid.logs.readers.table import Table
 from dynid.logs.save import is_saved_log
-from dynid.logs.units import TIME_UNITS, UNITS, is_signal
+from dynid.logs.words import TIME_UNITS, UNITS, is_signal
 from dynid.model.load import load_robot
 from dynid.model.robot import Robot
 

@@ -1,39 +1,37 @@
-"""From the columns of files to the channels of a log, as a mapping says."""
+"""From the columns of files to the channels of a log, in SI, as a mapping says."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.core.errors import FileError, ShapeError
-from dynid.logs.channel_values import channel_values
-from dynid.logs.file_times import in_other_unit, seconds_since, zero_of
+from dynid.core.errors import ShapeError
+from dynid.logs import spool
+from dynid.logs.clocks import Stamps, Tables, log_stamps
 from dynid.logs.log import Log, Source, Step
-from dynid.logs.mapping import LogMapping, TimeMap
-from dynid.logs.readers.table import RawArray, Table
+from dynid.logs.mapping import ChannelMap, LogMapping
+from dynid.logs.readers.table import MAX_AXES, Table, rows_of
 from dynid.logs.retime import Timing, retimed, same_stamps
-from dynid.logs.spool import Samples, cut_rows
+from dynid.logs.spool import Samples, cut_rows, writer_of
+from dynid.logs.words import UNITS, is_signal, plain_unit, unit_factor
 
-__all__ = ["build_log", "raw_stamps", "zero_of"]
 FloatArray = NDArray[np.float64]
-Clocks = Mapping[str | None, TimeMap]
 _CUT_TOGETHER = 5
 """Rows by which files of one experiment may differ in length."""
 
 
 def build_log(
-    tables: Mapping[str | None, Table],
+    tables: Tables,
     mapping: LogMapping,
     name: str,
     *,
     steps: tuple[Step, ...] = (),
     sources: tuple[Source, ...] = (),
-    first: int = 0,
-    epoch: float | int | None = None,
-    clocks: Clocks = MappingProxyType({}),
+    clocks: Mapping[str | None, Stamps] = MappingProxyType({}),
 ) -> Log:
     """Put a log together.
 
@@ -43,62 +41,41 @@ def build_log(
         name: of the experiment.
         steps: what was done before.
         sources: files it came from.
-        first: number of samples before these, when this is a chunk of a longer log.
-        epoch: stamp that is zero, in the unit of the file; found when None.
         clocks: stamps of files other than that of the log's stamps; rows of the rest are paired by number.
     """
-    done = [step for table in tables.values() for step in table.steps]
-    stamps = raw_stamps(tables, mapping)
-    zero = zero_of(stamps, _unit_of(mapping)) if stamps is not None and epoch is None else epoch
-    own = _other_clocks(tables, mapping, stamps, zero, clocks)
-    samples = None if stamps is None else len(stamps)
+    history = [*steps, *(step for table in tables.values() for step in table.steps)]
+    stamps = log_stamps(tables, mapping)
+    zero = 0 if stamps is None else stamps.zero()
+    time = None if stamps is None else stamps.seconds(zero)
+    own = {} if stamps is None else {f: s.seconds(zero, stamps.unit) for f, s in clocks.items()}
+    own = {file: seconds for file, seconds in own.items() if time is None or not same_stamps(seconds, time)}
+    samples = None if time is None else len(time)
     channels: dict[str, Samples] = {}
     for channel, part in mapping.channels.items():
         known = len(own[part.file]) if part.file in own else samples
-        made = channel_values(tables[part.file], part, channel, mapping, known)
-        channels[channel] = made.values
-        samples = len(made.values) if samples is None else samples
-        done += made.steps
-    paired = {channel for channel in channels if mapping.channels[channel].file not in own}
-    lengths = {channel: len(channels[channel]) for channel in channels if channel in paired}
-    if stamps is not None:
-        lengths["time"] = len(stamps)
+        channels[channel], done = channel_values(tables[part.file], part, channel, mapping, known)
+        samples = len(channels[channel]) if samples is None else samples
+        history += done
+    lengths = {c: len(x) for c, x in channels.items() if mapping.channels[c].file not in own}
+    if time is not None:
+        lengths["time"] = len(time)
     kept, cut = _common_length(lengths, name, mapping)
-    time, counted = _time(stamps, mapping, kept, first, zero)
-    channels |= {channel: cut_rows(channels[channel], slice(kept)) for channel in paired}
-    history = (*steps, *done, *cut, *counted)
+    history += cut
+    channels |= {c: cut_rows(channels[c], slice(kept)) for c in lengths if c != "time"}
+    if stamps is None or time is None:
+        assert mapping.rate_hz is not None
+        time = np.arange(kept) / mapping.rate_hz
+    elif zero:
+        options = {"first_stamp": zero, "unit": stamps.unit}
+        history.append(Step("time from first sample", options, "Stamps count from the first sample."))
+    time = time[:kept]
     timings = _timings(mapping, channels, time, own)
-    if not timings:
-        return Log(name, time, channels, mapping.side, history, sources)
-    onto = tables[mapping.time.file if stamps is not None and mapping.time else _first_file(mapping)].path
-    moved = retimed(time, channels, timings, onto.name)
-    return Log(name, moved.time, moved.channels, mapping.side, (*history, *moved.steps), sources)
-
-
-def _first_file(mapping: LogMapping) -> str | None:
-    return next(part.file for part in mapping.channels.values())
-
-
-def _other_clocks(
-    tables: Mapping[str | None, Table],
-    mapping: LogMapping,
-    stamps: RawArray | None,
-    zero: float | int | None,
-    clocks: Clocks,
-) -> dict[str | None, FloatArray]:
-    """Stamps of the files that have other ones than the log's, in seconds from its zero."""
-    if stamps is None or zero is None:
-        return {}
-    unit = "ns" if stamps.dtype.kind == "M" else _unit_of(mapping)
-    time = seconds_since(stamps, unit, zero)
-    found = {}
-    for file, clock in clocks.items():
-        raw = tables[file].array(clock.column or 1).reshape(-1)
-        other = "ns" if raw.dtype.kind == "M" else clock.unit or "s"
-        seconds = seconds_since(raw, other, in_other_unit(zero, unit, other))
-        if not same_stamps(seconds, time):
-            found[file] = seconds
-    return found
+    if timings:
+        first = next(part.file for part in mapping.channels.values())
+        onto = tables[mapping.time.file if stamps is not None and mapping.time else first].path.name
+        moved = retimed(time, channels, timings, onto)
+        time, channels, history = moved.time, dict(moved.channels), [*history, *moved.steps]
+    return Log(name, time, channels, mapping.side, tuple(history), sources)
 
 
 def _timings(
@@ -110,7 +87,6 @@ def _timings(
     """Channels that are to be moved in time."""
     timings = {}
     for channel, part in mapping.channels.items():
-        file = part.file if part.file in own else None
         if part.file not in own and not part.moved:
             continue
         axes = channels[channel].shape[1]
@@ -119,33 +95,15 @@ def _timings(
                 f"delay_s of {channel} has {len(part.delay_s)} values for {axes} axes; give one, or one per "
                 "axis."
             )
+        file = part.file if part.file in own else None
         timings[channel] = Timing(own.get(part.file, time), part.delay_s, part.thin, file)
     return timings
 
 
-def raw_stamps(tables: Mapping[str | None, Table], mapping: LogMapping) -> RawArray | None:
-    """Stamps as the file has them, or None when only the rate is known."""
-    if mapping.time is None or mapping.time.column is None or mapping.time.ignored:
-        if mapping.rate_hz is None:
-            names = ", ".join(sorted({table.path.name for table in tables.values()}))
-            raise FileError(
-                f"{names}: no column of stamps was found; give rate_hz, or column in [time], in a mapping."
-            )
-        return None
-    stamps = tables[mapping.time.file].array(mapping.time.column)
-    if stamps.ndim == 2 and 1 in stamps.shape:
-        stamps = stamps.reshape(-1)
-    if stamps.ndim != 1 or len(stamps) == 0:
-        raise FileError(f"The stamps have shape {stamps.shape}; one per sample is expected.")
-    return stamps
-
-
-def _common_length(
-    lengths: Mapping[str, int], name: str, mapping: LogMapping
-) -> tuple[int, tuple[Step, ...]]:
+def _common_length(lengths: Mapping[str, int], name: str, mapping: LogMapping) -> tuple[int, list[Step]]:
     shortest, longest = min(lengths.values()), max(lengths.values())
     if shortest == longest:
-        return shortest, ()
+        return shortest, []
     files = {channel: part.file for channel, part in mapping.channels.items()}
     files["time"] = None if mapping.time is None else mapping.time.file
     said = ", ".join(f"{c} {n}{f' in {files[c]}' if files[c] else ''}" for c, n in lengths.items())
@@ -156,23 +114,113 @@ def _common_length(
             "cut them to the same moments at one rate."
         )
     note = f"Channels differ in length ({said}); all were cut to {shortest} samples."
-    return shortest, (Step("cut to common length", dict(lengths), note),)
+    return shortest, [Step("cut to common length", dict(lengths), note)]
 
 
-def _time(
-    stamps: RawArray | None, mapping: LogMapping, samples: int, first: int, zero: float | int | None
-) -> tuple[FloatArray, tuple[Step, ...]]:
-    """Seconds of every sample, and whether they were made to begin at zero."""
-    if stamps is None or zero is None:
-        assert mapping.rate_hz is not None
-        return (first + np.arange(samples)) / mapping.rate_hz, ()
-    unit = "ns" if stamps.dtype.kind == "M" else _unit_of(mapping)
-    time = seconds_since(stamps[:samples], unit, zero)
-    if not zero:
-        return time, ()
-    note = "Stamps count from the first sample."
-    return time, (Step("time from first sample", {"first_stamp": zero, "unit": unit}, note),)
+def channel_values(
+    table: Table, part: ChannelMap, channel: str, mapping: LogMapping, samples: int | None
+) -> tuple[Samples, list[Step]]:
+    """A channel in SI, (samples, axes), on disk when the samples are many; and what was done to it.
+
+    Args:
+        table: the file.
+        part: its columns and what their numbers mean.
+        channel: its name.
+        mapping: the whole mapping.
+        samples: number of samples when known.
+    """
+    places = table.places(part.columns, mapping.axes)
+    part = _with_units_of_file(part, channel, table, places)
+    first, turned = _rows(table, places[0], samples)
+    each = first.shape[1]
+    axes = each * len(places)
+    if axes > MAX_AXES or (mapping.axes is not None and axes != mapping.axes):
+        raise ShapeError(
+            f"{channel} of {table.path.name} has {axes} axes; "
+            f"{'at most 1000 are read' if mapping.axes is None else f'the mapping says {mapping.axes}'}."
+        )
+    factor, offset, noted = _meaning(part, channel, mapping.side, axes)
+    # Filled column by column: two copies of a long log need not fit in memory.
+    made = writer_of(len(first), axes, on_disk=len(first) > spool.LONG)
+    for k, place in enumerate(places):
+        rows, over = (first, turned) if k == 0 else _rows(table, place, len(first))
+        if rows.shape != first.shape:
+            raise ShapeError(
+                f"The columns of {channel} in {table.path.name} differ in shape: {table.names[places[0]]!r} "
+                f"is {first.shape}, {table.names[place]!r} {rows.shape}."
+            )
+        turned = turned or over
+        for axis in range(each * k, each * (k + 1)):
+            x = rows[:, axis - each * k]
+            if factor[axis] != 1 or offset[axis] != 0:
+                with np.errstate(over="ignore", invalid="ignore"):  # 1e308 is for the data check to say
+                    x = x * factor[axis] + offset[axis]
+            made.put(axis, x)
+    if turned:
+        note = f"{channel} was stored with time along its rows."
+        noted.insert(0, Step("turned over", {"channel": channel}, note))
+    return made.finish(), noted
 
 
-def _unit_of(mapping: LogMapping) -> str:
-    return (mapping.time.unit if mapping.time is not None else None) or "s"
+def _rows(table: Table, place: int, samples: int | None) -> tuple[FloatArray, bool]:
+    """A column as (samples, axes), and whether it had to be turned over."""
+    return rows_of(table.array(place + 1), samples, f"{table.names[place]!r} of {table.path.name}")
+
+
+def _with_units_of_file(part: ChannelMap, channel: str, table: Table, places: Sequence[int]) -> ChannelMap:
+    """The units that a row of the file says, where the mapping says none and all are known."""
+    units = [table.columns[place].unit for place in places]
+    known = tuple(unit for unit in units if unit is not None and plain_unit(unit) in UNITS[channel])
+    if part.unit or len(known) < len(units):
+        return part
+    return replace(part, unit=known if len(set(known)) > 1 else known[:1])
+
+
+def _meaning(
+    part: ChannelMap, channel: str, side: str, axes: int
+) -> tuple[FloatArray, FloatArray, list[Step]]:
+    """Factor and offset of each axis, and what must be known about them."""
+    factor = np.ones(axes)
+    for name, values in (
+        ("unit", tuple(unit_factor(channel, unit) for unit in part.unit) or (1.0,)),
+        ("scale", part.scale),
+        ("sign", part.sign),
+        ("gain", part.gain or (1.0,)),
+    ):
+        factor = factor * _per_axis(values, axes, f"{name} of {channel}")
+    offset = _per_axis(part.offset, axes, f"offset of {channel}")
+    steps = []
+    signals = sorted({unit for unit in part.unit if is_signal(unit)})
+    if signals and not part.gain:
+        motor = "the robot's drive gain makes it a torque"
+        note = f"{channel} holds the drive signal in {', '.join(signals)}; "
+        note += f"{motor if side == 'motor' else 'give its gain in a mapping'}."
+        steps.append(Step("drive signal", {"channel": channel, "unit": signals[0]}, note))
+    if np.any(factor != 1) or np.any(offset != 0):
+        options = {"channel": channel, "factor": factor.tolist(), "offset": offset.tolist()}
+        note = f"{channel} was brought to SI: {_conversion(part, channel)}."
+        steps.append(Step("units", options, note))
+    return factor, offset, steps
+
+
+def _conversion(part: ChannelMap, channel: str) -> str:
+    """What was done to the numbers of a channel, such as "from deg, times sign 1, -1"."""
+    changed = any(unit_factor(channel, unit) != 1 or is_signal(unit) for unit in part.unit)
+    said = [f"from {_listed(part.unit)}"] if changed else []
+    for name, values in (("scale", part.scale), ("sign", part.sign), ("gain", part.gain)):
+        if any(value != 1 for value in values):
+            said.append(f"times {name} {_listed([f'{value:.6g}' for value in values])}")
+    if any(part.offset):
+        said.append(f"plus {_listed([f'{value:.6g}' for value in part.offset])}")
+    return ", ".join(said)
+
+
+def _listed(values: Sequence[str]) -> str:
+    """Values that are alike once, others one by one."""
+    return values[0] if len(set(values)) == 1 else ", ".join(values)
+
+
+def _per_axis(values: tuple[float, ...], axes: int, what: str) -> FloatArray:
+    if len(values) not in (1, axes):
+        raise ShapeError(f"The {what} has {len(values)} values for {axes} axes; give one, or one per axis.")
+    return np.broadcast_to(np.array(values, dtype=float), (axes,)).copy()

@@ -13,7 +13,7 @@ from dynid.core.files import naming_file, read_toml
 from dynid.core.keys import key
 from dynid.core.tables import table_from
 from dynid.logs.log import CHANNELS, SIDES
-from dynid.logs.units import TIME_UNITS, is_signal, unit_factor
+from dynid.logs.words import TIME_UNITS, is_signal, unit_factor
 
 FORMATS = ("csv", "npz", "mat", "hdf5", "parquet", "arrow", "bag")
 DELIMITERS: Mapping[str, str] = MappingProxyType(

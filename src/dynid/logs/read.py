@@ -2,35 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from dynid.core.errors import FileError
 from dynid.core.lazy import later
 from dynid.logs.assemble import build_log
-from dynid.logs.complete import clock_steps, complete_mapping
-from dynid.logs.dialects import guess_mapping
+from dynid.logs.clocks import Tables, clock_steps, other_clocks, with_stamps
+from dynid.logs.grammar import FIT_CHANNELS, complete_mapping, guess_mapping, guess_parts
 from dynid.logs.log import Log, Step
 from dynid.logs.mapping import BagOptions, ChannelMap, LogMapping, TimeMap, load_mapping
-from dynid.logs.part_clocks import other_clocks, with_stamps
-from dynid.logs.part_roles import guess_parts
-from dynid.logs.places import bag_of, format_of, inside, logs_in, placed
 from dynid.logs.readers.csv_text import read_csv
-from dynid.logs.readers.table import Table, source_of
+from dynid.logs.readers.table import Table, parsing, source_of
 from dynid.logs.save import is_saved_log, restored
 
 Paths = str | Path | Sequence[str | Path]
 MappingLike = LogMapping | str | Path | None
-_READERS: dict[str, Callable[[Path], Table]] = {
-    kind: later(f"dynid.logs.readers.{module}", f"read_{kind}")
-    for kind, module in {
-        "npz": "npz", "mat": "mat", "hdf5": "hdf5", "parquet": "columnar", "arrow": "columnar"
-    }.items()
+ENDINGS = {
+    ".csv": "csv", ".txt": "csv", ".dat": "csv", ".tsv": "csv", ".asc": "csv",
+    ".npz": "npz", ".npy": "npz", ".mat": "mat", ".parquet": "parquet", ".pq": "parquet",
+    ".arrow": "arrow", ".feather": "arrow", ".h5": "hdf5", ".hdf5": "hdf5", ".hdf": "hdf5",
+    ".db3": "bag", ".mcap": "bag", ".bag": "bag",
 }  # fmt: skip
+"""Formats by the file's ending."""
+_MODULES = {"npz": "npz", "mat": "mat", "hdf5": "hdf5", "parquet": "columnar", "arrow": "columnar"}
+_READERS: dict[str, Callable[[Path], Table]] = {
+    kind: later(f"dynid.logs.readers.{module}", f"read_{kind}") for kind, module in _MODULES.items()
+}
 _read_bag: Callable[[Sequence[Path], BagOptions], Table] = later("dynid.logs.readers.bag", "read_bag")
-FIT_CHANNELS = ("position", "torque")
-"""Channels that a fit needs."""
+_OF_ROS2 = re.compile(r"(\d*)(\.db3|\.mcap)(\.zstd)?$", re.IGNORECASE)
+"""How the name of a file of a ROS 2 bag ends: perhaps its number, its format, perhaps compressed."""
 
 
 def read_log(
@@ -108,15 +111,16 @@ def open_table(path: Path, mapping: LogMapping | None) -> Table:
         mapping: its format, CSV and bag options, where given.
     """
     bag = bag_of(path)
-    options = BagOptions() if mapping is None else mapping.bag
-    if bag:
-        return _read_bag(bag, options)
-    kind = format_of(path, mapping)
+    options = mapping or LogMapping()
+    kind = "bag" if bag else options.format or ENDINGS.get(path.suffix.lower())
+    if kind is None:
+        raise FileError(
+            f"{path} ends in {path.suffix!r}; a log ends in {', '.join(sorted(ENDINGS))}, or say its "
+            "format in a mapping."
+        )
     if kind == "bag":
-        return _read_bag((path,), options)
-    if kind == "csv":
-        return read_csv(path, (mapping or LogMapping()).csv)
-    return _READERS[kind](path)
+        return _read_bag(bag or (path,), options.bag)
+    return read_csv(path, options.csv) if kind == "csv" else _READERS[kind](path)
 
 
 def meaning_of(
@@ -130,16 +134,35 @@ def meaning_of(
         needed: channels that must be recognised.
     """
     if table.kind == "bag":
-        return _bag_mapping(table, mapping)
-    if mapping is not None:
-        return complete_mapping(table, mapping, _scalars(table), needed)
-    guess = guess_mapping(table, _scalars(table), needed)
-    return guess.mapping, guess.steps
+        complete = _bag_mapping(table, mapping)
+        told = mapping is not None and (mapping.rate_hz or mapping.time)
+        return complete, clock_steps({None: table}, complete, mapping) if mapping and told else ()
+    if mapping is None:
+        guess = guess_mapping(table, needed)
+        return guess.mapping, guess.steps
+    complete, steps = complete_mapping(table, mapping, needed)
+    return complete, (*steps, *clock_steps({None: table}, complete, mapping))
 
 
-def _from_one(
-    path: Path, mapping: LogMapping | None, name: str | None, needed: Sequence[str] = FIT_CHANNELS
-) -> Log:
+def _bag_mapping(table: Table, mapping: LogMapping | None) -> LogMapping:
+    """Joint states need no mapping; one may still say units, signs and the side."""
+    if not {"position", "effort"} <= set(table.names):
+        raise FileError(
+            f"The joint states of {table.path.name} hold {', '.join(table.names[1:]) or 'nothing'}; "
+            "positions and efforts are needed."
+        )
+    usual = {"position": "position", "velocity": "velocity", "torque": "effort"}
+    channels: dict[str, ChannelMap] = {c: ChannelMap(name) for c, name in usual.items() if table.has(name)}
+    if mapping is None:
+        return LogMapping(channels, TimeMap("time"))
+    for channel, part in mapping.channels.items():
+        usual_columns = channels[channel].columns if channel in channels else None
+        channels[channel] = part if part.columns is not None else replace(part, columns=usual_columns)
+    time = mapping.time if mapping.time is not None and mapping.time.column else TimeMap("time")
+    return replace(mapping, channels=channels, time=None if mapping.rate_hz else time)
+
+
+def _from_one(path: Path, mapping: LogMapping | None, name: str | None, needed: Sequence[str]) -> Log:
     table = open_table(path, mapping)
     sources = tuple(source_of(file) for file in bag_of(path) or (path,))
     if mapping is None and is_saved_log(table):
@@ -151,7 +174,7 @@ def _from_one(
 def _from_parts(places: Sequence[Path], mapping: LogMapping, name: str | None) -> Log:
     """Channels from the files that a mapping names."""
     folder = places[0] if places[0].is_dir() else places[0].parent
-    files = {file: placed(file, folder, places) for file in mapping.files}
+    files = {file: _placed(file, folder, places) for file in mapping.files}
     tables: dict[str | None, Table] = {file: open_table(path, mapping) for file, path in files.items()}
     time = mapping.time
     stamps = time is not None and not time.ignored and time.column is not None and time.file is None
@@ -162,28 +185,15 @@ def _from_parts(places: Sequence[Path], mapping: LogMapping, name: str | None) -
                 "The mapping names files for some channels only; name one for each, or give one log file."
             )
         tables[None] = open_table(alone[0], mapping)
-    return _of_parts(tables, with_stamps(tables, mapping), mapping, name or folder.resolve().name)
-
-
-def _of_parts(
-    tables: Mapping[str | None, Table],
-    mapping: LogMapping,
-    given: LogMapping | None,
-    name: str,
-    steps: tuple[Step, ...] = (),
-) -> Log:
-    """One log of several files, aligned by their stamps where they have other ones."""
-    sources = tuple(source_of(table.path) for table in tables.values())
-    if given is not None:
-        steps = (*steps, *clock_steps(tables, mapping, given))
-    clocks = other_clocks(tables, mapping, given)
-    return build_log(tables, mapping, name, steps=steps, sources=sources, clocks=clocks)
+    complete = with_stamps(tables, mapping)
+    steps = clock_steps(tables, complete, mapping)
+    return _of_parts(tables, complete, mapping, name or folder.resolve().name, steps)
 
 
 def _guessed_parts(files: Sequence[Path], name: str | None) -> Log | None:
     """Files that are one experiment by their names, as pos.csv and torque.csv; None when they are not."""
     folder = files[0].parent
-    if any(inside(file, folder) is None or file.is_dir() for file in files):
+    if any(not _is_inside(file, folder) or file.is_dir() for file in files):
         return None
     tables = [open_table(file, None) for file in files]
     mapping = guess_parts(tables)
@@ -191,34 +201,60 @@ def _guessed_parts(files: Sequence[Path], name: str | None) -> Log | None:
         return None
     said = "; ".join(f"{channel} from {part.file}" for channel, part in mapping.channels.items())
     said += "" if mapping.time is None else f"; stamps from {mapping.time.file}"
-    step = Step(
-        "guessed mapping", {c: p.file for c, p in mapping.channels.items()}, f"Without a mapping: {said}."
-    )
+    options = {channel: part.file for channel, part in mapping.channels.items()}
+    step = Step("guessed mapping", options, f"Without a mapping: {said}.")
     by_name: dict[str | None, Table] = {table.path.name: table for table in tables}
     return _of_parts(by_name, mapping, None, name or folder.resolve().name, (step,))
 
 
-def _bag_mapping(table: Table, mapping: LogMapping | None) -> tuple[LogMapping, tuple[Step, ...]]:
-    """Joint states need no mapping; one may still say units, signs and the side."""
-    if not {"position", "effort"} <= set(table.names):
+def _of_parts(
+    tables: Tables, mapping: LogMapping, given: LogMapping | None, name: str, steps: tuple[Step, ...]
+) -> Log:
+    """One log of several files, aligned by their stamps where they have other ones."""
+    sources = tuple(source_of(table.path) for table in tables.values())
+    clocks = other_clocks(tables, mapping, given)
+    return build_log(tables, mapping, name, steps=steps, sources=sources, clocks=clocks)
+
+
+def bag_of(path: Path) -> tuple[Path, ...]:
+    """Files of a ROS 2 bag's folder in the order of recording; none when the path is no such folder."""
+    with parsing(path, "a folder of logs"):
+        if not path.is_dir():
+            return ()
+        ends = {file: match for file in path.iterdir() if (match := _OF_ROS2.search(file.name))}
+        if not ends or (len(ends) > 1 and not (path / "metadata.yaml").is_file()):
+            return ()
+        if len({match[2].lower() for match in ends.values()}) > 1:
+            raise FileError(f"{path} holds sqlite and MCAP files; give one of them.")
+        # bag_10 comes after bag_9
+        return tuple(sorted(ends, key=lambda file: (int(ends[file][1] or -1), file.name)))
+
+
+def logs_in(folder: Path) -> tuple[Path, ...]:
+    """Files in a folder that end like logs, sorted."""
+    with parsing(folder, "a folder of logs"):
+        found = sorted(file for file in folder.iterdir() if file.is_file() and file.suffix.lower() in ENDINGS)
+    if not found:
+        raise FileError(f"The folder {folder} holds no logs ({', '.join(sorted(ENDINGS))}).")
+    return tuple(found)
+
+
+def _placed(file: str, folder: Path, given: Sequence[Path]) -> Path:
+    """The file that a mapping names: one of those given, else inside the log's folder."""
+    for path in given:
+        if path.is_file() and path.name == file:
+            return path
+    if not _is_inside(folder / file, folder):
         raise FileError(
-            f"The joint states of {table.path.name} hold {', '.join(table.names[1:]) or 'nothing'}; "
-            "positions and efforts are needed."
+            f"The mapping names the file {file!r}, which is outside the log's folder {folder}; only files in "
+            "it are read."
         )
-    usual = {"position": "position", "velocity": "velocity", "torque": "effort"}
-    channels: dict[str, ChannelMap] = {c: ChannelMap(name) for c, name in usual.items() if table.has(name)}
-    if mapping is None:
-        return LogMapping(channels, TimeMap("time")), ()
-    for channel, part in mapping.channels.items():
-        usual_columns = channels[channel].columns if channel in channels else None
-        channels[channel] = part if part.columns is not None else replace(part, columns=usual_columns)
-    time = mapping.time if mapping.time is not None and mapping.time.column else TimeMap("time")
-    complete = replace(mapping, channels=channels, time=None if mapping.rate_hz else time)
-    return complete, clock_steps({None: table}, complete, mapping) if mapping.rate_hz or mapping.time else ()
+    return folder / file
 
 
-def _scalars(table: Table) -> Mapping[str, float]:
-    """Variables of one number, which may say the rate."""
-    single = [i for i, column in enumerate(table.columns) if not table.is_signal(i)]
-    arrays = {table.names[i]: table.fetch(i) for i in single[:100]}
-    return {n: float(a.reshape(-1)[0]) for n, a in arrays.items() if a.size == 1 and a.dtype.kind in "iuf"}
+def _is_inside(path: Path, folder: Path) -> bool:
+    """Whether a path, with its links followed, stays in a folder."""
+    try:
+        return path.resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError, ValueError):
+        return False

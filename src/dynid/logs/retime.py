@@ -10,19 +10,21 @@ from numpy.typing import NDArray
 
 from dynid.core.errors import FileError
 from dynid.logs import spool
-from dynid.logs.held_samples import fresh_rows
 from dynid.logs.log import Step
 from dynid.logs.resample import interpolate
 from dynid.logs.spool import Samples, by_columns, writer_of
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
+IndexArray = NDArray[np.intp]
 _SAME = 1e-3
 """Share of a step by which stamps may differ and still be the same."""
 _LONGEST_GAP = 20
 """Steps without a sample that interpolation may bridge."""
 _FEWEST = 4
 """Samples that a cubic needs."""
+_TOO_OFTEN = 0.75
+"""Share of the samples for which a value is said to be held, between which it may change."""
 _MOST_BAD = 0.2
 """Share of stamps that may be lost, repeated or backward, for the rest to be relied on."""
 
@@ -122,11 +124,44 @@ def _read_at(time: FloatArray, values: Samples, timing: Timing, channel: str) ->
     good = _increasing(timing.own)
     for axis, delay in enumerate(delays):
         x = values[:, axis]
-        rows = good if timing.thin == 1 else fresh_rows(x, timing.thin, good, channel, axis)
+        rows = good if timing.thin == 1 else _fresh_rows(x, timing.thin, good, channel, axis)
         at, here = _column_at(time, timing.own[rows] - delay, x[rows])
         read.put(axis, at)
         inside &= here
     return read.finish(), inside
+
+
+def _fresh_rows(values: FloatArray, every: int, rows: IndexArray, channel: str, axis: int) -> IndexArray:
+    """Rows at which an axis has a new value; where the value stays for longer, one row of every so many.
+
+    Args:
+        values: of one axis, (samples,).
+        every: samples for which a value is held.
+        rows: rows whose stamps count.
+        channel: its name, for the error sentence.
+        axis: its number from 0.
+
+    Raises:
+        FileError: when the values change more often than that.
+    """
+    x = values[rows]
+    changes = np.flatnonzero(x[1:] != x[:-1]) + 1  # NaN is a change, and is left out by who reads between
+    if len(changes) < 2:
+        return rows[::every]
+    usual = float(np.median(np.diff(changes)))
+    if usual < _TOO_OFTEN * every:
+        raise FileError(
+            f"thin of [{channel}] is {every}, but axis {axis + 1} changes every {usual:g} "
+            f"sample{'s' * (usual != 1)}; give the number of samples for which a value is held."
+        )
+    near = np.concatenate([[False], np.diff(changes) < 0.5 * every])
+    changes = changes[~near]
+    gaps = np.diff(changes)
+    counts = np.maximum(np.round(gaps / every).astype(int), 1)
+    starts, number = np.repeat(changes[:-1], counts), np.arange(int(counts.sum()))
+    within = number - np.repeat(np.cumsum(counts) - counts, counts)
+    chosen = np.concatenate([starts + every * within, changes[-1:]])
+    return np.asarray(rows[chosen])
 
 
 def _column_at(time: FloatArray, own: FloatArray, values: FloatArray) -> tuple[FloatArray, BoolArray]:
@@ -162,7 +197,7 @@ def _spline(nodes: FloatArray, x: FloatArray, at: FloatArray) -> FloatArray:
         return np.asarray(interpolate(nodes, x[:, None], inner)[:, 0])
 
 
-def _increasing(own: FloatArray) -> NDArray[np.intp]:
+def _increasing(own: FloatArray) -> IndexArray:
     """Rows whose stamps are finite and later than all before."""
     known = np.where(np.isfinite(own), own, -np.inf)
     latest = np.maximum.accumulate(np.concatenate([[-np.inf], known[:-1]]))

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from dynid.core.errors import FileError
-from dynid.logs.column_words import Word, taken_apart
 from dynid.logs.read import read_log
+from dynid.logs.words import Word, taken_apart
 
 NAMES = {
     "q1": Word("q", 1, None),

@@ -14,7 +14,7 @@ from dynid.logs.log import Step
 from dynid.logs.mapping import CsvOptions
 from dynid.logs.readers.dates import Dates, find_dates, is_date
 from dynid.logs.readers.table import parsing, require_file
-from dynid.logs.units import bare_unit, known_unit
+from dynid.logs.words import bare_unit, known_unit
 
 _LOOKED_AT = 256_000
 """Bytes that the layout is found from."""

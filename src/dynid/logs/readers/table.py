@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +18,11 @@ from numpy.typing import NDArray
 
 from dynid.core.errors import DynidError, FileError, unknown_name
 from dynid.logs.log import Source, Step
+from dynid.logs.mapping import Columns
 
 RawArray = NDArray[Any]
+MAX_AXES = 1000
+"""Axes of the largest robot."""
 MAX_BYTES = 50_000_000_000
 """Size of the largest file that is opened."""
 MAX_VALUES = 1_000_000_000
@@ -88,6 +93,40 @@ class Table:
                 f"{self.path.name} has {len(places)} columns named {wanted!r}; give the column's number."
             )
         return places[0]
+
+    def places(self, columns: Columns | None, axes: int | None = None) -> list[int]:
+        """Places of all columns that names, numbers, ranges and patterns stand for.
+
+        Args:
+            columns: as in a mapping: a name, a number from 1, "2-7", "pos{axis}", or several of them.
+            axes: number of axes, where it is known.
+        """
+        if columns is None:
+            raise FileError(
+                f"The mapping gives a channel without columns, and none was recognised in {self.path.name}."
+            )
+        found: list[int] = []
+        for entry in columns if isinstance(columns, tuple) else (columns,):
+            span = re.fullmatch(r"\s*(\d+)\s*[-:–]\s*(\d+)\s*", entry) if isinstance(entry, str) else None
+            if isinstance(entry, str) and "{axis}" in entry:
+                found += self._pattern(entry, axes)
+            elif span and not self.has(str(entry)):
+                low, high = int(span[1][:9]), int(span[2][:9])
+                if not 1 <= low <= high <= len(self.columns):
+                    raise FileError(
+                        f"columns {entry!r} does not fit {self.path.name}, of {len(self.columns)} columns."
+                    )
+                found += range(low - 1, high)
+            else:
+                found.append(self.index(entry))
+        return found
+
+    def _pattern(self, pattern: str, axes: int | None) -> list[int]:
+        first = 0 if self.has(pattern.replace("{axis}", "0")) else 1
+        names = [pattern.replace("{axis}", str(axis)) for axis in range(first, first + (axes or MAX_AXES))]
+        if axes is None:  # as many as there are, and at least the first, which says what is missing
+            names = [*takewhile(self.has, names)] or names[:1]
+        return [self.index(name) for name in names]
 
     def array(self, wanted: str | int) -> RawArray:
         """The array of a column, as numbers or stamps."""
