@@ -18,7 +18,7 @@ def with_bodies(robot: Robot, friction: float = 0.0) -> Robot:
     values: dict[str, float] = {}
     for joint in robot.joints:
         body = LinkInertia.from_com(2.0, [0.02, -0.03, 0.08], np.diag([0.02, 0.018, 0.01]))
-        values |= body.named(joint.label)
+        values |= body.by_name(joint.label)
     for entry in robot.table:
         if entry.family == "friction":
             values[entry.name] = friction

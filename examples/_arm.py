@@ -43,7 +43,7 @@ def true_parameters(robot: dynid.Robot) -> dict[str, float]:
         x2, y2, z2 = np.square(edges)
         tensor = mass / 12 * np.diag([y2 + z2, x2 + z2, x2 + y2])
         # from_com refuses what no rigid body can be, so the truth is consistent by construction.
-        values |= dynid.model.LinkInertia.from_com(mass, centre, tensor).named(joint.label)
+        values |= dynid.model.LinkInertia.from_com(mass, centre, tensor).by_name(joint.label)
     return values
 
 

@@ -158,7 +158,7 @@ def test_commands_work_as_written(name: str) -> None:
 def test_robot_files_of_the_documents_load() -> None:
     texts = [block.text for block in blocks(DOCS / "robot-files.md") if block.language == "toml"]
     (gears,) = [text for text in texts if text.startswith("# drives.toml")]
-    assert table_from(tomllib.loads(gears), DrivesFile).drives.drives().coupled() == (1,)
+    assert table_from(tomllib.loads(gears), DrivesFile).drives.drives().coupled_motors() == (1,)
     texts.remove(gears)
     robots = [robot_from_table(tomllib.loads(text)) for text in texts]
     assert len(robots) == 4

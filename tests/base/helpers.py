@@ -50,7 +50,7 @@ def trees(draw: st.DrawFn) -> Robot:
     )
     terms = draw(st.sampled_from(TERMS))
     drives = draw(st.one_of(st.none(), coupled_drives(sum(joint.movable for joint in joints))))
-    if drives is not None and drives.coupled():
+    if drives is not None and drives.coupled_motors():
         terms += ("Fcm", *(["Iam"] if "Ia" in terms else []), *(["Fvm"] if "Fv" in terms else []))
     return Robot("tree", joints, gravity=draw(st.sampled_from(GRAVITIES)), terms=terms, drives=drives)
 

@@ -32,7 +32,7 @@ def test_power_is_the_same_on_both_sides(rng: np.random.Generator) -> None:
 def test_tx40_wrist_is_the_documented_one() -> None:
     drives = load_robot("tx40").drives
     assert drives is not None
-    assert drives.coupled() == (5,)
+    assert drives.coupled_motors() == (5,)
     expected = np.diag([32.0, 32, 45, -48, 45, 32])
     expected[5, 4] = 32
     assert np.array_equal(drives.matrix, expected)

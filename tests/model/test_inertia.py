@@ -37,14 +37,16 @@ def test_forms_come_back(seed: int) -> None:
 def test_moving_there_and_back_changes_nothing(seed: int) -> None:
     rng = np.random.default_rng(seed)
     body, (R, p) = random_link(rng), random_frame(rng)
-    assert_same(body.moved(R, p).moved(R.T, -R.T @ p), body, 1e-12)
+    assert_same(body.expressed_in(R, p).expressed_in(R.T, -R.T @ p), body, 1e-12)
 
 
 @given(seed=SEEDS)
 def test_moves_follow_one_another(seed: int) -> None:
     rng = np.random.default_rng(seed)
     body, (R1, p1), (R2, p2) = random_link(rng), random_frame(rng), random_frame(rng)
-    assert_same(body.moved(R1, p1).moved(R2, p2), body.moved(R2 @ R1, p2 + R2 @ p1), 1e-12)
+    assert_same(
+        body.expressed_in(R1, p1).expressed_in(R2, p2), body.expressed_in(R2 @ R1, p2 + R2 @ p1), 1e-12
+    )
 
 
 @given(seed=SEEDS)
@@ -53,7 +55,7 @@ def test_moving_keeps_mass_and_the_principal_moments(seed: int) -> None:
     body = random_link(rng)
     R, p = random_frame(rng)
     m1, c1, I1 = body.com_form()
-    m2, c2, I2 = body.moved(R, p).com_form()
+    m2, c2, I2 = body.expressed_in(R, p).com_form()
     assert m2 == m1
     assert np.allclose(c2, R @ c1 + p, atol=1e-12)
     assert np.allclose(np.linalg.eigvalsh(I1), np.linalg.eigvalsh(I2), atol=1e-11)
@@ -68,7 +70,7 @@ def test_forms_are_pinocchios(seed: int) -> None:
     assert np.allclose(theirs.toDynamicParameters(), pinocchio_values(body), atol=1e-12)
     R, p = random_frame(rng)
     assert np.allclose(
-        pin.SE3(R, p).act(theirs).toDynamicParameters(), pinocchio_values(body.moved(R, p)), atol=1e-11
+        pin.SE3(R, p).act(theirs).toDynamicParameters(), pinocchio_values(body.expressed_in(R, p)), atol=1e-11
     )
     other = random_link(rng)
     both = theirs + pin.Inertia(*other.com_form())
@@ -77,7 +79,7 @@ def test_forms_are_pinocchios(seed: int) -> None:
 
 def test_point_mass_by_hand() -> None:
     point = LinkInertia.from_com(2.0, [0.0, 0.3, 0.0], np.zeros((3, 3)))
-    assert point.named("7") == pytest.approx(
+    assert point.by_name("7") == pytest.approx(
         dict(zip([s + "7" for s in INERTIAL], [0.18, 0, 0, 0, 0, 0.18, 0, 0.6, 0, 2.0], strict=True))
     )
     assert np.allclose(skew([1, 2, 3]) @ [4, 5, 6], np.cross([1, 2, 3], [4, 5, 6]))

@@ -9,7 +9,7 @@ import pytest
 
 from dynid.core.errors import FileError, ModelError, UnknownNameError
 from dynid.model.loaders import xml_safe
-from dynid.model.loaders.xml_safe import keyword, numbers, parse_xml, required
+from dynid.model.loaders.xml_safe import keyword, numbers, parse_xml, required_text
 
 BOMB = """<?xml version="1.0"?>
 <!DOCTYPE lolz [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>
@@ -111,7 +111,7 @@ def test_keywords_suggest_and_required_attributes_are_named() -> None:
     ):
         keyword({"angle": "radians"}, "angle", "<compiler>", ("degree", "radian"))
     with pytest.raises(ModelError, match="A <link> has no name"):
-        required({"name": "  "}, "name", "A <link>")
+        required_text({"name": "  "}, "name", "A <link>")
 
 
 def test_file_name_is_in_the_sentence(tmp_path: Path) -> None:

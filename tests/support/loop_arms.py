@@ -50,7 +50,7 @@ def tx40(duration: float, bandwidth_hz: float = 10.0, friction: float = 1.0) -> 
     for joint, (mass, centre, edges) in zip(bare.joints, BOXES, strict=True):
         x2, y2, z2 = np.square(edges)
         tensor = mass / 12 * np.diag([y2 + z2, x2 + z2, x2 + y2])
-        values |= LinkInertia.from_com(mass, centre, tensor).named(joint.label)
+        values |= LinkInertia.from_com(mass, centre, tensor).by_name(joint.label)
     values = {name: friction * v if name[:2] in ("Fv", "Fc") else v for name, v in values.items()}
     robot = bare.with_parameters(values)
     reference = sines(robot, duration, share=0.8, seed=1)

@@ -34,7 +34,7 @@ def with_random_inertias(robot: Robot, rng: np.random.Generator) -> Robot:
     bare = robot.with_terms("Ia")
     values: dict[str, float] = {}
     for joint in bare.joints:
-        values |= random_link(rng).named(joint.label)
+        values |= random_link(rng).by_name(joint.label)
     for entry in bare.table:
         if entry.symbol == "Ia":
             values[entry.name] = float(rng.uniform(0.05, 0.5))

@@ -87,7 +87,7 @@ def motor_crossings(robot: Robot) -> FloatArray:
     if robot.drives is None:
         return np.zeros((0, n, n))
     result = []
-    for motor in robot.drives.coupled():
+    for motor in robot.drives.coupled_motors():
         rho = np.zeros(n)
         rho[list(robot.coordinates)] = robot.drives.shares[motor]
         cross = np.outer(rho, rho)

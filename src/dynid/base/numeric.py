@@ -158,7 +158,7 @@ def remainders(unit: FloatArray) -> FloatArray:
 def _coefficients(
     unit: FloatArray, norms: FloatArray, kept: Sequence[int], dropped: Sequence[int]
 ) -> FloatArray:
-    """K of the dropped columns, cleaned between unit columns where "small" has a meaning."""
+    """K of the dropped columns, without_rounding between unit columns where "small" has a meaning."""
     Q, R = np.linalg.qr(unit[:, kept])
     K = np.linalg.solve(R, Q.T @ unit[:, dropped])
     K[np.abs(K) < SMALL] = 0.0

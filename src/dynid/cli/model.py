@@ -182,7 +182,7 @@ def _print(robot: Robot, document: dict[str, Any]) -> None:
 def _gears(drives: Drives) -> str:
     """Gear ratios of the motors, and which of them turn with several joints."""
     ratios = ", ".join(f"{row[m]:g}" for m, row in enumerate(drives.ratio))
-    coupled = drives.coupled()
+    coupled = drives.coupled_motors()
     motors = f"motor{'s' if len(coupled) > 1 else ''} {', '.join(str(m + 1) for m in coupled)}"
     return f"ratio {ratios}" + (f"; {motors} also with other joints" if coupled else "")
 

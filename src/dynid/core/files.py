@@ -144,7 +144,7 @@ def _lines(row: Mapping[str, Any]) -> list[str]:
 
 def toml_key(name: str) -> str:
     """A key, in quotes where its characters need them."""
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _quoted(name)
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _quoted_text(name)
 
 
 def toml_value(value: Any) -> str:
@@ -157,10 +157,10 @@ def toml_value(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return _quoted(value)
+        return _quoted_text(value)
     return repr(value) if isinstance(value, int) else repr(float(value))
 
 
-def _quoted(text: str) -> str:
+def _quoted_text(text: str) -> str:
     # JSON leaves the delete character as it is, which TOML does not allow in a text.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

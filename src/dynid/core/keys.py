@@ -123,7 +123,7 @@ class Entry:
         return (self.name,) if self.key.other is None else (self.name, self.key.other.name)
 
     @property
-    def needed(self) -> bool:
+    def is_needed(self) -> bool:
         """Whether the key must be there."""
         return self.field.default is MISSING and self.field.default_factory is MISSING
 
@@ -275,7 +275,7 @@ def _choice_words(entry: Entry, mark: str = "") -> str:
 def _default_words(entry: Entry) -> str:
     if entry.key.absent:
         return entry.key.absent
-    if entry.needed:
+    if entry.is_needed:
         return "needed"
     value = entry.default
     if is_dataclass(value):

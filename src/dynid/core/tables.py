@@ -56,15 +56,15 @@ def table_from(content: object, cls: type[Made], where: str = "", axes: int | No
             inner = replace(entry.key, choices=(), spread=False)
             kind = typing.get_args(entry.type)[1]
             values[entry.field.name] = {
-                name: _bound(content[name], kind, _Spot(where, name, inner, axes)) for name in rest
+                name: _value_of(content[name], kind, _Spot(where, name, inner, axes)) for name in rest
             }
             continue
         given = [name for name in entry.names if name in content]
         if len(given) > 1:
             raise _at(where, DynidError(f"{' and '.join(given)} are both given; keep one."))
         if given:
-            values[entry.field.name] = _given(content[given[0]], entry, given[0], where, axes)
-        elif entry.needed:
+            values[entry.field.name] = _value_under(content[given[0]], entry, given[0], where, axes)
+        elif entry.is_needed:
             said = " or ".join(entry.names)
             raise _at(where, DynidError(f"{said} is missing; give {allowed_words(entry.type, entry.key)}."))
     try:
@@ -87,7 +87,7 @@ def table_by_kind(
     spot = _Spot("", "kind", Key(what, choices=tuple(kinds)), None)
     if "kind" not in content:
         raise DynidError(f"kind is missing; give {allowed_words(str, spot.key)}.")
-    kind = _bound(content["kind"], str, spot)
+    kind = _value_of(content["kind"], str, spot)
     return table_from(content, kinds[kind], f"{kind} {what}", axes)
 
 
@@ -102,7 +102,7 @@ def check_fields(made: Any, where: str = "", error: type[DynidError] = DynidErro
     for entry in entries_of(type(made)):
         name = entry.field.name
         try:
-            value = _bound(getattr(made, name), entry.type, _Spot(where, name, entry.key, None))
+            value = _value_of(getattr(made, name), entry.type, _Spot(where, name, entry.key, None))
         except DynidError as refusal:
             raise (error if type(refusal) is DynidError else type(refusal))(str(refusal)) from None
         object.__setattr__(made, name, value)
@@ -139,28 +139,28 @@ def _at(where: str, error: DynidError) -> DynidError:
     return type(error)(f"{where}: {error}") if where else error
 
 
-def _given(value: object, entry: Entry, name: str, where: str, axes: int | None) -> Any:
+def _value_under(value: object, entry: Entry, name: str, where: str, axes: int | None) -> Any:
     other = entry.key.other
     if other is None or name != other.name:
-        return _bound(value, entry.type, _Spot(where, name, entry.key, axes))
+        return _value_of(value, entry.type, _Spot(where, name, entry.key, axes))
     key = replace(entry.key, unit=other.unit)
-    return _converted(_bound(value, entry.type, _Spot(where, name, key, axes)), other.convert)
+    return _in_field_unit(_value_of(value, entry.type, _Spot(where, name, key, axes)), other.convert)
 
 
-def _converted(value: Any, convert: Callable[[float], float]) -> Any:
-    return tuple(_converted(v, convert) for v in value) if isinstance(value, tuple) else convert(value)
+def _in_field_unit(value: Any, convert: Callable[[float], float]) -> Any:
+    return tuple(_in_field_unit(v, convert) for v in value) if isinstance(value, tuple) else convert(value)
 
 
-def _bound(value: Any, hint: Any, spot: _Spot) -> Any:
+def _value_of(value: Any, hint: Any, spot: _Spot) -> Any:
     """The value as the declared type has it; of several types the first that takes it."""
     for kind in alternatives(hint):
-        made = _taken(value, kind, spot)
+        made = _value_as(value, kind, spot)
         if made is not _NOT_TAKEN and (spot.key.rule is None or spot.key.rule(made)):
             return made
     raise spot.refusal(value, allowed_words(hint, spot.key))
 
 
-def _taken(value: Any, kind: Any, spot: _Spot) -> Any:
+def _value_as(value: Any, kind: Any, spot: _Spot) -> Any:
     """The value as one type has it; ``_NOT_TAKEN`` when it has another shape.
 
     Raises:
@@ -170,7 +170,11 @@ def _taken(value: Any, kind: Any, spot: _Spot) -> Any:
     if origin is tuple:
         return _row(value, typing.get_args(kind), spot)
     if origin is Mapping:
-        return _mapping(value, typing.get_args(kind)[1], spot) if isinstance(value, Mapping) else _NOT_TAKEN
+        return (
+            _values_by_name(value, typing.get_args(kind)[1], spot)
+            if isinstance(value, Mapping)
+            else _NOT_TAKEN
+        )
     if is_dataclass(kind):
         if isinstance(value, typing.cast(type, kind)):
             return value
@@ -186,9 +190,9 @@ def _taken(value: Any, kind: Any, spot: _Spot) -> Any:
     return _number(value, kind, spot) if kind in _ACCEPTED else value
 
 
-def _mapping(value: Mapping[Any, Any], kind: Any, spot: _Spot) -> dict[str, Any]:
+def _values_by_name(value: Mapping[Any, Any], kind: Any, spot: _Spot) -> dict[str, Any]:
     inner = replace(spot, where=_inner(spot))
-    return {str(name): _bound(part, kind, inner.inside(str(name))) for name, part in value.items()}
+    return {str(name): _value_of(part, kind, inner.inside(str(name))) for name, part in value.items()}
 
 
 def _number(value: Any, kind: type, spot: _Spot) -> Any:
@@ -216,7 +220,7 @@ def _choice(value: Any, choices: Collection[Any], spot: _Spot) -> Any:
 def _row(value: Any, items: tuple[Any, ...], spot: _Spot) -> Any:
     """A list as a tuple: of fixed length, of any length, or with one entry per axis."""
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        one = _taken(value, items[0], spot.inside(spot.name)) if spot.key.per_axis else _NOT_TAKEN
+        one = _value_as(value, items[0], spot.inside(spot.name)) if spot.key.per_axis else _NOT_TAKEN
         return one if one is _NOT_TAKEN else (one,) * (spot.axes or 1)
     values, fixed = list(value), items[-1] is not Ellipsis
     if fixed and len(values) != len(items):
@@ -235,7 +239,7 @@ def _row(value: Any, items: tuple[Any, ...], spot: _Spot) -> Any:
             continue
         if rows and not isinstance(part, list | tuple):
             part = (part,)
-        made.append(_bound(part, kind, spot.inside(f"entry {i + 1} of {spot.name}")))
+        made.append(_value_of(part, kind, spot.inside(f"entry {i + 1} of {spot.name}")))
     return tuple(made)
 
 
@@ -271,7 +275,7 @@ def to_table(made: Any, *, full: bool = False) -> dict[str, Any]:
         value = getattr(made, entry.field.name)
         absent = value is None or (isinstance(value, float) and math.isinf(value)) if full else True
         # By their text, because 0.0 and -0.0 are equal and not the same.
-        if absent and not entry.needed and repr(value) == repr(entry.default):
+        if absent and not entry.is_needed and repr(value) == repr(entry.default):
             continue
         if entry.key.spread:
             table |= {name: _plain(part, full) for name, part in value.items()}

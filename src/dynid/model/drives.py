@@ -69,33 +69,33 @@ class Drives:
         R = self.matrix
         return R / np.diag(R)[:, None]
 
-    def coupled(self) -> tuple[int, ...]:
+    def coupled_motors(self) -> tuple[int, ...]:
         """Motors that turn with more than one joint."""
         return tuple(m for m, row in enumerate(self.ratio) if sum(value != 0 for value in row) > 1)
 
     def joint_position(self, q_motor: ArrayLike) -> FloatArray:
         """Joint positions (samples, joints) from motor positions: q = R⁻¹ q_m + offset."""
-        q_m = self._checked(q_motor, "motor positions")
+        q_m = self._samples(q_motor, "motor positions")
         q: FloatArray = np.linalg.solve(self.matrix, q_m.T).T + np.array(self.offset)
         return q
 
     def motor_position(self, q: ArrayLike) -> FloatArray:
         """Motor positions (samples, motors) from joint positions: q_m = R (q − offset)."""
-        q_m: FloatArray = (self._checked(q, "joint positions") - np.array(self.offset)) @ self.matrix.T
+        q_m: FloatArray = (self._samples(q, "joint positions") - np.array(self.offset)) @ self.matrix.T
         return q_m
 
     def joint_torque(self, signal: ArrayLike) -> FloatArray:
         """Joint torques (samples, joints) from the logged drive signal: τ = Rᵀ diag(gain) u."""
-        tau: FloatArray = (self._checked(signal, "motor torques") * np.array(self.gain)) @ self.matrix
+        tau: FloatArray = (self._samples(signal, "motor torques") * np.array(self.gain)) @ self.matrix
         return tau
 
     def motor_torque(self, torque: ArrayLike) -> FloatArray:
         """Drive signal (samples, motors) that gives these joint torques: u = diag(1/gain) R⁻ᵀ τ."""
-        tau = self._checked(torque, "joint torques")
+        tau = self._samples(torque, "joint torques")
         signal: FloatArray = np.linalg.solve(self.matrix.T, tau.T).T / np.array(self.gain)
         return signal
 
-    def _checked(self, values: ArrayLike, what: str) -> FloatArray:
+    def _samples(self, values: ArrayLike, what: str) -> FloatArray:
         array = np.atleast_2d(np.asarray(values, dtype=float))
         if array.ndim != 2 or array.shape[1] != len(self.ratio):
             raise ShapeError(f"The {what} have shape {array.shape}; expected (samples, {len(self.ratio)}).")

@@ -61,7 +61,7 @@ class LinkInertia:
         J = self.tensor
         return np.array([J[0, 0], J[0, 1], J[0, 2], J[1, 1], J[1, 2], J[2, 2], *self.moment, self.mass])
 
-    def named(self, label: str) -> dict[str, float]:
+    def by_name(self, label: str) -> dict[str, float]:
         """The ten standard parameters by name, as ``{"XX3": …}``."""
         return {s + label: float(v) for s, v in zip(INERTIAL, self.standard(), strict=True)}
 
@@ -69,7 +69,7 @@ class LinkInertia:
         """Two bodies welded together, both expressed in the same frame."""
         return LinkInertia(self.mass + other.mass, self.moment + other.moment, self.tensor + other.tensor)
 
-    def moved(self, rotation: ArrayLike, position: ArrayLike) -> LinkInertia:
+    def expressed_in(self, rotation: ArrayLike, position: ArrayLike) -> LinkInertia:
         """The same body expressed in the antecedent frame, x_a = R x + p.
 
         J_a = R J Rᵀ − [p]×[R MS]× − [R MS]×[p]× − M [p]×², MS_a = R MS + M p.

@@ -29,12 +29,12 @@ def snap_rotation(rotation: FloatArray, tolerance: float) -> FloatArray:
     """
     small = (np.abs(rotation) <= tolerance) & (rotation != 0)
     if not small.any():
-        return cleaned(rotation)
+        return without_rounding(rotation)
     u, _, vt = np.linalg.svd(np.where(small, 0.0, rotation))
-    return cleaned(u @ vt)
+    return without_rounding(u @ vt)
 
 
-def cleaned(rotation: FloatArray) -> FloatArray:
+def without_rounding(rotation: FloatArray) -> FloatArray:
     """The rotation without rounding junk next to −1, 0 and 1."""
     return np.array([[clean(float(value)) + 0.0 for value in row] for row in rotation])
 
@@ -70,13 +70,13 @@ def from_axis_angle(axis: ArrayLike, angle: float, where: str) -> FloatArray:
     x, y, z = unit(axis, where)
     c, s = cos_sin(angle)
     K = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-    return cleaned(np.eye(3) + s * K + (1 - c) * K @ K)
+    return without_rounding(np.eye(3) + s * K + (1 - c) * K @ K)
 
 
 def from_quaternion(quaternion: ArrayLike, where: str) -> FloatArray:
     """Rotation of a quaternion w x y z, which is normalised first."""
     w, x, y, z = unit(quaternion, where)
-    return cleaned(
+    return without_rounding(
         np.array(
             [
                 [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
@@ -92,7 +92,7 @@ def from_xy_axes(axes: Sequence[float], where: str) -> FloatArray:
     x = unit(axes[:3], where)
     y = np.asarray(axes[3:], dtype=float)
     y = unit(y - (x @ y) * x, where)
-    return cleaned(np.column_stack([x, y, np.cross(x, y)]))
+    return without_rounding(np.column_stack([x, y, np.cross(x, y)]))
 
 
 def align_z(axis: ArrayLike, where: str) -> FloatArray:
@@ -101,7 +101,9 @@ def align_z(axis: ArrayLike, where: str) -> FloatArray:
     if x == 0 and y == 0 and z < 0:
         return rotation_x(math.pi)
     s = 1.0 + z if z >= 0 else (x * x + y * y) / (1.0 - z)  # 1 + z without cancellation near −z
-    return cleaned(np.array([[1 - x * x / s, -x * y / s, x], [-x * y / s, 1 - y * y / s, y], [-x, -y, z]]))
+    return without_rounding(
+        np.array([[1 - x * x / s, -x * y / s, x], [-x * y / s, 1 - y * y / s, y], [-x, -y, z]])
+    )
 
 
 def unit(vector: ArrayLike, where: str, tolerance: float = 0.0) -> FloatArray:

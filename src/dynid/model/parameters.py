@@ -148,7 +148,7 @@ def _motor_entries(robot: Robot) -> list[Parameter]:
         return []
     units = dict(zip(MOTOR_TERMS, (_TENSOR_UNIT, "N m s/rad", "N m"), strict=True))
     entries = []
-    for motor in robot.drives.coupled():
+    for motor in robot.drives.coupled_motors():
         j = robot.coordinates[motor]
         for symbol in MOTOR_TERMS:
             if symbol in robot.terms:

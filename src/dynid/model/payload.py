@@ -32,7 +32,7 @@ def attach_payload(
         raise unknown_name("carrier joint", carrier, names)
     antecedent = len(names) - 1 if carrier is None else names.index(carrier)
     joint = Joint(name, antecedent, JointKind.FIXED, actuated=False, label=label)
-    known = {} if payload is None else payload.named(label)
+    known = {} if payload is None else payload.by_name(label)
     # The payload's values can be checked only against a table that knows the payload.
     loaded = replace(robot, joints=(*robot.joints, joint))
     return loaded.with_parameters({**robot.parameters, **known})

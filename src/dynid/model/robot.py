@@ -151,7 +151,7 @@ class Robot:
             "terms": [DRIVE_INERTIA in self.terms, [t for t in self.terms if t in MOTOR_TERMS]],
             "friction": [[t.name, t.expression] for t in self.friction_terms],
             # Gears that turn with one joint each change logs, not equations.
-            "shares": self.drives.shares.tolist() if self.drives and self.drives.coupled() else None,
+            "shares": self.drives.shares.tolist() if self.drives and self.drives.coupled_motors() else None,
             "coupling": None if self.coupling is None else asdict(self.coupling),
         }
         if self.sign_width:
@@ -222,7 +222,7 @@ def _check_terms(robot: Robot) -> None:
             raise unknown_name("parameter term", term, known)
         if robot.terms.count(term) > 1:
             raise ModelError(f"The parameter term {term!r} is listed twice.")
-        if term in MOTOR_TERMS and (robot.drives is None or not robot.drives.coupled()):
+        if term in MOTOR_TERMS and (robot.drives is None or not robot.drives.coupled_motors()):
             raise ModelError(
                 f"The motor term {term!r} needs drives in which a motor turns with several joints; robot "
                 f"{robot.name!r} has none."

@@ -93,12 +93,12 @@ def controller_from_table(
     at = _surroundings(keys, robot, folder, parameters_of)
     law = _law(keys, at)
     feedforward = at.parameters(keys.feedforward, "feedforward")
-    law, limits = _limited(keys, law, at)
+    law, limits = _law_and_limits(keys, law, at)
     kind = keys.velocity or ("exact" if keys.continuous else "backward")
     velocity = Velocity(kind, keys.velocity_cutoff_hz)
     made = Controller(law, keys.sample_time, velocity, keys.delay, limits, feedforward, keys.posture)
     follows = isinstance(keys, BandwidthKeys) and keys.inertia == ROBOT
-    return _tuned(made, robot) if follows else made
+    return _tuned_controller(made, robot) if follows else made
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +126,7 @@ class Surroundings:
         return np.eye(self.robot.n_coordinates) if self.side == "joint" or drives is None else drives.matrix
 
     @property
-    def coupled(self) -> bool:
+    def has_coupled_motors(self) -> bool:
         """Whether motors move more than one joint."""
         R = self.ratio
         return bool(np.any(np.diag(np.diag(R)) != R))
@@ -134,11 +134,11 @@ class Surroundings:
     @property
     def torque_factor(self) -> FloatArray:
         """Joint torque per position error for a gain of one: r² × drive gain; 1 for coupled motors."""
-        if self.coupled:
+        if self.has_coupled_motors:
             return np.ones(self.robot.n_coordinates)
         return np.asarray(np.diag(self.ratio) ** 2 * np.array(self.drive_gain), dtype=float)
 
-    def wrapped(self, law: Law) -> DriveSide:
+    def on_drive_side(self, law: Law) -> DriveSide:
         """A law in the controller's own units, on the motors where the file says so."""
         drives = self.robot.drives
         offset = (0.0,) * law.axes if self.side == "joint" or drives is None else drives.offset
@@ -187,7 +187,7 @@ def _law(keys: ControllerKeys, at: Surroundings) -> Law:
     if isinstance(keys, PythonKeys):
         file = at.file(keys.file, "file")
         own = python_law(file, keys.function, at.robot, keys.gains, keys.states)
-        return own if at.side == "joint" and set(at.drive_gain) == {1.0} else at.wrapped(own)
+        return own if at.side == "joint" and set(at.drive_gain) == {1.0} else at.on_drive_side(own)
     if isinstance(keys, BandwidthKeys):
         law: Law = _bandwidth(keys, at)
     else:
@@ -197,14 +197,14 @@ def _law(keys: ControllerKeys, at: Surroundings) -> Law:
             if name in given:
                 given[name] = given[name] * at.torque_factor
         law = kind(**{name: tuple(values.tolist()) for name, values in given.items()})
-    return at.wrapped(law) if at.coupled else law
+    return at.on_drive_side(law) if at.has_coupled_motors else law
 
 
 def _bandwidth(keys: BandwidthKeys, at: Surroundings) -> Bandwidth:
     if not isinstance(keys.inertia, str):
         inertia = tuple((np.array(keys.inertia) * at.torque_factor).tolist())
         return Bandwidth(keys.natural_frequency, keys.damping, inertia)
-    if at.coupled:
+    if at.has_coupled_motors:
         raise FileError(
             "The gains act on coupled motors, whose inertias do not follow from single joints; give inertia "
             'as numbers, or side = "joint".'
@@ -222,11 +222,11 @@ def _computed_torque(keys: ComputedTorqueKeys, at: Surroundings) -> ComputedTorq
     return ComputedTorque(at.robot.with_parameters(model), kp, kd)
 
 
-def _limited(keys: ControllerKeys, law: Law, at: Surroundings) -> tuple[Law, tuple[float, ...]]:
+def _law_and_limits(keys: ControllerKeys, law: Law, at: Surroundings) -> tuple[Law, tuple[float, ...]]:
     """The law and the joint torques it is limited to; limits of coupled motors go inside the law."""
     if not keys.saturation:
         return law, ()
-    if not (isinstance(law, DriveSide) and at.coupled):
+    if not (isinstance(law, DriveSide) and at.has_coupled_motors):
         factor = np.abs(np.diag(at.ratio) * np.array(at.drive_gain))
         return law, tuple((np.array(keys.saturation) * factor).tolist())
     if keys.feedforward:
@@ -237,7 +237,7 @@ def _limited(keys: ControllerKeys, law: Law, at: Surroundings) -> tuple[Law, tup
     return replace(law, limit=keys.saturation), ()
 
 
-def _tuned(controller: Controller, robot: Robot) -> Controller:
+def _tuned_controller(controller: Controller, robot: Robot) -> Controller:
     """The bandwidth law for the robot's own inertias, by the controller's posture (P0 eq 51 and 57)."""
     found = joint_inertias(robot, robot.table.vector(robot.parameters), controller)
     if not np.all(found > 0):

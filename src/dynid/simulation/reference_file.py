@@ -155,7 +155,7 @@ def load_reference(
     with named_file(name_or_path, *_HOME, "reference", hint) as file:
         if file.path.suffix.lower() != ".toml":
             with naming_file(file.path, "Reference"):
-                return _fitted(reference_from_log(file.path, robot, mapping, ""), clock, METHODS[0])
+                return _at_clock(reference_from_log(file.path, robot, mapping, ""), clock, METHODS[0])
         content = read_toml(file.path, "reference file")
         with naming_file(file.path, "Reference"):
             folder = file.path.parent if file.own else None
@@ -184,7 +184,7 @@ def reference_from_table(
             raise FileError("file names a file, which only a file given by its path may do.")
         known = mapping if keys.map is None else folder / keys.map
         made = reference_from_log(folder / keys.file, robot, known, keys.channel or "")
-        return _fitted(made, clock, keys.interpolation)
+        return _at_clock(made, clock, keys.interpolation)
     if mapping is not None:
         raise FileError(f"A mapping belongs to a log, and this is a {keys.kind} reference.")
     assert isinstance(keys, PlannedKeys)
@@ -199,7 +199,7 @@ def reference_from_table(
     else:
         assert isinstance(keys, WaypointsKeys)
         made = _waypoints(keys, robot, step)
-    return _fitted(made, clock, keys.interpolation)
+    return _at_clock(made, clock, keys.interpolation)
 
 
 def _sines(keys: SinesKeys, robot: Robot, clock: Clock, step: float) -> Reference:
@@ -224,7 +224,7 @@ def _waypoints(keys: WaypointsKeys, robot: Robot, step: float) -> Reference:
     return from_samples(np.array(keys.time), points, step)
 
 
-def _fitted(made: Reference, clock: Clock, method: str) -> Reference:
+def _at_clock(made: Reference, clock: Clock, method: str) -> Reference:
     """At the step and of the length that are wanted."""
     if clock.sample_time is not None:
         require_size(made.samples * made.sample_time / clock.sample_time, made.axes)

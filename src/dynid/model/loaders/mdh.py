@@ -200,7 +200,7 @@ def robot_from_table(content: Mapping[str, Any], default_name: str = "robot") ->
     values: dict[str, float] = {}
     for row, joint in zip(file.joint, robot.joints, strict=True):
         if row.link is not None:
-            values |= _link_inertia(row.link, f"link of joint {joint.name!r}").named(joint.label)
+            values |= _link_inertia(row.link, f"link of joint {joint.name!r}").by_name(joint.label)
     return robot.with_parameters(values | dict(file.parameters))
 
 
@@ -333,7 +333,7 @@ def _joint_row(joint: Joint, i: int) -> JointRow:
 
 def _drives_row(drives: Drives) -> DrivesRow:
     """Gear ratios as one list where no motor turns with several joints."""
-    plain = not drives.coupled()
+    plain = not drives.coupled_motors()
     ratio = tuple(row[i] for i, row in enumerate(drives.ratio)) if plain else drives.ratio
     return DrivesRow(ratio, drives.offset, drives.gain)
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dynid.core.errors import ModelError
 from dynid.model.inertia import LinkInertia, check_physical
 from dynid.model.loaders.mjcf_source import ORIENTATIONS, Settings
-from dynid.model.loaders.xml_safe import number, numbers, required
+from dynid.model.loaders.xml_safe import number, numbers, required_text
 from dynid.model.orientation import (
     align_z,
     from_axis_angle,
@@ -92,13 +92,13 @@ def body_inertia(
         body = _explicit(inertial, settings, snap_rad, where)
     else:
         body = LinkInertia.zero()
-    return _bounded(body, settings)
+    return _with_bounds(body, settings)
 
 
 def _explicit(inertial: Mapping[str, str], settings: Settings, snap_rad: float, where: str) -> LinkInertia:
     where = f"{where}: <inertial>"
     for key in ("mass", "pos"):
-        required(inertial, key, where)
+        required_text(inertial, key, where)
     mass = number(inertial, "mass", where, 0.0)
     R, com = pose_of(inertial, settings, snap_rad, where)
     if "fullinertia" in inertial:
@@ -139,13 +139,13 @@ def _geom_inertia(geom: Geom, settings: Settings, snap_rad: float, where: str) -
     central = np.diag([mass * value for value in per_mass])
     check_physical(mass, pose[1], central, where)
     body = LinkInertia.from_com(mass, np.zeros(3), central, where)
-    return body.moved(*pose).moved(*geom.frame)
+    return body.expressed_in(*pose).expressed_in(*geom.frame)
 
 
 def _size_and_pose(
     given: Mapping[str, str], kind: str, settings: Settings, snap_rad: float, where: str
 ) -> tuple[tuple[float, ...], Pose]:
-    required(given, "size", where)
+    required_text(given, "size", where)
     size: tuple[float, ...]
     if "fromto" in given:
         if kind not in _ALONG:
@@ -188,7 +188,7 @@ def _solid(kind: str, size: tuple[float, ...]) -> tuple[float, tuple[float, floa
     return tube + caps, (across, across, along)
 
 
-def _bounded(body: LinkInertia, settings: Settings) -> LinkInertia:
+def _with_bounds(body: LinkInertia, settings: Settings) -> LinkInertia:
     """Apply boundmass, boundinertia and balanceinertia, in MuJoCo's order."""
     if settings.least_mass <= 0 and settings.least_inertia <= 0 and not settings.balance:
         return body

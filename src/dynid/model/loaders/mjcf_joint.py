@@ -15,7 +15,7 @@ from dynid.model.joint import BASE, JointKind, Limits
 from dynid.model.loaders.mjcf_inertia import Pose
 from dynid.model.loaders.mjcf_source import MAIN, Defaults, Settings, section
 from dynid.model.loaders.tree import Mimic, Segment
-from dynid.model.loaders.xml_safe import keyword, number, numbers, required
+from dynid.model.loaders.xml_safe import keyword, number, numbers, required_text
 from dynid.model.orientation import unit
 
 _KINDS = {"hinge": JointKind.REVOLUTE, "slide": JointKind.PRISMATIC}
@@ -143,7 +143,7 @@ def actuation_of(root: Element, defaults: Defaults) -> Actuation:
         attributes = defaults.of(element, MAIN)
         joint = attributes.get("joint") or attributes.get("jointinparent")
         joints |= set(tendons.get(attributes.get("tendon", ""), [])) | ({joint} if joint else set())
-        reflected = _reflected(attributes, f"Actuator <{element.tag}>")
+        reflected = _values_at_joint(attributes, f"Actuator <{element.tag}>")
         if reflected and joint is None:
             raise ModelError(
                 f"Actuator <{element.tag}> has armature or damping but acts on no single joint; move them "
@@ -155,7 +155,7 @@ def actuation_of(root: Element, defaults: Defaults) -> Actuation:
     return Actuation(frozenset(joints), added)
 
 
-def _reflected(attributes: Mapping[str, str], where: str) -> dict[str, float]:
+def _values_at_joint(attributes: Mapping[str, str], where: str) -> dict[str, float]:
     """Ia and Fv at the joint of a motor behind a gear: both grow with gear²."""
     gear = numbers(attributes, "gear", where, (1.0, 0.0, 0.0, 0.0, 0.0, 0.0), least=1)[0]
     values = {}
@@ -192,7 +192,7 @@ def equalities(
 
 
 def _equality(attributes: Mapping[str, str], references: Mapping[str, float]) -> Mimic:
-    follower = required(attributes, "joint1", "A joint equality")
+    follower = required_text(attributes, "joint1", "A joint equality")
     leader = attributes.get("joint2")
     where = f"The equality of joint {follower!r}"
     for name in (follower, leader):

@@ -9,7 +9,7 @@ from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from dynid.core.errors import FileError, ModelError, unknown_name
-from dynid.model.loaders.xml_safe import MAX_ELEMENTS, keyword, number, numbers, read_xml, required
+from dynid.model.loaders.xml_safe import MAX_ELEMENTS, keyword, number, numbers, read_xml, required_text
 from dynid.model.robot import EARTH_GRAVITY
 
 
@@ -33,15 +33,15 @@ def _expand(element: Element, folder: Path | None, seen: set[Path]) -> None:
     for i in reversed(range(len(element))):
         child = element[i]
         if child.tag == "include":
-            included = _included(child, folder, seen)
+            included = _included_root(child, folder, seen)
             _expand(included, folder, seen)
             element[i : i + 1] = list(included)
         else:
             _expand(child, folder, seen)
 
 
-def _included(element: Element, folder: Path | None, seen: set[Path]) -> Element:
-    name = required(element.attrib, "file", "<include>")
+def _included_root(element: Element, folder: Path | None, seen: set[Path]) -> Element:
+    name = required_text(element.attrib, "file", "<include>")
     if folder is None:
         raise FileError(
             f"The MJCF text includes {name!r}; give the path of the model file, so that its folder is known."
@@ -99,7 +99,7 @@ def section(root: Element, tag: str) -> Iterator[Element]:
 
 def settings_of(root: Element) -> Settings:
     """Gather the settings; where a section is repeated, the last value holds."""
-    compiler = _merged(root, "compiler")
+    compiler = _attributes_of_all(root, "compiler")
     where = "<compiler>"
     if number(compiler, "settotalmass", where, -1.0) > 0:
         raise ModelError("<compiler settotalmass> rescales every mass; scale the masses in the file instead.")
@@ -126,11 +126,11 @@ def _gravity(root: Element) -> tuple[float, float, float]:
     for flag in section(root, "option"):
         if flag.tag == "flag" and flag.get("gravity") == "disable":
             return (0.0, 0.0, 0.0)
-    x, y, z = numbers(_merged(root, "option"), "gravity", "<option>", EARTH_GRAVITY)
+    x, y, z = numbers(_attributes_of_all(root, "option"), "gravity", "<option>", EARTH_GRAVITY)
     return (x, y, z)
 
 
-def _merged(root: Element, tag: str) -> dict[str, str]:
+def _attributes_of_all(root: Element, tag: str) -> dict[str, str]:
     attributes: dict[str, str] = {}
     for element in root.findall(tag):
         attributes |= element.attrib
@@ -191,7 +191,7 @@ def _gather(element: Element, name: str, classes: dict[str, dict[str, Attributes
             own[family] = _over(own.get(family, {}), child.attrib)
     # Nested classes start from the whole of this class, wherever they stand in it.
     for child in element.findall("default"):
-        nested = required(child.attrib, "class", "A nested <default>")
+        nested = required_text(child.attrib, "class", "A nested <default>")
         if nested in classes:
             raise ModelError(f"The default class {nested!r} is defined twice.")
         classes[nested] = {family: dict(attributes) for family, attributes in own.items()}

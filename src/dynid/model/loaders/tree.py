@@ -109,7 +109,7 @@ def assemble(
     """
     joints, inertias = _place(segments, snap_rad)
     movable = [joint.name for joint in joints]
-    followers = resolved(mimics, movable)
+    followers = equations_of_free_joints(mimics, movable)
     springs = any("Ks" in segment.drive for segment in segments)
     robot = Robot(
         name=name,
@@ -124,7 +124,7 @@ def assemble(
     drives = shared_drives({s.name: s.drive for s in segments if s.kind is not JointKind.FIXED}, followers)
     values: dict[str, float] = {}
     for joint, inertia in zip(robot.joints, inertias, strict=True):
-        values |= inertia.named(joint.label)
+        values |= inertia.by_name(joint.label)
         values |= {symbol + joint.label: value for symbol, value in drives.get(joint.name, {}).items()}
     return robot.with_parameters({key: value + 0.0 for key, value in values.items()})
 
@@ -141,12 +141,12 @@ def _place(segments: Sequence[Segment], snap_rad: float) -> tuple[list[Joint], l
         if segment.kind is JointKind.FIXED:
             held.append(_Held(carrier.host, R, p))
             if carrier.host != BASE:
-                inertias[carrier.host] += segment.inertia.moved(R, p)
+                inertias[carrier.host] += segment.inertia.expressed_in(R, p)
             continue
         turn = align_z(segment.axis, f"axis of joint {segment.name!r}")
         joints.append(_joint(segment, carrier.host, R @ turn, p, len(joints), snap_rad))
         held.append(_Held(len(joints) - 1, turn.T, np.zeros(3)))
-        inertias.append(segment.inertia.moved(turn.T, np.zeros(3)))
+        inertias.append(segment.inertia.expressed_in(turn.T, np.zeros(3)))
     return joints, inertias
 
 
@@ -170,7 +170,7 @@ def _joint(
     )
 
 
-def resolved(mimics: Sequence[Mimic], movable: Sequence[str]) -> dict[str, Mimic]:
+def equations_of_free_joints(mimics: Sequence[Mimic], movable: Sequence[str]) -> dict[str, Mimic]:
     """Each follower in terms of a joint that follows none: chains are multiplied out.
 
     Raises:
@@ -189,10 +189,10 @@ def resolved(mimics: Sequence[Mimic], movable: Sequence[str]) -> dict[str, Mimic
                 f"{mimic.leader!r}; keep one equation."
             )
         direct[mimic.follower] = mimic
-    return {name: _followed(mimic, direct) for name, mimic in direct.items()}
+    return {name: _multiplied_out(mimic, direct) for name, mimic in direct.items()}
 
 
-def _followed(mimic: Mimic, direct: Mapping[str, Mimic]) -> Mimic:
+def _multiplied_out(mimic: Mimic, direct: Mapping[str, Mimic]) -> Mimic:
     leader, ratio, offset = mimic.leader, mimic.ratio, mimic.offset
     chain = [mimic.follower]
     while leader is not None and leader in direct:

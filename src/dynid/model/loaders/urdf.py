@@ -16,8 +16,8 @@ from dynid.core.files import naming_file
 from dynid.model.inertia import LinkInertia
 from dynid.model.joint import BASE, JointKind, Limits
 from dynid.model.loaders.tree import SNAP_RAD, Mimic, Segment, assemble
-from dynid.model.loaders.urdf_transmissions import transmitted
-from dynid.model.loaders.xml_safe import number, numbers, parse_xml, read_xml, required
+from dynid.model.loaders.urdf_transmissions import drives_of_transmissions
+from dynid.model.loaders.xml_safe import number, numbers, parse_xml, read_xml, required_text
 from dynid.model.orientation import from_rpy, snap_angle, unit
 from dynid.model.robot import Robot
 
@@ -63,10 +63,10 @@ def robot_from_urdf(
         raise ModelError(f"The root element is <{root.tag}>; a URDF has <robot>.")
     if any(element.tag.startswith("xacro:") for element in root.iter()):
         raise ModelError("The file holds xacro macros; expand it with xacro first.")
-    links = named(root.findall("link"), "link")
-    joints = named(root.findall("joint"), "joint")
+    links = elements_by_name(root.findall("link"), "link")
+    joints = elements_by_name(root.findall("joint"), "joint")
     edges = {name: edge_of(name, element, links) for name, element in joints.items()}
-    order = outward(links, edges)
+    order = joint_order(links, edges)
     place = {edges[name].child: i for i, name in enumerate(order)}
     segments = [
         _segment(name, joints[name], place.get(edges[name].parent, BASE), links[edges[name].child], snap_rad)
@@ -75,7 +75,7 @@ def robot_from_urdf(
     mimics = [m for name in order for m in _mimics(name, joints[name])]
     robot_name = root.get("name", "").strip() or default_name
     robot = assemble(robot_name, segments, mimics=mimics, snap_rad=snap_rad, source=source)
-    drives, note = transmitted(robot, root, joints)
+    drives, note = drives_of_transmissions(robot, root, joints)
     return replace(robot, drives=drives, drives_note=note)
 
 
@@ -129,7 +129,7 @@ def _inertia(link: Element, snap_rad: float) -> LinkInertia:
             f"{where}: its <inertial> has no <{missing}>; add it, or leave out <inertial> for a massless "
             "link."
         )
-    required(mass.attrib, "value", f"{where}: <mass>")
+    required_text(mass.attrib, "value", f"{where}: <mass>")
     xx, xy, xz, yy, yz, zz = (
         number(inertia.attrib, key, f"{where}: <inertia>", 0.0)
         for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
@@ -191,7 +191,7 @@ def _mimics(name: str, joint: Element) -> list[Mimic]:
     if element is None or joint.get("type") == "fixed":
         return []
     where = f"Joint {name!r}: <mimic>"
-    leader = required(element.attrib, "joint", where)
+    leader = required_text(element.attrib, "joint", where)
     ratio = number(element.attrib, "multiplier", where, 1.0)
     return [Mimic(name, leader, ratio, number(element.attrib, "offset", where, 0.0))]
 
@@ -204,11 +204,11 @@ class Edge:
     child: str
 
 
-def named(elements: Iterable[Element], what: str) -> dict[str, Element]:
+def elements_by_name(elements: Iterable[Element], what: str) -> dict[str, Element]:
     """Elements by name; a name that is missing or used twice is refused."""
     result: dict[str, Element] = {}
     for element in elements:
-        name = required(element.attrib, "name", f"A <{what}>")
+        name = required_text(element.attrib, "name", f"A <{what}>")
         if name in result:
             raise ModelError(f"Two {what}s are named {name!r}; names must be unique.")
         result[name] = element
@@ -223,15 +223,15 @@ def edge_of(name: str, element: Element, links: Mapping[str, Element]) -> Edge:
         end = element.find(side)
         if end is None:
             raise ModelError(f'Joint {name!r} has no <{side}>; give <{side} link="..."/>.')
-        link = required(end.attrib, "link", where)
+        link = required_text(end.attrib, "link", where)
         if link not in links:
             raise unknown_name(f"{side} link of joint {name!r}", link, links)
         ends.append(link)
     return Edge(ends[0], ends[1])
 
 
-def outward(links: Mapping[str, Element], edges: Mapping[str, Edge]) -> list[str]:
-    """Names of the joints from the root outward, depth first, in the order of the file.
+def joint_order(links: Mapping[str, Element], edges: Mapping[str, Edge]) -> list[str]:
+    """Names of the joints from the root joint_order, depth first, in the order of the file.
 
     Raises:
         ModelError: when links and joints are not one tree.

@@ -16,7 +16,7 @@ import numpy as np
 
 from dynid.core.errors import ModelError, unknown_name
 from dynid.model.drives import Drives, Matrix
-from dynid.model.loaders.xml_safe import number, required
+from dynid.model.loaders.xml_safe import number, required_text
 from dynid.model.robot import Robot
 
 _REDUCTIONS = ("mechanicalReduction", "mechanical_reduction")
@@ -47,7 +47,9 @@ class _LeftOutError(Exception):
     """A transmission that is no mistake but tells no gears; the sentence says why."""
 
 
-def transmitted(robot: Robot, root: Element, joints: Mapping[str, Element]) -> tuple[Drives | None, str]:
+def drives_of_transmissions(
+    robot: Robot, root: Element, joints: Mapping[str, Element]
+) -> tuple[Drives | None, str]:
     """The drives that the transmissions of a URDF describe, or None with a sentence that says why not.
 
     Nothing is guessed: unless the gears of every coordinate are told, there are no drives. Reductions that
@@ -67,7 +69,7 @@ def transmitted(robot: Robot, root: Element, joints: Mapping[str, Element]) -> t
         return None, ""
     try:
         gears = [gear for element in elements for gear in _read(element, joints)]
-        return _joined(gears, [robot.joints[j].name for j in robot.coordinates]), ""
+        return _drives_of_gears(gears, [robot.joints[j].name for j in robot.coordinates]), ""
     except _LeftOutError as reason:
         return None, f"The transmissions of the URDF were left out: {reason}"
 
@@ -105,7 +107,7 @@ def _kind(element: Element) -> str:
 
 
 def _side(element: Element, where: str) -> _Side:
-    name = required(element.attrib, "name", f"The {where}: <{element.tag}>")
+    name = required_text(element.attrib, "name", f"The {where}: <{element.tag}>")
     role = (element.findtext("role") or element.get("role") or "").strip()
     inside = f"The {where}: {element.tag} {name!r}"
     return _Side(name, role, _reduction(element, inside), _text_number(element, "offset", inside) or 0.0)
@@ -168,7 +170,7 @@ def _by_role(sides: Sequence[_Side], what: str, where: str) -> Sequence[_Side]:
     return sorted(sides, key=lambda side: side.role)
 
 
-def _joined(gears: Sequence[_Gear], coordinates: Sequence[str]) -> Drives:
+def _drives_of_gears(gears: Sequence[_Gear], coordinates: Sequence[str]) -> Drives:
     """One gear ratio matrix of all coordinates; motor i is the one that stands beside joint i."""
     n = len(coordinates)
     ratio, offset = np.zeros((n, n)), np.zeros(n)

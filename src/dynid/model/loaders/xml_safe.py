@@ -144,7 +144,7 @@ def keyword(attributes: Mapping[str, str], key: str, where: str, allowed: tuple[
     return word
 
 
-def required(attributes: Mapping[str, str], key: str, where: str) -> str:
+def required_text(attributes: Mapping[str, str], key: str, where: str) -> str:
     """The text of an attribute that must be there."""
     text = attributes.get(key, "").strip()
     if not text:
