@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from scipy import signal
 
 from dynid.core.errors import DynidError, NotTrustworthyError, ShapeError, UnknownNameError
-from dynid.preparation.filters import low_pass
-from dynid.preparation.matlab import filtfilt
+from dynid.preparation.filters import filtfilt, low_pass
 
 FloatArray = NDArray[np.float64]
 RATE = 500.0

@@ -9,11 +9,11 @@ from dynid.core.errors import NotTrustworthyError
 from dynid.logs import resample
 from dynid.logs.log import Log
 from dynid.logs.spool import Spool
-from dynid.preparation import median, recursive
+from dynid.preparation import filters
 from dynid.preparation.motion import SIGNALS
 from dynid.preparation.preparation import Preparation
 from dynid.preparation.prepared_motion import prepare
-from dynid.preparation.suggestion import suggest
+from dynid.preparation.suggestion import SuggestionRules, suggest
 from support.spooled import log_on_disk, motion_on_disk
 
 RATE = 1000.0
@@ -53,13 +53,12 @@ PLANS = {
 def test_the_motion_is_that_of_the_log_in_memory(
     plan: Preparation, jitter: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also where filter, median and spline work in pieces, as they do in millions of samples."""
+    """Also where filter and spline work in pieces, as they do in millions of samples."""
     log = long_log(jitter=jitter)
     if jitter:
         plan = Preparation(**{**plan.to_dict(), "resample_hz": RATE})
     whole = prepare(log, plan)
-    monkeypatch.setattr(recursive, "_PIECE", 16)
-    monkeypatch.setattr(median, "_AT_ONCE", 7001)
+    monkeypatch.setattr(filters, "_PIECE", 16)
     monkeypatch.setattr(resample, "_AT_ONCE", 7001)
     motion = prepare(log_on_disk(log), plan)
     assert motion.on_disk
@@ -84,7 +83,7 @@ def test_garbage_and_stamps_are_refused_on_disk_too() -> None:
 
 def test_a_suggestion_looks_at_the_middle(monkeypatch: pytest.MonkeyPatch) -> None:
     log = long_log()
-    monkeypatch.setattr("dynid.preparation.suggestion._STRETCH", 10_000)
+    monkeypatch.setattr("dynid.preparation.suggestion.RULES", SuggestionRules(stretch=10_000))
     found, wanted = suggest(log_on_disk(log)), suggest(log.part(slice(15_000, 25_000)))
     assert found.plan == wanted.plan
     assert found.reasons[0] == "The log is long: its 10000 samples in the middle were looked at."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dynid.preparation.outliers import replace_outliers
+from dynid.preparation.robust import replace_outliers
 
 
 def test_spikes_go_and_everything_else_stays() -> None:

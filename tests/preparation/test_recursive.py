@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy import signal
 
-from dynid.preparation.design import butterworth_poles, chebyshev_poles
-from dynid.preparation.recursive import zero_phase
+from dynid.preparation.filters import butterworth_poles, chebyshev_poles, zero_phase
 
 EDGES = (0.0005, 0.008, 0.04, 0.25, 0.5, 0.8, 0.99)
 ORDERS = (1, 2, 3, 4, 5, 8, 12)

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from dynid.core.errors import ShapeError
-from dynid.preparation.rloess import rloess, window_samples
+from dynid.preparation.robust import rloess, window_samples
 
 FloatArray = NDArray[np.float64]
 

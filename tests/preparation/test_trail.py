@@ -9,8 +9,7 @@ import pytest
 
 from dynid.checks.novelty import repeated_share
 from dynid.model.load import load_robot
-from dynid.preparation.motion import Motion
-from dynid.preparation.trail import Trail, trails_of
+from dynid.preparation.motion import Motion, Trail, trails_of
 from dynid.results.load import trails_from
 from dynid.results.save import trail_arrays
 from support.motions import fourier_motion

@@ -21,8 +21,8 @@ from dynid.core.errors import FileError
 from dynid.estimators import WLS, Estimate, Separable, identify
 from dynid.model.load import load_robot
 from dynid.model.robot import Robot
+from dynid.preparation.motion import Trail
 from dynid.preparation.preparation import Preparation
-from dynid.preparation.trail import Trail
 from dynid.problem import build_problem
 from dynid.results.folder import ARRAYS, NAMES, PARAMETERS, RESULT
 from dynid.results.load import load_result

@@ -11,8 +11,7 @@ from dynid.logs.log import Log
 from dynid.preparation.clock import read_clock
 from dynid.preparation.column import column_statistics
 from dynid.preparation.derivative import speed_and_acceleration
-from dynid.preparation.design import butterworth_poles
-from dynid.preparation.recursive import zero_phase
+from dynid.preparation.filters import butterworth_poles, zero_phase
 
 FloatArray = NDArray[np.float64]
 

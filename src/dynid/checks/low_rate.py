@@ -16,11 +16,10 @@ from dynid.core.errors import DynidError
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.linear.least_squares import WLS
-from dynid.preparation.bandwidth import fewest_points
 from dynid.preparation.derivative import DIFFERENCE_POINTS, difference_gain, speed_and_acceleration
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
-from dynid.preparation.spectrum import PositionSpectrum
+from dynid.preparation.spectrum import PositionSpectrum, fewest_points
 from dynid.problem.build import build_problem
 
 FloatArray = NDArray[np.float64]

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.core.finding import Finding, Level, Name, Where
-from dynid.preparation.motion import Motion
-from dynid.preparation.trail import PositionSeries, sampled_positions, seconds_of, spread_of
+from dynid.preparation.motion import Motion, PositionSeries, sampled_positions, seconds_of, spread_of
 
 FloatArray = NDArray[np.float64]
 _CLOSE = 0.05

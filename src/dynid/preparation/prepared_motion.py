@@ -14,9 +14,8 @@ from dynid.logs.spool import ArrayWriter, Samples, SpoolWriter, writer_of
 from dynid.preparation.derivative import speed_and_acceleration
 from dynid.preparation.filters import low_pass
 from dynid.preparation.motion import Motion
-from dynid.preparation.outliers import replace_outliers
 from dynid.preparation.preparation import Preparation
-from dynid.preparation.rloess import rloess, window_samples
+from dynid.preparation.robust import replace_outliers, rloess, window_samples
 
 FloatArray = NDArray[np.float64]
 FEWEST_SAMPLES = 5

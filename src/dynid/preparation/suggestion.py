@@ -12,36 +12,61 @@ from numpy.typing import NDArray
 
 from dynid.core.keys import entries_of
 from dynid.logs.log import Log
-from dynid.logs.resample import grid, interpolate, is_even, steady_rate
-from dynid.preparation.bandwidth import Bandwidth, choose_bandwidth, cutoff_reason, points_reason, rounded
+from dynid.logs.resample import is_even, steady_rate
 from dynid.preparation.derivative import central_difference
 from dynid.preparation.filters import low_pass
-from dynid.preparation.outliers import replace_outliers
 from dynid.preparation.preparation import Preparation
 from dynid.preparation.prepared_motion import refuse_unprepared
-from dynid.preparation.spectrum import FEWEST_SAMPLES, PositionSpectrum, position_spectrum, spectrum_of_log
+from dynid.preparation.robust import replace_outliers
+from dynid.preparation.spectrum import (
+    BAND,
+    FEWEST_SAMPLES,
+    Bandwidth,
+    PositionSpectrum,
+    choose_bandwidth,
+    cutoff_reason,
+    even_positions,
+    points_reason,
+    position_spectrum,
+    spectrum_of_log,
+    three_digits,
+)
 
 FloatArray = NDArray[np.float64]
 
-_STRETCH = 300_000
-"""Samples of a log on disk that are looked at: minutes of motion, and 100 MB in memory for seven axes."""
-_ABOVE_BAND = 2.5
-"""Trusted frequency over the band of the regression: a filter there takes 0.07 % off in the band."""
-_ROWS = 100
-"""Samples that decimation should leave."""
-_PERIODS_DROPPED = 3.0
-"""Periods of the cut-off after which the filter's swing at the ends has fallen below 0.1 %."""
-_MOST_DROPPED = 10
-"""At most one of so many samples is dropped at an end."""
-_NOISES = 5.0
-"""Deviations of its noise that a speed must have before its sign is believed."""
-_QUARTER = 0.25
-"""Highest cut-off as a share of the rate; 9 points take 2 % off an acceleration there."""
-_TOP = 0.5
-"""Share of the spectrum, from its end, whose median is the floor of the positions' noise."""
-_SPEED_SHARE = 0.01
-_LOUD = 0.02
-_SPIKE_WINDOW, _SPIKE = 11, 12.0
+
+@dataclass(frozen=True)
+class SuggestionRules:
+    """What a plan is suggested by. Chosen by hand on simulated and measured logs.
+
+    Args:
+        stretch: samples of a log on disk that are looked at: minutes of motion, 100 MB for seven axes.
+        above_band: trusted frequency over the band of the regression: a filter there takes 0.07 % off in it.
+        rows: samples that decimation should leave.
+        periods_dropped: of the cut-off, after which the filter's swing at the ends has fallen below 0.1 %.
+        most_dropped: at most one of so many samples is dropped at an end.
+        noises: deviations of its noise that a speed must have before its sign is believed.
+        speed_share: of the largest speed, below which friction is not Coulomb's.
+        top: share of the spectrum, from its end, whose median is the floor of the positions' noise.
+        loud: share of noise in the accelerations' power that is worth a sentence.
+        spike_window: samples of the outlier filter.
+        spike: robust deviations that make an outlier.
+    """
+
+    stretch: int = 300_000
+    above_band: float = 2.5
+    rows: int = 100
+    periods_dropped: float = 3.0
+    most_dropped: int = 10
+    noises: float = 5.0
+    speed_share: float = 0.01
+    top: float = 0.5
+    loud: float = 0.02
+    spike_window: int = 11
+    spike: float = 12.0
+
+
+RULES = SuggestionRules()
 ATTENUATION = "attenuation"
 """Key of the sentence on noise in the accelerations, which holds for the suggested band and least squares."""
 STILL_AXES = "still axes"
@@ -102,17 +127,17 @@ def suggest(log: Log) -> Suggestion:
     refuse_unprepared(log)
     samples = log.samples
     if log.on_disk:
-        first = (samples - _STRETCH) // 2
-        log = log.part(slice(first, first + _STRETCH))
+        first = (samples - RULES.stretch) // 2
+        log = log.part(slice(first, first + RULES.stretch))
     if log.samples < FEWEST_SAMPLES:
         return _for_short(log)
     rate = steady_rate(log.time)
     why: dict[str, str] = {}
     if log.samples < samples:
         why["samples"] = f"The log is long: its {log.samples} samples in the middle were looked at."
-    window = _spike_window(log, why)
-    q, even = _even_positions(log, window, rate)
-    if not even:
+    spikes = Preparation(median_window=_spike_window(log, why), median_threshold=RULES.spike)
+    q = even_positions(log, spikes)
+    if not is_even(log.time):
         why["stamps"] = f"The stamps are uneven: positions and torques are interpolated to {rate:.6g} Hz."
     spectrum = position_spectrum(q, rate)
     chosen = choose_bandwidth(spectrum, rate)
@@ -126,11 +151,10 @@ def suggest(log: Log) -> Suggestion:
     }
     _warn_of_attenuation(spectrum, 0.4 * rate / decimation, facts, why)
     thresholds, noises = _thresholds(q, spectrum, cutoff, rate, why)
-    drop = min(math.ceil(_PERIODS_DROPPED * rate / cutoff), len(q) // _MOST_DROPPED)
+    drop = min(math.ceil(RULES.periods_dropped * rate / cutoff), len(q) // RULES.most_dropped)
     why["drop_samples"] = f"{drop} samples are dropped at both ends, where the filter swings in."
-    plan = Preparation(
-        median_window=window,
-        median_threshold=_SPIKE,
+    plan = replace(
+        spikes,
         cutoff_hz=cutoff,
         difference_points=chosen.points,
         drop_samples=drop,
@@ -156,30 +180,31 @@ def suggest_for_instruments(log: Log) -> Suggestion:
     spectrum = spectrum_of_log(log, found.plan)
     if spectrum is None or found.plan.cutoff_hz is None:
         return found
-    highest, old = _QUARTER * spectrum.rate_hz, found.plan.cutoff_hz
-    cutoff = min(highest, _clear_of_noise(spectrum, np.array(found.plan.speed_thresholds)))
+    highest, old = BAND.highest_needed * spectrum.rate_hz, found.plan.cutoff_hz
+    limited = min(highest, _clear_of_noise(spectrum, np.array(found.plan.speed_thresholds)))
+    cutoff = three_digits(limited)
     why = {key: reason for key, reason in found.why.items() if key != ATTENUATION}
-    if rounded(cutoff) <= old:
+    if cutoff <= old:
         return replace(found, why=why)
     limit = (
         "a quarter of the rate"
-        if cutoff == highest
+        if limited == highest
         else "as far as noise leaves the speeds that are used their sign"
     )
     reason = (
-        f"The cut-off is {rounded(cutoff):g} Hz, {limit}: instruments keep the positions' noise out of the "
+        f"The cut-off is {cutoff:g} Hz, {limit}: instruments keep the positions' noise out of the "
         "parameters, and a filter nearer to the motion blurs it where friction reverses (for least squares "
         f"{old:g} Hz would be suggested)."
     )
     why = {"cutoff_hz": reason, **{key: why[key] for key in why if key != "cutoff_hz"}}
-    return Suggestion(replace(found.plan, cutoff_hz=rounded(cutoff)), why, found.facts)
+    return Suggestion(replace(found.plan, cutoff_hz=cutoff), why, found.facts)
 
 
 def _clear_of_noise(spectrum: PositionSpectrum, thresholds: FloatArray) -> float:
     """Highest cut-off [Hz] at which every axis' least speed stands clear of noise; infinite without any."""
     asked = thresholds > 0
-    floor = np.median(spectrum.density[spectrum.frequency >= _TOP * spectrum.frequency[-1]], axis=0)
-    noise = thresholds[asked] / _NOISES
+    floor = np.median(spectrum.density[spectrum.frequency >= RULES.top * spectrum.frequency[-1]], axis=0)
+    noise = thresholds[asked] / RULES.noises
     limits = np.cbrt(3.0 * noise**2 / np.maximum((2.0 * np.pi) ** 2 * floor[asked], 1e-300))
     return float(np.min(limits, initial=np.inf))
 
@@ -193,7 +218,7 @@ def _for_short(log: Log) -> Suggestion:
         plan = Preparation()
         reason += "Nothing is filtered; use a longer log."
     else:
-        plan = Preparation(cutoff_hz=rounded(rate / 10.0), difference_points=5)
+        plan = Preparation(cutoff_hz=three_digits(rate / 10.0), difference_points=5)
         reason += f"The cut-off is set to a tenth of the rate, {plan.cutoff_hz:g} Hz, without decimation; "
         reason += "differences over 5 points take at most 1 % off below it."
     facts = {"rate_hz": rate, "speed_hz": None, "motion_hz": None, "noise_hz": None}
@@ -215,36 +240,26 @@ def _shown(value: Any, unit: str) -> str:
 def _spike_window(log: Log, why: dict[str, str]) -> int:
     """Window of the outlier filter if single samples stand out, else 0."""
     both = np.concatenate([log.array("position"), log.array("torque")], axis=1)
-    replaced = sum(replace_outliers(both, _SPIKE_WINDOW, _SPIKE).replaced)
+    replaced = sum(replace_outliers(both, RULES.spike_window, RULES.spike).replaced)
     if not replaced:
         return 0
     why["median_window"] = (
-        f"The outlier filter is on: {replaced} of {both.size} values stand more than {_SPIKE:g} robust "
-        f"deviations out of {_SPIKE_WINDOW} neighbours."
+        f"The outlier filter is on: {replaced} of {both.size} values stand more than {RULES.spike:g} robust "
+        f"deviations out of {RULES.spike_window} neighbours."
     )
-    return _SPIKE_WINDOW
-
-
-def _even_positions(log: Log, window: int, rate: float) -> tuple[FloatArray, bool]:
-    """Positions at a constant rate, without spikes."""
-    q = log.array("position")
-    q = replace_outliers(q, window, _SPIKE).values if window else q
-    if is_even(log.time):
-        return q, True
-    at = grid(float(log.time[0]), float(log.time[-1]), rate)
-    return interpolate(log.time, q, at), False
+    return RULES.spike_window
 
 
 def _decimation(samples: int, chosen: Bandwidth, why: dict[str, str]) -> int:
     rate = chosen.rate_hz
-    wanted = max(1, math.floor(0.4 * rate * _ABOVE_BAND / rounded(chosen.trusted_hz)))
-    decimation = max(1, min(wanted, samples // _ROWS))
+    wanted = max(1, math.floor(0.4 * rate * RULES.above_band / three_digits(chosen.trusted_hz)))
+    decimation = max(1, min(wanted, samples // RULES.rows))
     band = 0.4 * rate / decimation
     said = f"Decimation by {decimation} keeps the band up to {band:.3g} Hz, "
     said += (
         "which the position filter leaves untouched"
         if decimation == wanted
-        else f"and at least {_ROWS} samples"
+        else f"and at least {RULES.rows} samples"
     )
     why["decimation"] = said + f" (n_d = 0.8 f_s / 2 f_b with f_b = {band:.3g} Hz)."
     return decimation
@@ -256,7 +271,7 @@ def _warn_of_attenuation(
     """Say when noise is a visible share κ of the accelerations: an inertia comes out as 1/(1 + κ) (P1 §3)."""
     share = spectrum.noise_share(band)
     facts["noise_share"] = share.tolist()
-    loud = [f"{share[j]:.0%} (axis {j + 1})" for j in np.flatnonzero(share > _LOUD)]
+    loud = [f"{share[j]:.0%} (axis {j + 1})" for j in np.flatnonzero(share > RULES.loud)]
     if loud:
         why[ATTENUATION] = (
             f"In that band noise makes {', '.join(loud)} of the accelerations' power: inertias will come out "
@@ -276,15 +291,16 @@ def _thresholds(
     position = np.sqrt(density * cutoff)
     speed = np.sqrt(density * (2.0 * np.pi) ** 2 * cutoff**3 / 3.0)
     largest = np.max(np.abs(central_difference(low_pass(q, cutoff, rate), rate)), axis=0)
-    limits = np.maximum(_NOISES * speed, _SPEED_SHARE * largest)
+    limits = np.maximum(RULES.noises * speed, RULES.speed_share * largest)
     still = ~spectrum.moving() | (limits > 0.5 * largest)
     limits[still] = 0.0
     why["speed_thresholds"] = (
-        f"Rows slower than {_SPEED_SHARE:.0%} of the largest speed, or than {_NOISES:g} times the speed's "
-        "noise where that is more, are left out: there the sign of the speed says nothing about friction."
+        f"Rows slower than {RULES.speed_share:.0%} of the largest speed, or than {RULES.noises:g} times the "
+        "speed's noise where that is more, are left out: there the sign of the speed says nothing about "
+        "friction."
     )
     if np.any(still):
         named = ", ".join(str(j + 1) for j in np.flatnonzero(still))
         why[STILL_AXES] = f"Axis {named} hardly moves: nothing is left out, but its friction cannot be seen."
     facts = {"position_noise": position.tolist(), "speed_noise": speed.tolist()}
-    return tuple(rounded(float(limit)) for limit in limits), facts
+    return tuple(three_digits(float(limit)) for limit in limits), facts

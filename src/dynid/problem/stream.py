@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dynid.compile.kernels import RobotKernels
 from dynid.logs.spool import blocks
-from dynid.preparation.decimator import Decimator
+from dynid.preparation.decimate import Decimator
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 

@@ -19,8 +19,8 @@ from dynid.core.lazy import later
 from dynid.estimators.estimate import Further
 from dynid.model.loaders.mdh import robot_from_table
 from dynid.model.robot import Robot
+from dynid.preparation.motion import Trail
 from dynid.preparation.preparation import Preparation
-from dynid.preparation.trail import Trail
 from dynid.results.folder import ARRAYS, LARGEST, RESULT, damaged, read_result
 from dynid.results.result import SavedResult
 from dynid.results.save import FURTHER_ARRAYS, TRAIL_ARRAYS

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from dynid.base.base_map import BaseMap
 from dynid.estimators.estimate import Further
 from dynid.model.robot import Robot
+from dynid.preparation.motion import Trail
 from dynid.preparation.preparation import Preparation
-from dynid.preparation.trail import Trail
 from dynid.results.view import ResultView
 from dynid.validation.model import IdentifiedModel
 

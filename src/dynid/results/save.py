@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dynid.estimators.estimate import Estimate, Further
 from dynid.model.loaders.mdh import robot_to_table
-from dynid.preparation.trail import Trail
+from dynid.preparation.motion import Trail
 from dynid.results.folder import ARRAYS, PARAMETERS, REPORT, replace_result, reserved_folder
 
 FURTHER_ARRAYS = ("further_values", "further_covariance")

@@ -9,9 +9,8 @@ from typing import Any
 from dynid.checks import DataCheck
 from dynid.checks.novelty import novelty
 from dynid.core.finding import Finding
-from dynid.preparation.motion import Motion
+from dynid.preparation.motion import Motion, PositionSeries
 from dynid.preparation.preparation import Preparation
-from dynid.preparation.trail import PositionSeries
 from dynid.report.checks import used_logs
 from dynid.validation.figures import ErrorFigures
 from dynid.validation.model import IdentifiedModel

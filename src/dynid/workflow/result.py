@@ -16,10 +16,9 @@ from dynid.estimators.estimate import Estimate
 from dynid.estimators.strategy import Strategy
 from dynid.logs.log import Log
 from dynid.model.robot import Robot
-from dynid.preparation.motion import Motion
+from dynid.preparation.motion import Motion, Trail, trails_of
 from dynid.preparation.preparation import Preparation
 from dynid.preparation.suggestion import Suggestion
-from dynid.preparation.trail import Trail, trails_of
 from dynid.report.document import build_document
 from dynid.report.page import render_report
 from dynid.results.folder import reserved_folder

@@ -1,6 +1,8 @@
-"""RLOESS: robust local regression, a moving quadratic that pays no heed to outliers."""
+"""Filters that outliers do not disturb: Hampel's rule on a running median, and RLOESS."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,11 +11,86 @@ from dynid.core.errors import ShapeError
 
 FloatArray = NDArray[np.float64]
 
+_TO_SIGMA = 1.4826
+"""Standard deviation of a normal law over its median absolute deviation."""
+_LEAST_STEP = 1e-12
+"""Change between neighbours that is rounding, over the largest value."""
 _ROUNDS = 5
-_DEGREE = 2
+"""Robust rounds of RLOESS, as in MATLAB."""
 _FEWEST = 5
-_CELLS = 2_000_000
-"""Sample-weight pairs held at once for the windows at the ends."""
+"""Samples that a window of RLOESS must have."""
+_CELLS = 4_000_000
+"""Values of windows held at once: 32 MB."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cleaned:
+    """Signals without outliers.
+
+    Args:
+        values: (samples, axes).
+        replaced: number of samples replaced, per axis.
+    """
+
+    values: FloatArray
+    replaced: tuple[int, ...]
+
+
+def replace_outliers(x: FloatArray, window: int, threshold: float) -> Cleaned:
+    """Replace samples far from the running median by it (Hampel's rule; median filter of P1 §2.2.2).
+
+    A sample is far when |x − m| > threshold · max(1.4826 · median |x_window − m|, usual, step): the spread in
+    its window, the usual distance 1.4826 · median |x − m| over the signal (a window of few samples may lie
+    close together by chance), and the usual change between neighbours (a sensor that flickers by one count at
+    rest has no outliers).
+
+    Args:
+        x: signals (samples, axes), finite.
+        window: odd number of samples; shortened to mirror images at the ends.
+        threshold: allowed distance in robust standard deviations.
+    """
+    values = x.copy()
+    replaced = []
+    for axis in range(x.shape[1]):
+        far, middle = _outliers_of(np.ascontiguousarray(x[:, axis]), window, threshold)
+        values[far, axis] = middle[far]
+        replaced.append(int(np.count_nonzero(far)))
+    return Cleaned(values, tuple(replaced))
+
+
+def _outliers_of(x: FloatArray, window: int, threshold: float) -> tuple[NDArray[np.bool_], FloatArray]:
+    """Which samples are outliers, and the running median."""
+    from scipy import ndimage
+
+    middle: FloatArray = ndimage.median_filter(x, size=window, mode="mirror")
+    distance = np.abs(x - middle)
+    floor = max(_usual_step(x), _TO_SIGMA * float(np.median(distance)))
+    # The spread needs a sort per window; most samples are within reach of the floor and need none.
+    doubtful = np.flatnonzero(distance > threshold * floor)
+    spread = _spread_around(x, middle, doubtful, window)
+    far = np.zeros(len(x), dtype=bool)
+    far[doubtful] = distance[doubtful] > threshold * np.maximum(_TO_SIGMA * spread, floor)
+    return far, middle
+
+
+def _spread_around(x: FloatArray, middle: FloatArray, at: NDArray[np.intp], window: int) -> FloatArray:
+    """Median distance of the window's samples from its median, at some samples."""
+    half = window // 2
+    padded = np.pad(x, half, mode="reflect") if len(x) > half else np.pad(x, half, mode="edge")
+    spread = np.empty(len(at))
+    rows = max(1, _CELLS // window)
+    for first in range(0, len(at), rows):
+        part = at[first : first + rows]
+        windows = padded[part[:, None] + np.arange(window)]
+        spread[first : first + rows] = np.median(np.abs(windows - middle[part, None]), axis=1)
+    return spread
+
+
+def _usual_step(x: FloatArray) -> float:
+    """Median change between neighbours that differ by more than rounding; 0 when nothing changes."""
+    changes = np.abs(np.diff(x))
+    changes = changes[changes > _LEAST_STEP * np.max(np.abs(x), initial=0.0)]
+    return float(np.median(changes)) if len(changes) else 0.0
 
 
 def rloess(x: FloatArray, span: float) -> FloatArray:
@@ -72,8 +149,8 @@ def _local_quadratics(y: FloatArray, robust: FloatArray, window: int) -> FloatAr
         convolved: FloatArray = signal.fftconvolve(values, kernel, mode="valid")
         return convolved
 
-    S = [moment(robust, power) for power in range(2 * _DEGREE + 1)]
-    T = [moment(weighted, power) for power in range(_DEGREE + 1)]
+    S = [moment(robust, power) for power in range(5)]
+    T = [moment(weighted, power) for power in range(3)]
     out = np.empty_like(y)
     out[half : len(y) - half] = _centre(S, T, y[half : len(y) - half])
     out[:half] = _at_start(y, robust, window)
@@ -86,16 +163,16 @@ def _at_start(y: FloatArray, robust: FloatArray, window: int) -> FloatArray:
     half = window // 2
     values, delta = y[:window], robust[:window]
     out = np.empty(half)
-    rows = max(1, _CELLS // window)
+    rows = max(1, _CELLS // 2 // window)
     for first in range(0, half, rows):
         at = np.arange(first, min(first + rows, half))
         reach = window - 1.0 - at
         u = (np.arange(window) - at[:, None]) / reach[:, None]
         w = (1.0 - np.abs(u) ** 3) ** 3 * delta
         S, T = [], []
-        for power in range(2 * _DEGREE + 1):
+        for power in range(5):
             S.append(w.sum(axis=1))
-            if power <= _DEGREE:
+            if power <= 2:
                 T.append(w @ values)
             w = w * u
         out[at] = _centre(S, T, values[at])
