@@ -130,11 +130,11 @@ def test_logs_are_known_by_their_data_and_their_files() -> None:
     unknown = LogIdentity("old", None, None, kept.files)  # as earlier versions wrote long logs
     assert unknown.same_log(kept)
     assert not unknown.same_log(LogIdentity("old", None, None, ()))  # no file is not the same file
-    held = logs_to_validate(ROBOT, [same, other], [identity_of(one)])
+    held = logs_to_validate(ROBOT, [same, other], [identity_of(one)], [None, None])
     assert [used.fitted for used in held] == [True, False]
-    logs_to_fit(ROBOT, [one, other])
+    logs_to_fit(ROBOT, [one, other], [None, None])
     with pytest.raises(DynidError, match="Logs 'run1' and 'copy' hold the same data"):
-        logs_to_fit(ROBOT, [one, other, same])
+        logs_to_fit(ROBOT, [one, other, same], [None, None, None])
     with pytest.raises(DynidError, match="Give each log once"):
         fit(ROBOT, [one, same], WLS(), plan=CALM)
 
@@ -144,7 +144,7 @@ def test_repairs_do_not_hide_other_warnings() -> None:
     position, torque = log.channel("position").copy(), np.roll(log.channel("torque"), 20, axis=0)
     position[500, 0] = np.nan
     late = replace(log, channels={"position": position, "torque": torque})
-    (used,) = logs_to_fit(ROBOT, [late], repair=True)
+    (used,) = logs_to_fit(ROBOT, [late], [None], repair=True)
     assert used.check is not None
     assert np.all(np.isfinite(used.log.channel("position")))
     assert {"missing values", "delay"} <= {finding.name for finding in used.check.findings}
@@ -160,10 +160,10 @@ def test_garbage_must_be_repaired() -> None:
     torque[700, 1] = 1e300
     wild = replace(log, channels={"position": log.channel("position"), "torque": torque})
     with pytest.raises(NotTrustworthyError, match=r"Log 'run1' holds garbage: .* Repair it \(--repair\)"):
-        logs_to_fit(ROBOT, [wild])
+        logs_to_fit(ROBOT, [wild], [None])
     with pytest.raises(NotTrustworthyError, match="Validation log 'run1' holds garbage"):
         fit(ROBOT, [log_of(2)], WLS(), plan=CALM, validate=[wild])
-    (mended,) = logs_to_fit(ROBOT, [wild], repair=True)
+    (mended,) = logs_to_fit(ROBOT, [wild], [None], repair=True)
     assert np.max(np.abs(mended.log.channel("torque"))) < 1e3
 
 

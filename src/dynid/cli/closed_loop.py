@@ -45,8 +45,7 @@ def loop_fit_arguments(
     given, kept = (
         [_read_for(path, files.mapping, inner) for path in paths] for paths in (logs, files.validate or [])
     )
-    told = f"{len(given)} logs to fit and {len(kept)} to validate"
-    references = _references(robot, law, loop.reference or [], len(given) + len(kept), told)
+    references = _references(robot, law, loop.reference or [])
     return {
         "logs": given,
         "validate": kept,
@@ -79,9 +78,8 @@ def loop_validate_arguments(
     followed = None
     if references:
         alone = [log.name for log in logs if "position" not in log.channels]
-        told = f"{len(logs)} log{'s' * (len(logs) != 1)}"
         used = law or required_controller(saved, alone)
-        followed = _references(saved.robot, used, references, len(logs), told)
+        followed = _references(saved.robot, used, references)
     return {"logs": logs, "controller": law, "references": followed}
 
 
@@ -130,14 +128,6 @@ def _read_torques(paths: Sequence[Path], mapping: MappingLike) -> tuple[Log, ...
     return tuple(read_log(path, mapping, needed=("torque",)) for path in paths)
 
 
-def _references(
-    robot: Robot, law: Controller, given: Sequence[str], logs: int, told: str
-) -> list[Reference] | None:
-    """References that a command line names: one for all logs, or one each; None leaves them to the logs."""
-    if not given:
-        return None
-    if len(given) not in (1, logs):
-        raise DynidError(
-            f"{len(given)} references were given for {told}; give one for all, or one each in that order."
-        )
-    return [load_reference(text, robot, law.sample_time) for text in given]
+def _references(robot: Robot, law: Controller, given: Sequence[str]) -> list[Reference] | None:
+    """References that a command line names; None leaves them to the logs."""
+    return [load_reference(text, robot, law.sample_time) for text in given] or None

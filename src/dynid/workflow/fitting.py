@@ -27,7 +27,14 @@ from dynid.validation.validation import validate as validate_motions
 from dynid.workflow.motion_source import MeasuredMotion, MotionSource, Progress, longest_log
 from dynid.workflow.proof import data_checks, prove
 from dynid.workflow.result import FitResult
-from dynid.workflow.usable_log import UsableLog, as_logs, logs_to_fit, logs_to_validate, split_logs
+from dynid.workflow.usable_log import (
+    UsableLog,
+    as_logs,
+    logs_to_fit,
+    logs_to_validate,
+    one_reference_each,
+    split_logs,
+)
 
 if TYPE_CHECKING:
     from dynid.simulation.controller import Controller
@@ -79,13 +86,13 @@ def fit(
     """
     given, unseen = as_logs(logs), as_logs(validate)
     source = _motion_source(strategy, controller, references, accuracy, repair)
-    followed, kept = _references(references, len(given), len(unseen))
+    described = f"{len(given)} logs to fit and {len(unseen)} to validate"
+    followed = one_reference_each(references, len(given) + len(unseen), described)
     progress("checking the data")
-    used = logs_to_fit(robot, given, followed, repair=repair, torques_suffice=source.torques_suffice)
+    options = {"repair": repair, "torques_suffice": source.torques_suffice}
+    used = logs_to_fit(robot, given, followed[: len(given)], **options)
     identities = tuple(one.identity for one in used)
-    held = logs_to_validate(
-        robot, unseen, identities, kept, repair=repair, torques_suffice=source.torques_suffice
-    )
+    held = logs_to_validate(robot, unseen, identities, followed[len(given) :], **options)
     if split is not None:
         used, rest = split_logs(robot, used, split)
         held = (*held, *rest)
@@ -154,21 +161,6 @@ def _chosen_plan(
         return plan, None
     suggestion = source.suggestion(logs, strategy).with_keys(overrides)
     return suggestion.plan, suggestion
-
-
-def _references(
-    given: Sequence[Reference] | None, fitted: int, kept: int
-) -> tuple[Sequence[Reference] | None, Sequence[Reference] | None]:
-    """References of the logs to fit and of those to validate with."""
-    if given is None:
-        return None, None
-    if len(given) not in (1, fitted + kept):
-        raise DynidError(
-            f"{len(given)} references were given for {fitted} logs to fit and {kept} to validate; give one "
-            "for all, or one each in that order."
-        )
-    each = [*given] * (fitted + kept) if len(given) == 1 else [*given]
-    return each[:fitted], each[fitted:]
 
 
 def _bias_findings(

@@ -21,7 +21,7 @@ from dynid.validation.figures import ErrorFigures
 from dynid.workflow.motion_source import MeasuredMotion, MotionSource, Progress
 from dynid.workflow.proof import Proof, data_checks, prove
 from dynid.workflow.result import FitResult
-from dynid.workflow.usable_log import LogIdentity, UsableLog, as_logs, logs_to_validate
+from dynid.workflow.usable_log import LogIdentity, UsableLog, as_logs, logs_to_validate, one_reference_each
 
 if TYPE_CHECKING:
     from dynid.simulation.controller import Controller
@@ -101,16 +101,11 @@ def _prove_saved(
     references: Sequence[Reference] | None,
     repair: bool,
 ) -> Proof:
-    each = references
-    if references is not None and len(references) == 1:
-        each = [*references] * len(logs)
+    described = f"{len(logs)} log{'s' * (len(logs) != 1)}"
+    each = one_reference_each(references, len(logs), described)
+    fitted = fitted_logs(saved)
     held = logs_to_validate(
-        saved.robot,
-        logs,
-        fitted_logs(saved),
-        each,
-        repair=repair,
-        torques_suffice=source.torques_suffice,
+        saved.robot, logs, fitted, each, repair=repair, torques_suffice=source.torques_suffice
     )
     return prove(
         saved.model,

@@ -79,6 +79,26 @@ def as_logs(logs: Log | Sequence[Log]) -> tuple[Log, ...]:
     return (logs,) if isinstance(logs, Log) else tuple(logs)
 
 
+def one_reference_each(
+    given: Sequence[Reference] | None, logs: int, described: str
+) -> tuple[Reference | None, ...]:
+    """References of logs: one for all, or one each; None leaves them to the logs.
+
+    Args:
+        given: references.
+        logs: how many there are.
+        described: the same in words, for the sentence.
+    """
+    if given is None:
+        return (None,) * logs
+    if len(given) not in (1, logs):
+        raise DynidError(
+            f"{len(given)} references were given for {described}; give one for all, or one each in that "
+            "order."
+        )
+    return tuple(given) * logs if len(given) == 1 else tuple(given)
+
+
 def identity_of(log: Log) -> LogIdentity:
     """The identity of a log.
 
@@ -96,7 +116,7 @@ def identity_of(log: Log) -> LogIdentity:
 def logs_to_fit(
     robot: Robot,
     logs: Sequence[Log],
-    references: Sequence[Reference] | None = None,
+    references: Sequence[Reference | None],
     *,
     repair: bool = False,
     torques_suffice: bool = False,
@@ -106,7 +126,7 @@ def logs_to_fit(
     Args:
         robot: the robot.
         logs: motor or joint side.
-        references: what the controller followed, one per log; their own when None.
+        references: what the controller followed, one per log; None takes the log's own.
         repair: whether repairable defects are repaired.
         torques_suffice: whether logs without positions are taken as they are.
 
@@ -119,10 +139,9 @@ def logs_to_fit(
     joint_side = [to_joint_side(log, robot) for log in logs]
     identities = [identity_of(log) for log in joint_side]
     _refuse_duplicates(identities)
-    given = [None] * len(logs) if references is None else references
     return tuple(
         _usable_log(log, robot, identity, reference, repair, torques_suffice, "fit")
-        for log, identity, reference in zip(joint_side, identities, given, strict=True)
+        for log, identity, reference in zip(joint_side, identities, references, strict=True)
     )
 
 
@@ -130,7 +149,7 @@ def logs_to_validate(
     robot: Robot,
     logs: Sequence[Log],
     fitted: Sequence[LogIdentity],
-    references: Sequence[Reference] | None = None,
+    references: Sequence[Reference | None],
     *,
     repair: bool = False,
     torques_suffice: bool = False,
@@ -148,9 +167,8 @@ def logs_to_validate(
     Raises:
         NotTrustworthyError: when one is not usable.
     """
-    given = [None] * len(logs) if references is None else references
     held = []
-    for log, reference in zip(logs, given, strict=True):
+    for log, reference in zip(logs, references, strict=True):
         joint_side = to_joint_side(log, robot)
         identity = identity_of(joint_side)
         used = _usable_log(joint_side, robot, identity, reference, repair, torques_suffice, "validation")
