@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dynid.core.errors import DynidError, ShapeError, UnknownNameError
 from dynid.estimators import IRLS, IV, OLS, WLS, Strategy, identify
-from dynid.estimators.closed_loop.instruments import Instrumented, instrument_rows
+from dynid.estimators.closed_loop.instruments import TwoStage, instrument_rows
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 from dynid.problem import LoopProblem, Problem, build_problem, closed_loop
@@ -33,7 +33,7 @@ def stacked(rows: list[Array], weights: Array) -> Array:
 def test_with_the_regressor_as_instruments_it_is_least_squares(step: Strategy) -> None:
     given = linear(problem(MOTION))
     own = tuple(given.rows(j).wide(8) for j in range(2))
-    ours, theirs = Instrumented(step=step, sets=(own,)).fit(given), step.fit(given)
+    ours, theirs = TwoStage(step=step, sets=(own,)).fit(given), step.fit(given)
     np.testing.assert_allclose(ours.values, theirs.values, rtol=1e-10)
     np.testing.assert_allclose(
         ours.covariance, theirs.covariance, rtol=1e-8, atol=1e-12 * theirs.covariance.max()
@@ -50,7 +50,7 @@ def test_it_is_the_formula_of_the_books(sets: int) -> None:
     given, clean = linear(problem(MOTION)), linear(problem())
     Z = instrument_rows(given, clean)
     other = tuple(np.sin(3 * z) for z in Z)
-    fit = Instrumented(sets=(Z, other)[:sets]).fit(given)
+    fit = TwoStage(sets=(Z, other)[:sets]).fit(given)
     w = fit.weights
     W = stacked([given.rows(j).wide(8) for j in range(2)], w)
     y = np.concatenate([w[j] * given.rows(j).y for j in range(2)])
@@ -237,4 +237,4 @@ def test_options_that_cannot_work_get_a_sentence() -> None:
         IV(value_tolerance=0)
     given = linear(problem())
     with pytest.raises(ShapeError, match="one row per row of the regression"):
-        Instrumented(sets=((np.zeros((3, 8)),) * 2,)).fit(given)
+        TwoStage(sets=((np.zeros((3, 8)),) * 2,)).fit(given)

@@ -17,6 +17,9 @@ from dynid.model.robot import Robot
 Monomial = tuple[str, ...]
 """Names in alphabetical order, repeated for powers: ("D3", "D3") is D3², () is 1."""
 _JUNK = 1e-12
+CLEAR_GAP = 1e4
+"""Least ratio between what is kept and what is dropped for an answer to be trusted."""
+REMEDY = "look for lengths or angles that are nearly but not quite zero, or friction laws that hardly differ"
 
 
 @dataclass(frozen=True)
@@ -136,10 +139,6 @@ def with_lengths(robot: Robot, values: Mapping[str, float]) -> Robot:
         joints.append(replace(joint, **changed))  # type: ignore[arg-type]
     return replace(robot, joints=tuple(joints), lengths=lengths)
 
-
-CLEAR_GAP = 1e4
-"""Least ratio between what is kept and what is dropped for an answer to be trusted."""
-REMEDY = "look for lengths or angles that are nearly but not quite zero, or friction laws that hardly differ"
 
 Form = dict[int, Polynomial]
 """A linear form over the standard parameters: coefficient by table index."""

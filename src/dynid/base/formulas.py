@@ -22,6 +22,9 @@ FloatArray = NDArray[np.float64]
 _HELD_OUT = 5
 _MANY_LENGTHS = 8
 _AGREES = 1e-8
+_DIGITS = 10
+_ONE: Key = (((), 1.0),)
+_MINUS_ONE: Key = (((), -1.0),)
 
 
 def forms_hold(robot: Robot, rows: Sequence[int], columns: Sequence[int], forms: Sequence[Form]) -> bool:
@@ -125,7 +128,6 @@ def _ratio(trials: FloatArray, y: FloatArray, names: Sequence[str]) -> Polynomia
     return None
 
 
-_DIGITS = 10
 Key = tuple[tuple[Monomial, float], ...]
 
 
@@ -152,10 +154,6 @@ def formula(name: str, own: int, form: Form, names: Sequence[str]) -> str:
             groups.setdefault(key, []).append((negative, names[i]))
     text += "".join(_group(key, members) for key, members in groups.items())
     return f"{name} = {_lead(text)}"
-
-
-_ONE: Key = (((), 1.0),)
-_MINUS_ONE: Key = (((), -1.0),)
 
 
 def _rounded(coefficient: Polynomial) -> Key:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dynid.core.errors import DynidError
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.fit import Fit
-from dynid.estimators.linear.least_squares import spread
+from dynid.estimators.linear.least_squares import root_over_base
 from dynid.estimators.uncertainty import Doubt, Uncertainty, automatic_bandwidth, score_series, white_rows
 from dynid.problem.problem import Problem
 
@@ -128,7 +128,7 @@ def _cells_of_rows(problem: Problem, fit: Fit, block: int | None) -> _Cells:
 def _stored_cells(problem: Problem, fit: Fit, block: int | None) -> _Cells:
     """Cells from the factors kept while reading: the rows are not needed."""
     cells = problem.regression.cells
-    full = spread(fit.root, fit.kept)
+    full = root_over_base(fit.root, fit.kept)
     rank = fit.root.shape[1]
     bread, score = np.zeros((len(cells), rank, rank)), np.zeros((len(cells), rank))
     for c, cell in enumerate(cells):

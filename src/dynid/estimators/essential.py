@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dynid.core.errors import DynidError, unknown_name
 from dynid.estimators.fit import Fit, Solved
-from dynid.estimators.linear.least_squares import WLS, all_kept
+from dynid.estimators.linear.least_squares import WLS, kept_mask
 from dynid.estimators.strategy import Strategy
 from dynid.estimators.uncertainty import Uncertainty, uncertainty_of
 from dynid.problem.problem import Problem
@@ -69,7 +69,7 @@ class Essential(Strategy):
         if rule not in THRESHOLDS:
             raise unknown_name("rule for essential parameters", rule, THRESHOLDS)
         object.__setattr__(self, "threshold", THRESHOLDS[rule] if threshold is None else threshold)
-        _check(self)
+        _check_options(self)
 
     @property
     def linear(self) -> Strategy:
@@ -86,21 +86,21 @@ class Essential(Strategy):
         """Whether the strategy inside can."""
         return self.strategy.streams
 
-    def accepts(self, problem: Problem | LoopProblem) -> None:
+    def require_problem(self, problem: Problem | LoopProblem) -> None:
         """What the strategy inside accepts."""
-        self.strategy.accepts(problem)
+        self.strategy.require_problem(problem)
 
     def solution(self, problem: Problem | LoopProblem) -> Solved:
         """Remove and solve; a strategy that simulates prunes where its simulation has come to rest."""
-        self.accepts(problem)
+        self.require_problem(problem)
         if isinstance(problem, Problem):
             return Solved(problem, self.fit(problem))
-        return self.strategy.pruned(problem, self)
+        return self.strategy.essential_solution(problem, self)
 
     def fit(self, problem: Problem, kept: NDArray[np.bool_] | None = None) -> Fit:
         """Remove and solve until the rule stops."""
         assert self.threshold is not None
-        first = current = self.strategy.fit(problem, all_kept(problem, kept))
+        first = current = self.strategy.fit(problem, kept_mask(problem, kept))
         if first.spectrum.rank < len(first.root) or first.degrees <= 0:
             return first  # no %σ means anything then; the outcome will say so
         kind = uncertainty_of(self.uncertainty)
@@ -114,9 +114,9 @@ class Essential(Strategy):
             fewer = current.kept.copy()
             fewer[worst] = False
             trial = self.strategy.fit(problem, fewer)
-            ratio = _ratio(first, trial, problem)
+            ratio = _residual_ratio(first, trial, problem)
             step = Removal(problem.names[worst], float(relative[worst]), float(current.values[worst]), ratio)
-            if self.rule != "sigma" and self._too_much(first, trial, ratio, problem):
+            if self.rule != "sigma" and self._loses_too_much(first, trial, ratio, problem):
                 stopped_by = step
                 break
             removals.append(step)
@@ -127,7 +127,7 @@ class Essential(Strategy):
             facts={**current.facts, **self._facts(removals, stopped_by, final, first, current, problem)},
         )
 
-    def _too_much(self, first: Fit, trial: Fit, ratio: float, problem: Problem) -> bool:
+    def _loses_too_much(self, first: Fit, trial: Fit, ratio: float, problem: Problem) -> bool:
         assert self.threshold is not None
         if self.rule == "residual":
             return ratio >= self.threshold
@@ -154,14 +154,14 @@ class Essential(Strategy):
                 "largest_kept_relative_sigma": largest,
                 "smallest_removed_relative_sigma": smallest if removals else None,
                 "gap": smallest / largest if removals and largest > 0 else None,
-                "residual_ratio": _ratio(first, last, problem),
+                "residual_ratio": _residual_ratio(first, last, problem),
                 "significance": _significance(first, last, problem) if removals else None,
                 "stopped_by": None if stopped_by is None else vars(stopped_by),
             },
         }
 
 
-def _check(essential: Essential) -> None:
+def _check_options(essential: Essential) -> None:
     allowed = {"sigma": (0.0, np.inf), "residual": (1.0, np.inf), "f-test": (0.0, 1.0)}
     low, high = allowed[essential.rule]
     threshold = essential.threshold
@@ -189,7 +189,7 @@ def _squares(problem: Problem, fit: Fit, weights: FloatArray) -> float:
     return float(np.sum((weights * fit.residual_norms(problem)) ** 2))
 
 
-def _ratio(first: Fit, now: Fit, problem: Problem) -> float:
+def _residual_ratio(first: Fit, now: Fit, problem: Problem) -> float:
     before = _squares(problem, first, first.weights) / first.degrees
     after = _squares(problem, now, first.weights) / now.degrees
     return float(np.sqrt(after / before)) if before > 0 else (1.0 if after == 0 else np.inf)

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from dynid.problem.closed_loop import LoopProblem
 
 FloatArray = NDArray[np.float64]
+POOR_CONDITION, HOPELESS_CONDITION = 100.0, 1e4
+OUTLIER_RATIO = 3.0
+"""σ̂ over the robust one: Gaussian errors give 1, a few gross errors give many."""
+_MEDIAN_OF_NORMAL = 0.6744897501960817
+_LISTED = 12
 
 
 def identify(problem: Problem | LoopProblem, strategy: Strategy) -> Estimate:
@@ -44,7 +49,7 @@ def identify(problem: Problem | LoopProblem, strategy: Strategy) -> Estimate:
         problem=rows,
         strategy=strategy.to_dict(),
         values=fit.values,
-        covariance=_spread(symmetric, fit.kept),
+        covariance=_covariance_over_base(symmetric, fit.kept),
         kept=fit.kept,
         joint_sigma=fit.joint_sigma,
         uncertainty=kind.name,
@@ -56,7 +61,7 @@ def identify(problem: Problem | LoopProblem, strategy: Strategy) -> Estimate:
     )
 
 
-def _spread(covariance: FloatArray, kept: NDArray[np.bool_]) -> FloatArray:
+def _covariance_over_base(covariance: FloatArray, kept: NDArray[np.bool_]) -> FloatArray:
     """Covariance over all base parameters: zero where removed."""
     count = int(kept.sum())
     full = np.zeros((len(kept), len(kept)))
@@ -106,16 +111,6 @@ def _percent(part: float, whole: float) -> float:
     return 100.0 * float(part) / float(whole) if whole > 0 else 0.0
 
 
-POOR_CONDITION, HOPELESS_CONDITION = 100.0, 1e4
-
-OUTLIER_RATIO = 3.0
-"""σ̂ over the robust one: Gaussian errors give 1, a few gross errors give many."""
-
-_MEDIAN_OF_NORMAL = 0.6744897501960817
-
-_LISTED = 12
-
-
 def judge(problem: Problem, fit: Fit) -> tuple[Finding, tuple[Finding, ...]]:
     """The gravest outcome of a fit, and what else deserves attention."""
     ratio = outlier_ratios(problem, fit)
@@ -135,7 +130,7 @@ def judge(problem: Problem, fit: Fit) -> tuple[Finding, tuple[Finding, ...]]:
                 Name.POOR_CONDITION,
                 Level.NOTE,
                 f"The column-scaled condition number is {fit.spectrum.condition:.0f} (good is below "
-                f"{POOR_CONDITION:.0f}): {_weak(problem, fit)} are hard to tell apart.",
+                f"{POOR_CONDITION:.0f}): {_weakest_names(problem, fit)} are hard to tell apart.",
                 "A more exciting motion or fewer parameters would help.",
                 figures={"condition_scaled": fit.spectrum.condition},
             )
@@ -195,12 +190,12 @@ def _rank_deficient(problem: Problem, fit: Fit) -> Finding | None:
     names = _column_names(problem, fit)
     groups = [[names[i] for i in group] for group in fit.spectrum.confused]
     unseen = [group[0] for group in groups if len(group) == 1]
-    apart = [_listed(group) for group in groups if len(group) > 1]
+    apart = [_name_list(group) for group in groups if len(group) > 1]
     causes = []
     if apart:
         causes.append(f"cannot be told apart: {'; '.join(apart)}")
     if unseen:
-        causes.append(f"not seen at all: {_listed(unseen)}")
+        causes.append(f"not seen at all: {_name_list(unseen)}")
     return Finding(
         Name.RANK_DEFICIENT,
         Level.FAIL,
@@ -229,7 +224,7 @@ def _under_excited(problem: Problem, fit: Fit) -> Finding | None:
         Name.UNDER_EXCITED,
         Level.FAIL,
         f"The column-scaled condition number is {condition:.2g} (good is below {POOR_CONDITION:.0f}): "
-        f"{_weak(problem, fit)} hardly differ in what they do to the torques.",
+        f"{_weakest_names(problem, fit)} hardly differ in what they do to the torques.",
         "Record a more exciting motion, or keep essential parameters only.",
     )
 
@@ -249,12 +244,12 @@ def _outliers(problem: Problem, fit: Fit, ratios: FloatArray) -> Finding | None:
     )
 
 
-def _weak(problem: Problem, fit: Fit) -> str:
+def _weakest_names(problem: Problem, fit: Fit) -> str:
     """Parameters that make up the weakest direction."""
     weight = np.abs(fit.spectrum.V[:, -1])
     names = _column_names(problem, fit)
     order = [i for i in np.argsort(-weight) if weight[i] > 0.3 * weight.max()]
-    return _listed([names[i] for i in order])
+    return _name_list([names[i] for i in order])
 
 
 def _column_names(problem: Problem, fit: Fit) -> list[str]:
@@ -262,6 +257,6 @@ def _column_names(problem: Problem, fit: Fit) -> list[str]:
     return names + (list(fit.further.parameters.names) if fit.further is not None else [])
 
 
-def _listed(names: list[str]) -> str:
+def _name_list(names: list[str]) -> str:
     more = len(names) - _LISTED
     return ", ".join(names[:_LISTED]) + (f" and {more} more" if more > 0 else "")

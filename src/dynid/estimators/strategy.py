@@ -54,7 +54,7 @@ class Strategy(ABC):
         """Whether it can solve a problem whose motions are not held in memory."""
         return True
 
-    def accepts(self, problem: Problem | LoopProblem) -> None:
+    def require_problem(self, problem: Problem | LoopProblem) -> None:
         """Refuse a problem the strategy cannot solve.
 
         Raises:
@@ -65,11 +65,11 @@ class Strategy(ABC):
 
     def solution(self, problem: Problem | LoopProblem) -> Solved:
         """Solve a problem of the kind the strategy is for."""
-        self.accepts(problem)
+        self.require_problem(problem)
         assert isinstance(problem, Problem)
         return Solved(problem, self.fit(problem))
 
-    def pruned(self, problem: LoopProblem, essential: Essential) -> Solved:
+    def essential_solution(self, problem: LoopProblem, essential: Essential) -> Solved:
         """Solve a closed-loop problem for its essential parameters; only strategies that simulate can."""
         raise self._needs_motions()
 

@@ -17,6 +17,9 @@ from dynid.estimators.fit import Fit
 from dynid.problem.problem import Problem
 
 FloatArray = NDArray[np.float64]
+_LARGEST = 0.97
+_ENOUGH = 50
+"""Independent samples below which a robust covariance is itself in doubt."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,9 +61,6 @@ class Classical(Uncertainty):
     def doubt(self, problem: Problem, fit: Fit) -> Doubt:
         """The strategy's own covariance."""
         return Doubt(fit.covariance)
-
-
-_LARGEST = 0.97
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,10 +133,6 @@ def automatic_bandwidth(series: list[FloatArray]) -> float:
     top = np.sum(4 * rho**2 * variance**2 / ((1 - rho) ** 6 * (1 + rho) ** 2))
     bottom = np.sum(variance**2 / (1 - rho) ** 4)
     return float(1.1447 * (top / bottom * steps) ** (1 / 3)) if bottom > 0 else 1.0
-
-
-_ENOUGH = 50
-"""Independent samples below which a robust covariance is itself in doubt."""
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from dynid.core.errors import NotTrustworthyError
 
 FloatArray = NDArray[np.float64]
+RANK_TOLERANCE = 1e-10
+"""Relative singular value, columns at unit length, below which a direction counts as not seen at all."""
+_INVOLVED = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,11 +102,6 @@ def merged(factors: Sequence[Factor]) -> Factor:
         return factors[0]
     stack = np.vstack([factor.R for factor in factors])
     return Factor(factors[0].columns, triangular(stack), sum(factor.rows for factor in factors))
-
-
-RANK_TOLERANCE = 1e-10
-"""Relative singular value, columns at unit length, below which a direction counts as not seen at all."""
-_INVOLVED = 1e-6
 
 
 @dataclass(frozen=True, eq=False)

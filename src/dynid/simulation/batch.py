@@ -17,6 +17,8 @@ PIECES = MANY
 """Parts of a long simulation that are run side by side in the lanes of a vector register."""
 WINDOWS = 4
 """Shorter parts of each piece."""
+_FLIPS = 3.0
+"""Encoder steps by which a reading that flips may move a loop; what is more comes from the integration."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,10 +150,6 @@ class Batch:
 
 def _stacked(rows: Sequence[Paths]) -> Paths:
     return Paths(*(np.concatenate([getattr(row, f.name) for row in rows]) for f in fields(Paths)))
-
-
-_FLIPS = 3.0
-"""Encoder steps by which a reading that flips may move a loop; what is more comes from the integration."""
 
 
 class Track(NamedTuple):

@@ -18,6 +18,7 @@ from dynid.simulation.law import Law, options_of, per_axis, whole_number
 
 FloatArray = NDArray[np.float64]
 KINDS = ("exact", "backward", "mean", "filtered")
+MAXIMUM = "maximum"
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,6 @@ class Velocity:
         return smooth, [*measured, *smooth]
 
 
-MAXIMUM = "maximum"
 BACKWARD = Velocity()
 
 

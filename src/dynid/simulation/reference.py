@@ -17,6 +17,11 @@ from dynid.model.robot import Robot
 FloatArray = NDArray[np.float64]
 METHODS = ("cubic", "linear", "hold")
 """Ways from a slower clock to a faster one; the first is the default."""
+CHANNELS = ("reference", "position")
+MAX_SAMPLES = 20_000_000
+"""Samples times axes of a reference."""
+_REGULAR = 1e-3
+"""Share of a step by which stamps may be off before a log is put on a regular clock."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,13 +200,6 @@ def _spline(stamps: FloatArray, points: FloatArray, t: FloatArray, ends: str) ->
 
     spline = CubicSpline(stamps, points, bc_type=ends)
     return [np.asarray(spline(t, k), dtype=float) for k in range(3)]
-
-
-CHANNELS = ("reference", "position")
-MAX_SAMPLES = 20_000_000
-"""Samples times axes of a reference."""
-_REGULAR = 1e-3
-"""Share of a step by which stamps may be off before a log is put on a regular clock."""
 
 
 def reference_from_log(file: Path, robot: Robot, mapping: MappingLike, channel: str = "") -> Reference:

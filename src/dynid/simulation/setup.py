@@ -24,6 +24,7 @@ from dynid.simulation.simulator import Simulator
 
 FRICTIONS = (SMOOTH, STICK)
 MAX_SUBSTEPS = 256
+NO_SENSORS, NO_DISTURBANCES = Sensors(), Disturbances()
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,6 @@ DEFAULT = Accuracy()
 FloatArray = NDArray[np.float64]
 Parameters = Mapping[str, float] | ArrayLike | None
 Start = tuple[ArrayLike, ArrayLike]
-NO_SENSORS, NO_DISTURBANCES = Sensors(), Disturbances()
 
 
 @dataclass(frozen=True, eq=False)

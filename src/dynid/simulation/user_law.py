@@ -21,6 +21,7 @@ from dynid.simulation.law import Answer, Law, LawSignals, Scalars
 
 _UNSET = " (missing or zero, so that memory is empty)"
 UserFunction = Callable[[LawSignals, Sequence[Any], Sequence[Any], Operations], tuple[list[Any], list[Any]]]
+_TRIES = 20
 
 
 @dataclass(frozen=True)
@@ -126,9 +127,6 @@ def _scalar(value: Any) -> bool:
 def _shown(value: Any) -> str:
     text = repr(value)
     return text if len(text) < 60 else f"{text[:57]}…"
-
-
-_TRIES = 20
 
 
 def python_law(

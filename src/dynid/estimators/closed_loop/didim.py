@@ -82,13 +82,13 @@ class DIDIM(LoopStrategy):
         for k in range(self.max_iterations):
             # The first passes only lead to the later ones: that their integration is exact is not asked.
             checked = k >= _UNCHECKED
-            run = self._simulated(problem, loop, model, trim, steps, checked=checked)
+            run = self._simulate(problem, loop, model, trim, steps, checked=checked)
             if not run.replayed.outcome.trustworthy:
-                return _stopped(solved, run.replayed.outcome, k, history)
+                return _stopped_result(solved, run.replayed.outcome, k, history)
             linear = problem.linear(run.replayed.motions)
             fit = self.step.fit(linear, kept)
-            history.append(_entry(problem, run, linear, fit))
-            settled = solved is not None and self._settled(solved.fit, fit, linear)
+            history.append(_history_entry(problem, run, linear, fit))
+            settled = solved is not None and self._is_settled(solved.fit, fit, linear)
             solved = Solved(linear, fit)
             model = LoopModel.of(problem, fit.values)
             steps = run.replayed.substeps if k else None  # the start is another robot, what follows is not
@@ -96,21 +96,21 @@ class DIDIM(LoopStrategy):
                 break
         assert solved is not None
         if not settled or not checked:
-            run = self._simulated(problem, loop, model, trim, steps)
-        return self._finished(problem, solved, run, settled, history, trim)
+            run = self._simulate(problem, loop, model, trim, steps)
+        return self._result(problem, solved, run, settled, history, trim)
 
     def first_pass(self, problem: LoopProblem) -> Solved:
         """Simulate the start and solve once."""
         loop = Gains(problem.controller, self.follow_inertia)
         trim = transient(self.transient_s, problem)
-        run = self._simulated(problem, loop, self.starting_model(problem, loop), trim)
+        run = self._simulate(problem, loop, self.starting_model(problem, loop), trim)
         require_simulated(run.replayed.outcome)
         linear = problem.linear(run.replayed.motions)
         fit = self.step.fit(linear)
-        facts = {"history": [_entry(problem, run, linear, fit)], "transient_s": trim}
+        facts = {"history": [_history_entry(problem, run, linear, fit)], "transient_s": trim}
         return Solved(linear, replace(fit, converged=False, facts={**fit.facts, **facts}))
 
-    def _simulated(
+    def _simulate(
         self,
         problem: LoopProblem,
         loop: Gains,
@@ -119,7 +119,7 @@ class DIDIM(LoopStrategy):
         steps: int | None = None,
         *,
         checked: bool = True,
-    ) -> Simulated:
+    ) -> SimulatedPass:
         """Simulate; a model that cannot be simulated gets more drive inertia until it can."""
         ready, share = supported(problem, model)
         replayed = replay(problem, ready, loop.controller(ready), trim, steps, checked=checked)
@@ -127,9 +127,9 @@ class DIDIM(LoopStrategy):
             share = max(4 * share, 0.05)
             ready = model.with_drive_inertia(share * np.abs(inertias_of(ready, problem.controller)))
             replayed = replay(problem, ready, loop.controller(ready), trim)
-        return Simulated(ready, replayed, share)
+        return SimulatedPass(ready, replayed, share)
 
-    def _settled(self, before: Fit, now: Fit, linear: Problem) -> bool:
+    def _is_settled(self, before: Fit, now: Fit, linear: Problem) -> bool:
         size = float(np.linalg.norm(now.weights * linear.torque_norms()))
         then, here = _weighted_residual(before), _weighted_residual(now)
         # Weights differ from pass to pass, so residuals are compared per degree of freedom and in shares.
@@ -142,11 +142,11 @@ class DIDIM(LoopStrategy):
         allowed = np.maximum(self.value_tolerance * np.abs(now.values[now.kept]), sigma)
         return bool(calm and np.all(moved <= np.maximum(allowed, silent)))
 
-    def _finished(
+    def _result(
         self,
         problem: LoopProblem,
         solved: Solved,
-        run: Simulated,
+        run: SimulatedPass,
         settled: bool,
         history: list[dict[str, Any]],
         trim: float,
@@ -178,7 +178,7 @@ class DIDIM(LoopStrategy):
 
 
 @dataclass(frozen=True, eq=False)
-class Simulated:
+class SimulatedPass:
     """One simulation of all experiments.
 
     Args:
@@ -211,9 +211,11 @@ def _weighted_residual(fit: Fit) -> float:
     return float(np.linalg.norm(fit.joint_sigma))
 
 
-def _entry(problem: LoopProblem, run: Simulated, linear: Problem, fit: Fit) -> dict[str, Any]:
+def _history_entry(problem: LoopProblem, run: SimulatedPass, linear: Problem, fit: Fit) -> dict[str, Any]:
     """What one pass did, for Tables 3, 4 and 9 of P0."""
-    error = _shares(problem.plan, [np.asarray(m.tau) for m in run.replayed.motions], run.replayed.torques)
+    error = _torque_shares(
+        problem.plan, [np.asarray(m.tau) for m in run.replayed.motions], run.replayed.torques
+    )
     return {
         "values": run.model.values.tolist() if run.model.base is problem.base else None,
         "solved": fit.values.tolist(),
@@ -224,21 +226,23 @@ def _entry(problem: LoopProblem, run: Simulated, linear: Problem, fit: Fit) -> d
     }
 
 
-def _shares(plan: Preparation, torques: list[FloatArray], simulations: tuple[FloatArray, ...]) -> FloatArray:
+def _torque_shares(
+    plan: Preparation, torques: list[FloatArray], simulations: tuple[FloatArray, ...]
+) -> FloatArray:
     """‖τ − τ_s‖ / ‖τ‖ of each joint, low-passed as the regression is."""
-    measured, simulated = ([_low_passed(t, plan) for t in given] for given in (torques, simulations))
+    measured, simulated = ([_low_pass(t, plan) for t in given] for given in (torques, simulations))
     off = sum(np.sum((a - b) ** 2, axis=0) for a, b in zip(measured, simulated, strict=True))
     size = sum(np.sum(a**2, axis=0) for a in measured)
     return np.asarray(np.sqrt(off / np.maximum(size, 1e-300)), dtype=float)
 
 
-def _low_passed(torque: FloatArray, plan: Preparation) -> FloatArray:
+def _low_pass(torque: FloatArray, plan: Preparation) -> FloatArray:
     if plan.decimation == 1:
         return torque
     return np.asarray(decimate_rows(torque.T, plan.decimation, plan.convention).T, dtype=float)
 
 
-def _stopped(solved: Solved | None, outcome: Finding, k: int, history: list[dict[str, Any]]) -> Solved:
+def _stopped_result(solved: Solved | None, outcome: Finding, k: int, history: list[dict[str, Any]]) -> Solved:
     """A simulation that cannot go on ends the iteration."""
     if solved is None:
         raise NotTrustworthyError(outcome.text)

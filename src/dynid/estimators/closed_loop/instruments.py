@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 from dynid.core.errors import DynidError, ShapeError
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.fit import Fit
-from dynid.estimators.linear.least_squares import OLS, WLS, all_kept, floored, spread, weights_of
+from dynid.estimators.linear.least_squares import (
+    OLS,
+    WLS,
+    above_rounding,
+    fit_with_own_weights,
+    kept_mask,
+    residual_sigma,
+    root_over_base,
+)
 from dynid.estimators.strategy import Strategy
 from dynid.problem.factor import Spectrum, spectrum, triangular
 from dynid.problem.problem import Problem
@@ -20,16 +28,14 @@ from dynid.problem.problem import Problem
 FloatArray = NDArray[np.float64]
 STRONG = 10.0
 """First-stage F from which on the bias of instruments is below a tenth of that of least squares."""
-
 SHIFT = 2.0
 """Standard deviations by which least squares must be off to be called biased."""
-
 LEVEL = 0.01
 """Probability below which a test speaks."""
 
 
 @dataclass(frozen=True, eq=False)
-class Stages:
+class TwoStageFactor:
     """Weighted rows of [Z W y] turned into their triangular factor: all inner products are those of the rows.
 
     Args:
@@ -68,7 +74,7 @@ class Stages:
 
 
 @dataclass(frozen=True)
-class Examined:
+class InstrumentTests:
     """Figures, findings, and an outcome where the instruments are too weak."""
 
     facts: dict[str, Any]
@@ -76,7 +82,7 @@ class Examined:
     outcome: Finding | None
 
 
-def examine(stages: Stages, names: list[str]) -> Examined:
+def instrument_tests(stages: TwoStageFactor, names: list[str]) -> InstrumentTests:
     """Strength, Durbin–Wu–Hausman and, with more instruments than parameters, Sargan's test."""
     strength, outcome = _strength(stages, names)
     hausman, said = _hausman(stages, names)
@@ -95,10 +101,10 @@ def examine(stages: Stages, names: list[str]) -> Examined:
                     "set is correlated with the errors.",
                 )
             )
-    return Examined(facts, tuple(findings), outcome)
+    return InstrumentTests(facts, tuple(findings), outcome)
 
 
-def _strength(stages: Stages, names: list[str]) -> tuple[dict[str, Any], Finding | None]:
+def _strength(stages: TwoStageFactor, names: list[str]) -> tuple[dict[str, Any], Finding | None]:
     """Smallest canonical correlation of Z and W and its F (Cragg and Donald 1993; Stock and Yogo 2005).
 
     F = (r − m)/m · ρ²/(1 − ρ²) with r rows and m instruments.
@@ -137,7 +143,7 @@ def _strength(stages: Stages, names: list[str]) -> tuple[dict[str, Any], Finding
     )
 
 
-def _hausman(stages: Stages, names: list[str]) -> tuple[dict[str, Any], str]:
+def _hausman(stages: TwoStageFactor, names: list[str]) -> tuple[dict[str, Any], str]:
     """F-test of the first-stage residuals beside W (Durbin 1954, Wu 1973, Hausman 1978)."""
     from scipy.special import fdtrc
 
@@ -172,7 +178,7 @@ def _hausman(stages: Stages, names: list[str]) -> tuple[dict[str, Any], str]:
     return facts, f"Least squares on this motion is biased ({test}), {where}."
 
 
-def _sargan(stages: Stages) -> dict[str, Any] | None:
+def _sargan(stages: TwoStageFactor) -> dict[str, Any] | None:
     """r · R² of the residual on Z, χ² with as many degrees as there are instruments to spare."""
     from scipy.special import chdtrc
 
@@ -189,9 +195,6 @@ def _sargan(stages: Stages) -> dict[str, Any] | None:
     return {"statistic": statistic, "degrees": degrees, "p_value": float(chdtrc(degrees, statistic))}
 
 
-_AT_REST = 1e-8
-
-
 def check_weighting(step: Strategy) -> Strategy:
     """The step, when instruments can be used with it.
 
@@ -206,7 +209,7 @@ def check_weighting(step: Strategy) -> Strategy:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Instrumented(Strategy):
+class TwoStage(Strategy):
     """χ̂ = (ZᵀSW)⁻¹ ZᵀSY with given instruments; 2SLS where there are more of them than parameters.
 
     First stage Ŵ = Z (ZᵀSZ)⁻¹ ZᵀSW, then weighted least squares of Y on Ŵ. The covariance is
@@ -222,25 +225,21 @@ class Instrumented(Strategy):
 
     def fit(self, problem: Problem, kept: NDArray[np.bool_] | None = None) -> Fit:
         """Both stages, weights, and what the instruments are worth."""
-        chosen = all_kept(problem, kept)
+        chosen = kept_mask(problem, kept)
         check_weighting(self.step)
-        data = _Data.of(problem, self.sets, chosen)
-        ones = np.ones(len(data.W))
+        data = _InstrumentData.of(problem, self.sets, chosen)
         if isinstance(self.step, OLS):
-            return _solved(problem, data, ones, None)
-        sigma = data.own_sigma(problem)
-        fit = _solved(problem, data, weights_of(sigma), sigma)
+            return _two_stage_fit(problem, data, np.ones(len(data.W)), None)
         assert isinstance(self.step, WLS)
-        for passes in range(2, self.step.iterations + 1):
-            sigma, before = fit.joint_sigma, sigma
-            fit = replace(_solved(problem, data, weights_of(sigma), None), iterations=passes)
-            if np.allclose(sigma, before, rtol=_AT_REST, equal_nan=True):
-                break
-        return fit
+        return fit_with_own_weights(
+            lambda weights, sigma: _two_stage_fit(problem, data, weights, sigma),
+            data.own_sigma(problem),
+            self.step.iterations,
+        )
 
 
 @dataclass(frozen=True, eq=False)
-class _Data:
+class _InstrumentData:
     """Rows per joint: W and Z of the kept columns, y; ``kept`` says which."""
 
     W: list[FloatArray]
@@ -249,7 +248,9 @@ class _Data:
     kept: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, problem: Problem, sets: tuple[tuple[FloatArray, ...], ...], kept: NDArray[np.bool_]) -> _Data:
+    def of(
+        cls, problem: Problem, sets: tuple[tuple[FloatArray, ...], ...], kept: NDArray[np.bool_]
+    ) -> _InstrumentData:
         W, Z, y = [], [], []
         for j in range(len(problem.regression.joints)):
             rows = problem.rows(j)
@@ -264,7 +265,7 @@ class _Data:
             y.append(rows.y)
         return cls(W, Z, y, kept)
 
-    def stages(self, weights: FloatArray, joints: list[int] | None = None) -> Stages:
+    def stages(self, weights: FloatArray, joints: list[int] | None = None) -> TwoStageFactor:
         """The first stage over some joints, in coordinates as short as the columns are many."""
         chosen = list(range(len(self.W))) if joints is None else joints
         stack = [
@@ -274,7 +275,7 @@ class _Data:
         ]
         m, k = self.Z[0].shape[1], self.W[0].shape[1]
         R = triangular(np.vstack(stack)) if stack else np.zeros((m + k + 1, m + k + 1))
-        return Stages(R[:, :m], R[:, m : m + k], R[:, -1], sum(len(self.y[j]) for j in chosen))
+        return TwoStageFactor(R[:, :m], R[:, m : m + k], R[:, -1], sum(len(self.y[j]) for j in chosen))
 
     def own_sigma(self, problem: Problem) -> FloatArray:
         """σ̂_j from two stages on joint j's own rows alone (P2 §II.C with instruments)."""
@@ -285,10 +286,12 @@ class _Data:
             degrees = own.rows - second.rank
             if degrees > 0:
                 sigma[j] = np.linalg.norm(own.y - own.w @ second.solution) / np.sqrt(degrees)
-        return floored(problem, sigma)
+        return above_rounding(problem, sigma)
 
 
-def _solved(problem: Problem, data: _Data, weights: FloatArray, sigma: FloatArray | None) -> Fit:
+def _two_stage_fit(
+    problem: Problem, data: _InstrumentData, weights: FloatArray, sigma: FloatArray | None
+) -> Fit:
     stages = data.stages(weights)
     second = stages.second
     values = np.zeros(len(data.kept))
@@ -297,9 +300,11 @@ def _solved(problem: Problem, data: _Data, weights: FloatArray, sigma: FloatArra
     residual = stages.y - stages.w @ second.solution
     variance = float(residual @ residual) / degrees if degrees > 0 else 0.0
     hats = [Z @ stages.coefficients for Z in data.Z]
-    found = _joint_sigma(problem, data, weights, values, second.root, hats) if sigma is None else sigma
+    if sigma is None:
+        norms = np.array([np.linalg.norm(hat @ second.root) for hat in hats])
+        sigma = residual_sigma(problem, values, (weights * norms) ** 2)
     names = [name for name, kept in zip(problem.names, data.kept, strict=True) if kept]
-    examined = examine(stages, names)
+    examined = instrument_tests(stages, names)
     return Fit(
         values=values,
         kept=data.kept,
@@ -308,7 +313,7 @@ def _solved(problem: Problem, data: _Data, weights: FloatArray, sigma: FloatArra
         spectrum=second,
         row_weights=weights**2,
         score_weights=None,
-        joint_sigma=found,
+        joint_sigma=sigma,
         sigma=float(np.sqrt(variance)),
         degrees=degrees,
         weights=weights,
@@ -319,24 +324,8 @@ def _solved(problem: Problem, data: _Data, weights: FloatArray, sigma: FloatArra
     )
 
 
-def _joint_sigma(
-    problem: Problem,
-    data: _Data,
-    weights: FloatArray,
-    values: FloatArray,
-    root: FloatArray,
-    hats: list[FloatArray],
-) -> FloatArray:
-    """‖y_j − W_j χ‖² / (r_j − h_j), h_j what joint j's rows of Ŵ spend of the parameters."""
-    spent = np.array([(w * np.linalg.norm(hat @ root)) ** 2 for w, hat in zip(weights, hats, strict=True)])
-    degrees = problem.row_counts - spent
-    norms = problem.residual_norms(values)
-    sigma = np.where(degrees > 0.5, norms / np.sqrt(np.maximum(degrees, 0.5)), np.nan)
-    return floored(problem, sigma)
-
-
 def _wide(hat: FloatArray, kept: NDArray[np.bool_]) -> FloatArray:
-    return np.asarray(spread(hat.T, kept).T, dtype=float)
+    return np.asarray(root_over_base(hat.T, kept).T, dtype=float)
 
 
 def instrument_rows(problem: Problem, simulated: Problem) -> tuple[FloatArray, ...]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dynid.core.errors import unknown_name
 from dynid.core.finding import Finding
-from dynid.estimators.closed_loop.instruments import Instrumented, check_weighting, instrument_rows
+from dynid.estimators.closed_loop.instruments import TwoStage, check_weighting, instrument_rows
 from dynid.estimators.closed_loop.strategy import (
     PRIOR,
     REGULAR,
@@ -90,13 +90,13 @@ class IV(LoopStrategy):
         if self.instruments != "model":
             fixed = (instrument_rows(linear, measured.linear(reference_motions(measured), masked=False)),)
         if self.instruments == "reference":
-            return self._finished(linear, self._instrumented(*fixed), kept)
-        return self._iterated(measured, linear, fixed, kept, start)
+            return self._result(linear, self._two_stage(*fixed), kept)
+        return self._iterate(measured, linear, fixed, kept, start)
 
-    def _instrumented(self, *sets: Rows) -> Instrumented:
-        return Instrumented(step=self.step, sets=sets, uncertainty=self.uncertainty)
+    def _two_stage(self, *sets: Rows) -> TwoStage:
+        return TwoStage(step=self.step, sets=sets, uncertainty=self.uncertainty)
 
-    def _iterated(
+    def _iterate(
         self,
         problem: LoopProblem,
         linear: Problem,
@@ -111,19 +111,19 @@ class IV(LoopStrategy):
             first = LoopModel.of(problem, self.step.fit(linear, kept).values)
         else:
             first = self.starting_model(problem, loop)
-        run, begun = self._begin(problem, loop, first)
+        run, begun = self._first_simulation(problem, loop, first)
         history: list[dict[str, Any]] = []
-        strategy, before, fit = self._instrumented(), np.zeros(len(problem.base)), None
+        strategy, before, fit = self._two_stage(), np.zeros(len(problem.base)), None
         settled, stopped = False, None
         for k in range(self.max_iterations):
             if k:
                 assert fit is not None
-                run = _simulated(problem, loop, LoopModel.of(problem, fit.values))
+                run = _simulate(problem, loop, LoopModel.of(problem, fit.values))
                 if not run.outcome.trustworthy:
                     stopped = run.outcome
                     break
             simulated = instrument_rows(linear, problem.linear(run.motions, masked=False))
-            strategy = self._instrumented(simulated, *fixed)
+            strategy = self._two_stage(simulated, *fixed)
             now = strategy.fit(linear, kept)
             before, fit = (np.zeros_like(now.values) if fit is None else fit.values), now
             history.append({"solved": now.values.tolist(), "substeps": run.substeps})
@@ -135,9 +135,9 @@ class IV(LoopStrategy):
         outcome = stopped or fit.problem_outcome
         if outcome is None and not settled:
             outcome = still_moving(problem, before, fit, len(history))
-        return self._finished(linear, strategy, kept, fit, facts, settled, outcome, len(history))
+        return self._result(linear, strategy, kept, fit, facts, settled, outcome, len(history))
 
-    def _begin(self, problem: LoopProblem, loop: Gains, model: LoopModel) -> tuple[Replayed, str]:
+    def _first_simulation(self, problem: LoopProblem, loop: Gains, model: LoopModel) -> tuple[Replayed, str]:
         """The first simulation; least squares is often too far off, and the regular start steps in."""
         run = replay(problem, model, loop.controller(model))
         begun = self.start if isinstance(self.start, str) else "given"
@@ -147,10 +147,10 @@ class IV(LoopStrategy):
         require_simulated(run.outcome)
         return run, begun
 
-    def _finished(
+    def _result(
         self,
         linear: Problem,
-        strategy: Instrumented,
+        strategy: TwoStage,
         kept: NDArray[np.bool_] | None,
         fit: Fit | None = None,
         facts: Mapping[str, Any] | None = None,
@@ -169,7 +169,7 @@ class IV(LoopStrategy):
         return Solved(linear, full, Origin(linear, strategy))
 
 
-def _simulated(problem: LoopProblem, loop: Gains, model: LoopModel) -> Replayed:
+def _simulate(problem: LoopProblem, loop: Gains, model: LoopModel) -> Replayed:
     """A simulation; instruments may come from a model with a little more inertia where M(q) needs it."""
     ready, _ = supported(problem, model)
     return replay(problem, ready, loop.controller(ready))

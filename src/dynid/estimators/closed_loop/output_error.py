@@ -40,12 +40,16 @@ _SIGMAS = 0.1
 
 _NOTHING = 1e-6
 """Share of the criterion that is not worth a step."""
-
 _DAMPINGS = (0.0, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 1e3)
 """Levenberg–Marquardt λ, in units of the squared lengths of the columns; the first that helps is taken."""
-
 _CREEPING = 1.0
 """λ from which on a step is hardly one."""
+LOOPS = 5.0
+"""Window of the autocovariances, in 1/ω_n of the slowest axis: what a loop has forgotten."""
+COLOURED = 1.3
+"""Ratio of robust to classical standard deviations from which on errors are not white."""
+_SHARE = 0.1
+"""Of a log that the window may take at most."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,16 +101,16 @@ class OutputError(LoopStrategy):
             problem = with_measured_starts(problem)
         chosen = np.ones(len(problem.base), dtype=bool) if kept is None else kept
         positions = PositionErrors.of(problem, chosen, trim, self.open_loop)
-        first = self._first(problem, chosen, trim) if start is None else start
+        first = self._starting_values(problem, chosen, trim) if start is None else start
         trial = positions.trial(np.where(chosen, first, 0.0))
         require_simulated(trial.outcome)
-        return self._descended(problem, positions, trial)
+        return self._descend(problem, positions, trial)
 
     def first_pass(self, problem: LoopProblem) -> Solved:
         """DIDIM's: a law that is not the robot's is not worth derivatives."""
         return DIDIM(step=self.step, transient_s=self.transient_s).first_pass(problem)
 
-    def _first(self, problem: LoopProblem, kept: NDArray[np.bool_], trim: float) -> FloatArray:
+    def _starting_values(self, problem: LoopProblem, kept: NDArray[np.bool_], trim: float) -> FloatArray:
         if self.start not in (DIDIM_START, REGULAR):
             return self.starting_model(problem, Gains(problem.controller, "never")).values
         passes = DIDIM(step=self.step, transient_s=trim)
@@ -114,30 +118,30 @@ class OutputError(LoopStrategy):
             passes = replace(passes, max_iterations=1)
         return passes.solve(problem, kept).fit.values
 
-    def _descended(self, problem: LoopProblem, positions: PositionErrors, trial: Trial) -> Solved:
+    def _descend(self, problem: LoopProblem, positions: PositionErrors, trial: Trial) -> Solved:
         history: list[dict[str, Any]] = []
         settled, weights = False, None
         while True:
             tangent = positions.tangent(trial, weights)
             linear = tangent.problem
             fit = self.step.fit(linear, positions.kept)
-            fit, weights = replace(fit, values=_stepped(positions, trial, linear, fit, 0.0)), fit.weights
+            fit, weights = replace(fit, values=_values_after(positions, trial, linear, fit, 0.0)), fit.weights
             step = movement(trial.values, fit, self.value_tolerance, _SIGMAS)
             settled = bool(np.all(step <= 1)) or positions.at_floor(trial)
             if settled or len(history) >= self.max_iterations:
                 break
-            better, damping = _search(positions, trial, tangent, fit)
-            history.append(_entry(trial, better, damping))
-            if (better is None or damping >= _CREEPING) and _flat(trial, tangent, fit):
+            better, damping = _damped_step(positions, trial, tangent, fit)
+            history.append(_history_entry(trial, better, damping))
+            if (better is None or damping >= _CREEPING) and _promises_nothing(trial, tangent, fit):
                 # The simulation cannot tell the step from its own errors: it is not taken.
                 fit, settled = replace(fit, values=trial.values), True
                 break
             if better is None:
                 break
             trial = better
-        return self._finished(problem, positions, trial, tangent, fit, settled, history)
+        return self._result(problem, positions, trial, tangent, fit, settled, history)
 
-    def _finished(
+    def _result(
         self,
         problem: LoopProblem,
         positions: PositionErrors,
@@ -148,7 +152,7 @@ class OutputError(LoopStrategy):
         history: list[dict[str, Any]],
     ) -> Solved:
         linear = tangent.problem
-        outcome = None if settled else _unsettled(problem, trial, fit, history, self.max_iterations)
+        outcome = None if settled else _not_converged(problem, trial, fit, history, self.max_iterations)
         if not settled:  # the step that was found not to help is not taken
             fit = replace(fit, values=trial.values)
         final = replay(problem, LoopModel.of(problem, fit.values), problem.controller, positions.trim_s)
@@ -164,7 +168,7 @@ class OutputError(LoopStrategy):
             "position_sigma": fit.joint_sigma.tolist(),
             "sigma": float(np.linalg.norm(norms) / np.sqrt(rows.sum())),
         }
-        colour = colour_of(
+        colour = error_colour(
             linear, fit, None if self.open_loop else problem.controller.law.slowest_frequency()
         )
         facts["position_colour"] = colour.ratio
@@ -192,19 +196,19 @@ class OutputError(LoopStrategy):
         )
 
 
-def _search(
+def _damped_step(
     positions: PositionErrors, trial: Trial, tangent: Tangent, fit: Fit
 ) -> tuple[Trial | None, float]:
     """The first damping whose step lowers the criterion; None when none does."""
     before = tangent.criterion(trial, fit.weights)
     for damping in _DAMPINGS:
-        found = positions.trial(_stepped(positions, trial, tangent.problem, fit, damping))
+        found = positions.trial(_values_after(positions, trial, tangent.problem, fit, damping))
         if found.outcome.trustworthy and tangent.criterion(found, fit.weights) < before:
             return found, damping
     return None, _DAMPINGS[-1]
 
 
-def _stepped(
+def _values_after(
     positions: PositionErrors, trial: Trial, linear: Problem, fit: Fit, damping: float
 ) -> FloatArray:
     """χ + Δ with (JᵀSJ + λ D²) Δ = JᵀS (q − q_s); the shortest Δ where positions do not show everything."""
@@ -218,13 +222,13 @@ def _stepped(
     return values
 
 
-def _flat(trial: Trial, tangent: Tangent, fit: Fit) -> bool:
+def _promises_nothing(trial: Trial, tangent: Tangent, fit: Fit) -> bool:
     """Whether even the linear problem promises nothing more: a step within one standard deviation."""
     before = tangent.criterion(trial, fit.weights)
     return before - fit.spectrum.residual_norm**2 <= max(_NOTHING * before, fit.sigma**2)
 
 
-def _entry(trial: Trial, better: Trial | None, damping: float) -> dict[str, Any]:
+def _history_entry(trial: Trial, better: Trial | None, damping: float) -> dict[str, Any]:
     """What one step did."""
     return {
         "values": trial.values.tolist(),
@@ -235,7 +239,7 @@ def _entry(trial: Trial, better: Trial | None, damping: float) -> dict[str, Any]
     }
 
 
-def _unsettled(
+def _not_converged(
     problem: LoopProblem, trial: Trial, fit: Fit, history: list[dict[str, Any]], allowed: int
 ) -> Finding:
     if len(history) < allowed or history[-1]["solved"] is None:
@@ -250,18 +254,8 @@ def _unsettled(
     return still_moving(problem, trial.values, fit, len(history))
 
 
-LOOPS = 5.0
-"""Window of the autocovariances, in 1/ω_n of the slowest axis: what a loop has forgotten."""
-
-COLOURED = 1.3
-"""Ratio of robust to classical standard deviations from which on errors are not white."""
-
-_SHARE = 0.1
-"""Of a log that the window may take at most."""
-
-
 @dataclass(frozen=True)
-class Widened(Uncertainty):
+class WidenedHAC(Uncertainty):
     """HAC over the time the loop remembers, and no parameter surer than with white errors.
 
     A disturbance inside the loop moves the robot for some 1/ω_n, beneath the white noise of the encoders: the
@@ -283,7 +277,7 @@ class Widened(Uncertainty):
 
 
 @dataclass(frozen=True)
-class Colour:
+class ErrorColour:
     """How far the errors of positions are from white.
 
     Args:
@@ -297,7 +291,7 @@ class Colour:
     findings: tuple[Finding, ...] = ()
 
 
-def colour_of(problem: Problem, fit: Fit, frequency: float | None) -> Colour:
+def error_colour(problem: Problem, fit: Fit, frequency: float | None) -> ErrorColour:
     """Choose between white and coloured errors by what they make of the standard deviations.
 
     Args:
@@ -306,19 +300,19 @@ def colour_of(problem: Problem, fit: Fit, frequency: float | None) -> Colour:
         frequency: ω_n of the loop's slowest axis [rad/s]; the window is found from the errors when None.
     """
     if fit.degrees <= 0 or not fit.root.shape[1] or not problem.has_rows:
-        return Colour(Classical())
+        return ErrorColour(Classical())
     shortest = min(e.regression_samples for e in problem.experiments)
     rate = float(np.median([e.rate_hz for e in problem.experiments]))
     longest = max(int(_SHARE * shortest), 1)
     lags = None if frequency is None else int(min(max(LOOPS * rate / frequency, 1.0), longest))
-    kind, ratio = _ratio(problem, fit, lags)
+    kind, ratio = _sigma_ratio(problem, fit, lags)
     # Friction at rest forgets far more slowly than the loop; then the whole log must say how long.
-    slow, larger = _ratio(problem, fit, longest)
+    slow, larger = _sigma_ratio(problem, fit, longest)
     if larger > COLOURED * ratio:
         kind, ratio = slow, larger
     if ratio <= COLOURED:
-        return Colour(Classical(), ratio)
-    return Colour(
+        return ErrorColour(Classical(), ratio)
+    return ErrorColour(
         kind,
         ratio,
         (
@@ -335,9 +329,9 @@ def colour_of(problem: Problem, fit: Fit, frequency: float | None) -> Colour:
     )
 
 
-def _ratio(problem: Problem, fit: Fit, lags: int | None) -> tuple[Widened, float]:
+def _sigma_ratio(problem: Problem, fit: Fit, lags: int | None) -> tuple[WidenedHAC, float]:
     """Robust uncertainty with a window, and the largest ratio of its deviations to classical ones."""
-    kind = Widened(HAC(lags=lags))
+    kind = WidenedHAC(HAC(lags=lags))
     own, white = (np.diag(c) for c in (kind.doubt(problem, fit).covariance, fit.covariance))
     seen = white > 0
     return kind, float(np.sqrt(np.max(own[seen] / white[seen], initial=1.0)))

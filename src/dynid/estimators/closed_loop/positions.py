@@ -55,7 +55,7 @@ class Trial:
 
 
 @dataclass(frozen=True, eq=False)
-class Doubted:
+class MemoryWhitening:
     """Errors of positions that a doubtful memory of the law makes, of covariance N Σ Nᵀ beside white ones.
 
     Whitened rows are S e with S = (1 + N Σ Nᵀ)^(−1/2), rows by their joints' weights: what the memory may
@@ -73,7 +73,7 @@ class Doubted:
     weights: FloatArray
 
     @classmethod
-    def of(cls, N: FloatArray, memory: Memory | None, weights: FloatArray) -> Doubted:
+    def of(cls, N: FloatArray, memory: Memory | None, weights: FloatArray) -> MemoryWhitening:
         """From ∂q/∂m (samples, coordinates, memory) and how sure the memory is."""
         if memory is None or not N.shape[2]:
             return cls(np.zeros((N.shape[0] * N.shape[1], 0)), np.zeros(0), weights)
@@ -82,7 +82,7 @@ class Doubted:
         U, s, _ = np.linalg.svd((N * weights[:, None]).reshape(-1, N.shape[2]) @ root, full_matrices=False)
         return cls(U, 1.0 - 1.0 / np.sqrt(1.0 + s**2), weights)
 
-    def whitened(self, rows: FloatArray) -> FloatArray:
+    def whiten(self, rows: FloatArray) -> FloatArray:
         """S times rows (samples, coordinates, …)."""
         if not len(self.shares):
             return rows
@@ -102,11 +102,11 @@ class Tangent:
     """
 
     problem: Problem
-    doubted: tuple[Doubted, ...]
+    doubted: tuple[MemoryWhitening, ...]
 
     def criterion(self, trial: Trial, weights: FloatArray) -> float:
         """Σ w_j² ‖S (q − q_s)‖² over the joints."""
-        white = [d.whitened(e) for d, e in zip(self.doubted, trial.errors, strict=True)]
+        white = [d.whiten(e) for d, e in zip(self.doubted, trial.errors, strict=True)]
         return float(sum(np.sum((weights * e) ** 2) for e in white))
 
 
@@ -144,7 +144,7 @@ class PositionErrors:
             return cls(problem, kept, trim_s, problem.controller, (None,) * len(problem.experiments))
         law = OpenLoop(problem.controller.axes)
         controller = Controller(law, problem.controller.sample_time, Velocity("exact"))
-        cut = replace(problem, experiments=tuple(_cut(e) for e in problem.experiments))
+        cut = replace(problem, experiments=tuple(_open_loop_experiment(e) for e in problem.experiments))
         return cls(cut, kept, trim_s, controller, tuple(e.tau for e in cut.experiments))
 
     def trial(self, values: FloatArray) -> Trial:
@@ -157,11 +157,11 @@ class PositionErrors:
             if run.paths is None or not run.outcome.trustworthy:
                 return Trial(values, tuple(runs), (), run.outcome)
             assert experiment.position is not None
-            keep = self._counting(experiment)
+            keep = self._counted_samples(experiment)
             errors.append(experiment.position[keep] - run.paths.q[0, experiment.samples[keep]])
         return Trial(values, tuple(runs), tuple(errors), FINE)
 
-    def _counting(self, experiment: LoopExperiment) -> NDArray[np.bool_]:
+    def _counted_samples(self, experiment: LoopExperiment) -> NDArray[np.bool_]:
         return np.asarray(experiment.time >= experiment.time[0] + self.trim_s)
 
     def tangent(self, trial: Trial, weights: FloatArray | None = None) -> Tangent:
@@ -175,12 +175,12 @@ class PositionErrors:
         joint = 1.0 / np.maximum(trial.rms, self.floor) if weights is None else weights
         parts, doubted = [], []
         for experiment, run, error in zip(self.problem.experiments, trial.runs, trial.errors, strict=True):
-            keep = self._counting(experiment)
+            keep = self._counted_samples(experiment)
             memories = self.controller.law.memory if experiment.memory is not None else 0
             both = position_sensitivities(run, directions, memories)[experiment.samples[keep]]
-            white = Doubted.of(both[:, :, len(directions) :], experiment.memory, joint)
-            J = white.whitened(both[:, :, : len(directions)])
-            parts.append(PositionRows(experiment.time[keep], white.whitened(error), J))
+            white = MemoryWhitening.of(both[:, :, len(directions) :], experiment.memory, joint)
+            J = white.whiten(both[:, :, : len(directions)])
+            parts.append(PositionRows(experiment.time[keep], white.whiten(error), J))
             doubted.append(white)
         problem = position_problem(self.problem, parts, trial.values, self.kept)
         return Tangent(problem, tuple(doubted))
@@ -208,7 +208,7 @@ def _check_positions(experiment: LoopExperiment) -> None:
         )
 
 
-def _cut(experiment: LoopExperiment) -> LoopExperiment:
+def _open_loop_experiment(experiment: LoopExperiment) -> LoopExperiment:
     """An experiment that can be run from its torques: every sample of them, and the state at the first."""
     if experiment.start is None:
         raise DynidError(

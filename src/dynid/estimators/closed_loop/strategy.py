@@ -243,7 +243,7 @@ class LoopStrategy(Strategy):
         """The step: motions of a solved problem are simulated already."""
         return self.step
 
-    def accepts(self, problem: Problem | LoopProblem) -> None:
+    def require_problem(self, problem: Problem | LoopProblem) -> None:
         """Refuse a linear problem, which does not know the closed loop."""
         if isinstance(problem, Problem):
             raise DynidError(
@@ -252,9 +252,9 @@ class LoopStrategy(Strategy):
 
     def solution(self, problem: Problem | LoopProblem) -> Solved:
         """Solve by simulating the closed loop."""
-        self.accepts(problem)
+        self.require_problem(problem)
         assert isinstance(problem, LoopProblem)
-        return self._checked(problem, self.solve)
+        return self._solve_checked(problem, self.solve)
 
     @property
     def simulates_law(self) -> bool:
@@ -265,7 +265,7 @@ class LoopStrategy(Strategy):
     def first_pass(self, problem: LoopProblem) -> Solved:
         """One linear step from the start, for laws that are not worth more."""
 
-    def _checked(self, problem: LoopProblem, solve: Callable[[LoopProblem], Solved]) -> Solved:
+    def _solve_checked(self, problem: LoopProblem, solve: Callable[[LoopProblem], Solved]) -> Solved:
         """A solution, after what the log's own positions say about the law: a wrong law explains the rest.
 
         The check needs no model and takes no time beside the iteration, so a law that fails it ends in one
@@ -290,13 +290,13 @@ class LoopStrategy(Strategy):
         )
         return replace(solved, fit=fit)
 
-    def pruned(self, problem: LoopProblem, essential: Essential) -> Solved:
+    def essential_solution(self, problem: LoopProblem, essential: Essential) -> Solved:
         """Prune the linear problem at the fixed point, find the fixed point of the rest, and so on."""
-        return self._checked(problem, lambda known: self._essential(known, essential))
+        return self._solve_checked(problem, lambda known: self._essential(known, essential))
 
     def _essential(self, problem: LoopProblem, essential: Essential) -> Solved:
         solved = self.solve(problem)
-        if _hopeless(solved):
+        if _is_hopeless(solved):
             return solved
         kept = np.ones(len(problem.base), dtype=bool)
         facts: dict[str, object] = {}
@@ -311,7 +311,7 @@ class LoopStrategy(Strategy):
                 break
             kept = pruned.kept
             solved = self.solve(problem, kept, pruned.values)
-            if _hopeless(solved):
+            if _is_hopeless(solved):
                 break
         return replace(solved, fit=replace(solved.fit, facts={**facts, **solved.fit.facts}))
 
@@ -343,7 +343,7 @@ def _pruner(essential: Essential, solved: Solved) -> Essential:
     return Essential(solved.origin.strategy, essential.rule, essential.threshold)
 
 
-def _hopeless(solved: Solved) -> bool:
+def _is_hopeless(solved: Solved) -> bool:
     """Whether fewer parameters would not help: an M(q) spoilt by parameters that are not seen, they mend."""
     outcome = solved.fit.problem_outcome
     return outcome is not None and outcome.name not in _MENDED

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dynid.base.base_map import BaseMap
 from dynid.compile.kernels import kernels
 from dynid.core.errors import DynidError
-from dynid.estimators.linear.least_squares import floored
+from dynid.estimators.linear.least_squares import above_rounding
 from dynid.estimators.linear.terms import NonlinearTerm, Slot, slots_of
 from dynid.preparation.decimate import decimate_rows
 from dynid.preparation.motion import Motion
@@ -22,6 +22,7 @@ from dynid.problem.regression import JointRows
 FloatArray = NDArray[np.float64]
 _BLOCK = 5000
 """Samples whose regressor is held at once."""
+_STEP = 1e-5
 
 
 def needs_load(terms: Iterable[NonlinearTerm]) -> bool:
@@ -67,11 +68,8 @@ def regressors(base: BaseMap, motion: Motion) -> Iterator[tuple[slice, FloatArra
         yield rows, compiled.regressor_blocks(motion.q[rows], motion.qd[rows], motion.qdd[rows])
 
 
-_STEP = 1e-5
-
-
 @dataclass(frozen=True, eq=False)
-class Augmented:
+class AugmentedRows:
     """[W Φ(θ)] with Φ evaluated at full rate and decimated as the other columns were.
 
     Args:
@@ -94,7 +92,7 @@ class Augmented:
     _last: dict[int, tuple[FloatArray, FloatArray]] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, problem: Problem, terms: tuple[NonlinearTerm, ...], kept: NDArray[np.bool_]) -> Augmented:
+    def of(cls, problem: Problem, terms: tuple[NonlinearTerm, ...], kept: NDArray[np.bool_]) -> AugmentedRows:
         """The system of a problem that kept its rows and motions."""
         rows = tuple(problem.rows(j) for j in range(len(problem.regression.joints)))
         if problem.motions is None:
@@ -104,7 +102,7 @@ class Augmented:
             )
         return cls(problem, terms, slots_of(problem.robot, terms), problem.motions, rows, kept)
 
-    def loaded(self, values: FloatArray) -> Augmented:
+    def with_loads(self, values: FloatArray) -> AugmentedRows:
         """The system with the loads that base parameters give; itself when no term holds them."""
         if not needs_load(self.terms):
             return self
@@ -151,7 +149,7 @@ class Augmented:
             degrees = len(rows) - solved.rank
             if degrees > 0:
                 sigma[j] = solved.residual_norm / np.sqrt(degrees)
-        return floored(self.problem, sigma)
+        return above_rounding(self.problem, sigma)
 
     def projection(self, weights: FloatArray) -> Callable[[FloatArray], FloatArray]:
         """θ ↦ the weighted residual with everything linear solved for."""
@@ -177,12 +175,12 @@ class Augmented:
 
     def solve(self, theta: FloatArray, weights: FloatArray) -> Spectrum:
         """Kept base parameters and coefficients at given constants."""
-        return self.jacobian_spectrum(self._spread(self.columns(theta), len(self.slots), 0), weights)
+        return self.jacobian_spectrum(self._slot_columns(self.columns(theta), len(self.slots), 0), weights)
 
     def jacobian(self, theta: FloatArray, coefficients: FloatArray) -> tuple[FloatArray, ...]:
         """Per joint, derivatives of the torque by coefficients and constants, (rows, slots + constants)."""
         total = len(self.slots) + len(theta)
-        parts = self._spread(self.columns(theta), total, 0)
+        parts = self._slot_columns(self.columns(theta), total, 0)
         for i in range(len(theta)):
             step = np.zeros(len(theta))
             step[i] = _STEP * abs(theta[i])
@@ -215,7 +213,7 @@ class Augmented:
                 parts[j][here] += columns[:, self.rows[j].sample[here]].T
         return parts
 
-    def _spread(self, columns: list[FloatArray], total: int, first: int) -> tuple[FloatArray, ...]:
+    def _slot_columns(self, columns: list[FloatArray], total: int, first: int) -> tuple[FloatArray, ...]:
         """Columns of the slots at the rows of their joints, zero elsewhere."""
         parts = tuple(np.zeros((len(rows), total)) for rows in self.rows)
         for i, (slot, column) in enumerate(zip(self.slots, columns, strict=True)):

@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 from dynid.core.errors import DynidError, unknown_name
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.fit import Fit
-from dynid.estimators.linear.least_squares import WLS, all_kept, floored, leverages, spread, weights_of
+from dynid.estimators.linear.least_squares import (
+    WLS,
+    above_rounding,
+    kept_mask,
+    leverages,
+    root_over_base,
+    weights_of,
+)
 from dynid.estimators.strategy import Strategy
 from dynid.problem.factor import Spectrum, spectrum, triangular
 from dynid.problem.problem import Problem
@@ -52,16 +59,16 @@ class IRLS(Strategy):
 
     def fit(self, problem: Problem, kept: NDArray[np.bool_] | None = None) -> Fit:
         """Reweight until the values come to rest."""
-        chosen = all_kept(problem, kept)
+        chosen = kept_mask(problem, kept)
         rows = tuple(problem.rows(j) for j in range(len(problem.regression.joints)))
         state = WLS().fit(problem, chosen)
         for loss in ("huber", "bisquare") if self.loss == "bisquare" else ("huber",):
             k = TUNINGS[loss] if self.tuning is None or loss != self.loss else self.tuning
-            state = _reweighted(problem, rows, state, loss, k, self.iterations)
+            state = _reweight(problem, rows, state, loss, k, self.iterations)
         return state
 
 
-def _reweighted(
+def _reweight(
     problem: Problem, rows: tuple[JointRows, ...], start: Fit, loss: str, k: float, passes: int
 ) -> Fit:
     kept, values, root, weights = start.kept, start.values, start.root, start.weights
@@ -70,18 +77,18 @@ def _reweighted(
     while not converged and used < passes:
         used += 1
         residuals = [part.residual(values) for part in rows]
-        sigma = _robust_sigma(problem, residuals, spread(root, kept), weights)
+        sigma = _robust_sigma(problem, residuals, root_over_base(root, kept), weights)
         weights = weights_of(sigma)
         omega = [_omega(w * r, loss, k) for w, r in zip(weights, residuals, strict=True)]
         solved = _weighted_spectrum(rows, [w * np.sqrt(o) for w, o in zip(weights, omega, strict=True)], kept)
         step, values, root = -values, np.zeros(len(kept)), solved.root
         values[kept] = solved.solution
         step += values
-        converged = _at_rest(problem, step, weights)
-    return _finished(problem, rows, values, kept, solved, sigma, loss, k, start.iterations + used, converged)
+        converged = _is_at_rest(problem, step, weights)
+    return _result(problem, rows, values, kept, solved, sigma, loss, k, start.iterations + used, converged)
 
 
-def _at_rest(problem: Problem, step: FloatArray, weights: FloatArray) -> bool:
+def _is_at_rest(problem: Problem, step: FloatArray, weights: FloatArray) -> bool:
     """Whether no joint's predicted torque moves by more than a small share of its error, or than rounding."""
     joints = problem.regression.joints
     moved = np.array([np.linalg.norm(f.R[:, :-1] @ step[list(f.columns)]) for f in joints])
@@ -90,7 +97,7 @@ def _at_rest(problem: Problem, step: FloatArray, weights: FloatArray) -> bool:
     return bool(np.all(moved <= np.maximum(_AT_REST * np.sqrt(problem.row_counts) / weights, rounding)))
 
 
-def _finished(
+def _result(
     problem: Problem,
     rows: tuple[JointRows, ...],
     values: FloatArray,
@@ -107,7 +114,7 @@ def _finished(
     scaled = [w * part.residual(values) for w, part in zip(weights, rows, strict=True)]
     slope = np.array([max(_slope(u, loss, k).mean(), 0.05) if u.size else 1.0 for u in scaled])
     root = problem.spectrum(weights * np.sqrt(slope), kept).root
-    full = spread(root, kept)
+    full = root_over_base(root, kept)
     spent = leverages(problem, full, weights)
     meat = np.zeros((root.shape[1], root.shape[1]))
     for j, factor in enumerate(problem.regression.joints):
@@ -167,7 +174,7 @@ def _robust_sigma(
     rows = problem.row_counts
     spent = np.minimum(leverages(problem, root, weights), 0.9 * rows)
     spread_of = [np.median(np.abs(r)) / _MEDIAN_OF_NORMAL if r.size else np.nan for r in residuals]
-    return floored(problem, np.array(spread_of) * np.sqrt(rows / np.maximum(rows - spent, 1e-300)))
+    return above_rounding(problem, np.array(spread_of) * np.sqrt(rows / np.maximum(rows - spent, 1e-300)))
 
 
 def _omega(u: FloatArray, loss: str, k: float) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +18,9 @@ from dynid.problem.problem import Problem
 FloatArray = NDArray[np.float64]
 FLOOR = 1e-9
 """Errors below this share of a joint's torque are rounding, and are not trusted as weights."""
+_AT_REST = 1e-8
+_ABSURD = 3.0
+"""A torque residual this many times that of least squares blames the regressor for more than it can hold."""
 
 
 def own_sigma(problem: Problem) -> FloatArray:
@@ -32,32 +36,31 @@ def own_sigma(problem: Problem) -> FloatArray:
         degrees = int(problem.row_counts[j]) - own.rank
         if degrees > 0:
             sigma[j] = own.residual_norm / np.sqrt(degrees)
-    return floored(problem, sigma)
+    return above_rounding(problem, sigma)
 
 
-def fitted_sigma(problem: Problem, values: FloatArray, root: FloatArray, weights: FloatArray) -> FloatArray:
+def residual_sigma(problem: Problem, values: FloatArray, spent: FloatArray) -> FloatArray:
     """σ̂_j of each joint from the residual of a fit of all joints: ‖ρ_j‖² / (r_j − h_j).
-
-    h_j = w_j² tr(W_j T Tᵀ W_jᵀ) is what joint j's rows spend of the parameters; over all joints it sums to
-    the rank.
 
     Args:
         problem: the problem.
         values: base parameters, (base,).
-        root: T over all base parameters, (base, rank), of the weighted system.
-        weights: w, (coordinates,).
+        spent: h_j, what joint j's rows spend of the parameters; over all joints it sums to the rank.
     """
-    spent = leverages(problem, root, weights)
     degrees = problem.row_counts - spent
     norms = problem.residual_norms(values)
-    sigma = np.full(len(norms), np.nan)
-    some = degrees > 0.5
-    sigma[some] = norms[some] / np.sqrt(degrees[some])
-    return floored(problem, sigma)
+    sigma = np.where(degrees > 0.5, norms / np.sqrt(np.maximum(degrees, 0.5)), np.nan)
+    return above_rounding(problem, sigma)
 
 
 def leverages(problem: Problem, root: FloatArray, weights: FloatArray) -> FloatArray:
-    """h_j: parameters spent by each joint's rows, (coordinates,)."""
+    """h_j = w_j² tr(W_j T Tᵀ W_jᵀ): parameters spent by each joint's rows, (coordinates,).
+
+    Args:
+        problem: the problem.
+        root: T over all base parameters, (base, rank), of the weighted system.
+        weights: w, (coordinates,).
+    """
     spent = [
         (w * np.linalg.norm(factor.R[:, :-1] @ root[list(factor.columns)])) ** 2
         for factor, w in zip(problem.regression.joints, weights, strict=True)
@@ -65,7 +68,7 @@ def leverages(problem: Problem, root: FloatArray, weights: FloatArray) -> FloatA
     return np.array(spent)
 
 
-def floored(problem: Problem, sigma: FloatArray) -> FloatArray:
+def above_rounding(problem: Problem, sigma: FloatArray) -> FloatArray:
     """σ̂_j kept above rounding, so that a perfect joint does not silence the others."""
     rms = problem.torque_norms() / np.sqrt(np.maximum(problem.row_counts, 1))
     largest = float(rms.max(initial=0.0)) or 1.0
@@ -82,19 +85,16 @@ def weights_of(sigma: FloatArray) -> FloatArray:
     return np.asarray(1.0 / filled, dtype=float)
 
 
-def spread(root: FloatArray, kept: NDArray[np.bool_]) -> FloatArray:
+def root_over_base(root: FloatArray, kept: NDArray[np.bool_]) -> FloatArray:
     """T of the kept parameters over all base parameters: zero rows for the others."""
     full = np.zeros((len(kept), root.shape[1]))
     full[kept] = root[: int(kept.sum())]
     return full
 
 
-def all_kept(problem: Problem, kept: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+def kept_mask(problem: Problem, kept: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
     """The mask given, or one that keeps everything."""
     return np.ones(len(problem.base), dtype=bool) if kept is None else kept
-
-
-_AT_REST = 1e-8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +103,7 @@ class OLS(Strategy):
 
     def fit(self, problem: Problem, kept: NDArray[np.bool_] | None = None) -> Fit:
         """Solve with every row counting the same."""
-        return weighted_fit(problem, np.ones(len(problem.regression.joints)), all_kept(problem, kept))
+        return weighted_fit(problem, np.ones(len(problem.regression.joints)), kept_mask(problem, kept))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,15 +127,31 @@ class WLS(Strategy):
 
     def fit(self, problem: Problem, kept: NDArray[np.bool_] | None = None) -> Fit:
         """Solve with each joint's rows weighted by its own error."""
-        chosen = all_kept(problem, kept)
-        sigma = own_sigma(problem)
-        fit = weighted_fit(problem, weights_of(sigma), chosen, sigma)
-        for passes in range(2, self.iterations + 1):
-            sigma, before = fit.joint_sigma, sigma
-            fit = weighted_fit(problem, weights_of(sigma), chosen, None, passes)
-            if np.allclose(sigma, before, rtol=_AT_REST, equal_nan=True):
-                break
-        return fit
+        chosen = kept_mask(problem, kept)
+        return fit_with_own_weights(
+            lambda weights, sigma: weighted_fit(problem, weights, chosen, sigma),
+            own_sigma(problem),
+            self.iterations,
+        )
+
+
+def fit_with_own_weights(
+    solve: Callable[[FloatArray, FloatArray | None], Fit], sigma: FloatArray, iterations: int
+) -> Fit:
+    """Solve with weights 1/σ̂_j, and again with those of the fit itself, until they come to rest.
+
+    Args:
+        solve: from weights and the σ̂_j to report (those of its own residual when None) to a fit.
+        sigma: first σ̂_j, (coordinates,).
+        iterations: passes at most.
+    """
+    fit = solve(weights_of(sigma), sigma)
+    for passes in range(2, iterations + 1):
+        sigma, before = fit.joint_sigma, sigma
+        fit = replace(solve(weights_of(sigma), None), iterations=passes)
+        if np.allclose(sigma, before, rtol=_AT_REST, equal_nan=True):
+            break
+    return fit
 
 
 def weighted_fit(
@@ -143,7 +159,6 @@ def weighted_fit(
     weights: FloatArray,
     kept: NDArray[np.bool_],
     sigma: FloatArray | None = None,
-    iterations: int = 1,
 ) -> Fit:
     """Least squares with given weights of the joints.
 
@@ -154,14 +169,15 @@ def weighted_fit(
         weights: w_j, (coordinates,).
         kept: which base parameters, (base,).
         sigma: σ̂_j to report; from the residual of this fit when None.
-        iterations: passes so far.
     """
     solved = problem.spectrum(weights, kept)
     values = np.zeros(len(kept))
     values[kept] = solved.solution
     degrees = int(problem.row_counts.sum()) - solved.rank
     variance = solved.residual_norm**2 / degrees if degrees > 0 else 0.0
-    found = fitted_sigma(problem, values, spread(solved.root, kept), weights) if sigma is None else sigma
+    if sigma is None:
+        spent = leverages(problem, root_over_base(solved.root, kept), weights)
+        sigma = residual_sigma(problem, values, spent)
     return Fit(
         values=values,
         kept=kept,
@@ -170,16 +186,11 @@ def weighted_fit(
         spectrum=solved,
         row_weights=weights**2,
         score_weights=None,
-        joint_sigma=found,
+        joint_sigma=sigma,
         sigma=float(np.sqrt(variance)),
         degrees=degrees,
         weights=weights,
-        iterations=iterations,
     )
-
-
-_ABSURD = 3.0
-"""A torque residual this many times that of least squares blames the regressor for more than it can hold."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,7 +212,7 @@ class TLS(Strategy):
 
     def fit(self, problem: Problem, kept: NDArray[np.bool_] | None = None) -> Fit:
         """Solve from the singular values of the factor."""
-        chosen = all_kept(problem, kept)
+        chosen = kept_mask(problem, kept)
         sigma = own_sigma(problem) if self.weighted else None
         weights = weights_of(sigma) if sigma is not None else np.ones(len(problem.regression.joints))
         start = weighted_fit(problem, weights, chosen, sigma)

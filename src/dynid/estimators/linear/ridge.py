@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dynid.core.errors import DynidError, ShapeError, unknown_name
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.fit import Fit
-from dynid.estimators.linear.least_squares import all_kept, own_sigma, weighted_fit, weights_of
+from dynid.estimators.linear.least_squares import kept_mask, own_sigma, weighted_fit, weights_of
 from dynid.estimators.strategy import Strategy
 from dynid.problem.factor import spectrum, triangular
 from dynid.problem.problem import Problem
@@ -56,7 +56,7 @@ class Ridge(Strategy):
 
     def fit(self, problem: Problem, kept: NDArray[np.bool_] | None = None) -> Fit:
         """Solve the rows and the prior together."""
-        chosen = all_kept(problem, kept)
+        chosen = kept_mask(problem, kept)
         sigma = own_sigma(problem)
         start = weighted_fit(problem, weights_of(sigma), chosen, sigma)
         # σ̂ of the weighted rows is one when the weights are right; with it, λ = 1 is the posterior.

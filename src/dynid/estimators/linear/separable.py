@@ -12,8 +12,8 @@ from dynid.core.errors import DynidError, unknown_name
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.estimate import Further
 from dynid.estimators.fit import Fit, FurtherColumns
-from dynid.estimators.linear.augmented import Augmented, needs_load
-from dynid.estimators.linear.least_squares import all_kept, weights_of
+from dynid.estimators.linear.augmented import AugmentedRows, needs_load
+from dynid.estimators.linear.least_squares import kept_mask, weights_of
 from dynid.estimators.linear.terms import STRIBECK, NonlinearTerm
 from dynid.estimators.strategy import Strategy
 from dynid.problem.problem import Problem
@@ -21,12 +21,15 @@ from dynid.problem.problem import Problem
 FloatArray = NDArray[np.float64]
 _EXACT = 1e-8
 """A share of the torque below which a term is rounding."""
-
 _SETTLE, _SETTLED = 60, 1e-8
 """Rounds of load and parameters, and the share of the load that the last may change."""
-
 _ROUNDS = 2
 """Descents: the second with weights from the first."""
+_TRIED = np.logspace(-1.5, 1.5, 13)
+"""Multiples of a first guess that are tried."""
+_SPEEDS = 12
+"""Speeds of the motion that are tried for a constant that is a speed."""
+_SWEEPS = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,26 +60,26 @@ class Separable(Strategy):
 
     def fit(self, problem: Problem, kept: NDArray[np.bool_] | None = None) -> Fit:
         """Descend over the constants and solve the rest."""
-        system = Augmented.of(problem, self.terms, all_kept(problem, kept))
+        system = AugmentedRows.of(problem, self.terms, kept_mask(problem, kept))
         theta = self._guess(system)
         if not needs_load(self.terms):
-            found = self._descended(system, theta, scan=True)
-            return _finished(problem, found, max(found.used, 1))
+            found = self._descend(system, theta, scan=True)
+            return _result(problem, found, max(found.used, 1))
         # Load and parameters follow from each other: begin without the terms and go round until both settle.
-        system = system.loaded(_plain_values(system))
-        found = self._descended(system, theta, scan=True)
+        system = system.with_loads(_plain_values(system))
+        found = self._descend(system, theta, scan=True)
         used, settled = found.used, False
         for _ in range(_SETTLE):
             before = found.system.loads
-            system = system.loaded(found.values)
-            settled = _same(before, system.loads)
-            found = self._descended(system, found.theta, scan=False)
+            system = system.with_loads(found.values)
+            settled = _loads_settled(before, system.loads)
+            found = self._descend(system, found.theta, scan=False)
             used += found.used + 1
             if settled:
                 break
-        return _finished(problem, replace(found, converged=found.converged and settled), used)
+        return _result(problem, replace(found, converged=found.converged and settled), used)
 
-    def _descended(self, system: Augmented, theta: FloatArray, scan: bool) -> _Found:
+    def _descend(self, system: AugmentedRows, theta: FloatArray, scan: bool) -> _Descent:
         """Constants and weights for given loads."""
         from scipy.optimize import least_squares
 
@@ -89,7 +92,7 @@ class Separable(Strategy):
             if not theta.size:
                 break
             projected = system.projection(weights)
-            best = scanned(system, projected, theta) if scan and not used else theta
+            best = scan_constants(system, projected, theta) if scan and not used else theta
             size = np.maximum(np.abs(best), 1e-12)
             # Relative constants, so that one tolerance serves all of them.
             found = least_squares(
@@ -107,9 +110,9 @@ class Separable(Strategy):
         sigma = system.own_sigma(theta)
         if self.weighted:
             weights = weights_of(sigma)
-        return _Found(system, theta, weights, sigma, used, converged)
+        return _Descent(system, theta, weights, sigma, used, converged)
 
-    def _guess(self, system: Augmented) -> FloatArray:
+    def _guess(self, system: AugmentedRows) -> FloatArray:
         known = {name for slot in system.slots for name in (*slot.constants, *slot.term.constants)}
         for name in self.start:
             if name not in known:
@@ -128,10 +131,10 @@ class Separable(Strategy):
 
 
 @dataclass(frozen=True, eq=False)
-class _Found:
+class _Descent:
     """Where a descent ended: constants, weights, σ̂ of the joints; everything linear follows."""
 
-    system: Augmented
+    system: AugmentedRows
     theta: FloatArray
     weights: FloatArray
     sigma: FloatArray
@@ -146,32 +149,32 @@ class _Found:
     @property
     def values(self) -> FloatArray:
         """Base parameters, (base,)."""
-        return _spread(self.system, self.solution)
+        return _base_values(self.system, self.solution)
 
 
-def _spread(system: Augmented, solution: FloatArray) -> FloatArray:
+def _base_values(system: AugmentedRows, solution: FloatArray) -> FloatArray:
     values = np.zeros(len(system.kept))
     values[system.kept] = solution[: int(system.kept.sum())]
     return values
 
 
-def _plain_values(system: Augmented) -> FloatArray:
+def _plain_values(system: AugmentedRows) -> FloatArray:
     """Base parameters without any term."""
     empty = tuple(np.zeros((len(rows), 0)) for rows in system.rows)
-    return _spread(system, system.jacobian_spectrum(empty, np.ones(len(system.rows))).solution)
+    return _base_values(system, system.jacobian_spectrum(empty, np.ones(len(system.rows))).solution)
 
 
-def _same(before: tuple[FloatArray, ...] | None, after: tuple[FloatArray, ...] | None) -> bool:
+def _loads_settled(before: tuple[FloatArray, ...] | None, after: tuple[FloatArray, ...] | None) -> bool:
     """Whether loads have settled."""
     pairs = list(zip(before or (), after or (), strict=True))
     moved = sum(float(np.sum((a - b) ** 2)) for a, b in pairs)
     return moved <= _SETTLED**2 * sum(float(np.sum(b**2)) for _, b in pairs)
 
 
-def _finished(problem: Problem, found: _Found, used: int) -> Fit:
+def _result(problem: Problem, found: _Descent, used: int) -> Fit:
     system, theta, weights = found.system, found.theta, found.weights
     solution, count = found.solution, int(found.system.kept.sum())
-    coefficients, values = solution[count:], _spread(system, solution)
+    coefficients, values = solution[count:], _base_values(system, solution)
     columns = system.jacobian(theta, coefficients)
     solved = system.jacobian_spectrum(columns, weights, system.load_jacobian(theta, coefficients))
     residual = system.residual(values, coefficients, theta)
@@ -208,7 +211,7 @@ def _finished(problem: Problem, found: _Found, used: int) -> Fit:
 
 
 def _findings(
-    system: Augmented, columns: tuple[FloatArray, ...], further: Further, sigma: FloatArray
+    system: AugmentedRows, columns: tuple[FloatArray, ...], further: Further, sigma: FloatArray
 ) -> tuple[Finding, ...]:
     """Terms the motion does not show: the coefficient is within its doubt, or a constant at a bound."""
     low, high = system.bounds()
@@ -229,16 +232,7 @@ def _findings(
     return (Finding(Name.FRICTION_SHAPE, Level.NOTE, said),)
 
 
-_TRIED = np.logspace(-1.5, 1.5, 13)
-"""Multiples of a first guess that are tried."""
-
-_SPEEDS = 12
-"""Speeds of the motion that are tried for a constant that is a speed."""
-
-_SWEEPS = 2
-
-
-def _candidates(system: Augmented, start: FloatArray) -> list[FloatArray]:
+def _candidates(system: AugmentedRows, start: FloatArray) -> list[FloatArray]:
     """Values that are tried of each constant: around both guesses, and speeds over those of the motion."""
     low, high = system.bounds()
     tried, i = [], 0
@@ -254,8 +248,8 @@ def _candidates(system: Augmented, start: FloatArray) -> list[FloatArray]:
     return tried
 
 
-def scanned(
-    system: Augmented, projected: Callable[[FloatArray], FloatArray], start: FloatArray
+def scan_constants(
+    system: AugmentedRows, projected: Callable[[FloatArray], FloatArray], start: FloatArray
 ) -> FloatArray:
     """The best of a scan over each constant in turn, from where a descent ends in the deepest valley.
 

@@ -185,7 +185,7 @@ def nonlinear_torques(
     return torques
 
 
-def _parsed(expression: str) -> ast.expr:
+def _parse(expression: str) -> ast.expr:
     """The formula, after a check that nothing but arithmetic is in it."""
     try:
         tree = ast.parse(expression.replace("^", "**"), mode="eval").body
@@ -203,13 +203,13 @@ def _parsed(expression: str) -> ast.expr:
 
 @cache
 def _names(expression: str) -> tuple[str, ...]:
-    names = [node.id for node in ast.walk(_parsed(expression)) if isinstance(node, ast.Name)]
+    names = [node.id for node in ast.walk(_parse(expression)) if isinstance(node, ast.Name)]
     return tuple(dict.fromkeys(name for name in names if name not in FUNCTIONS))
 
 
 @cache
 def _code(expression: str) -> CodeType:
-    return compile(ast.Expression(_parsed(expression)), "<friction>", "eval")
+    return compile(ast.Expression(_parse(expression)), "<friction>", "eval")
 
 
 STRIBECK = NonlinearTerm(
