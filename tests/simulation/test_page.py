@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dynid.core.finding import Name
-from dynid.simulation import laws, user_law
+from dynid.simulation import Controller, laws, simulate, user_law
 from dynid.simulation.controller import KINDS
 from dynid.simulation.law import Law
 from dynid.simulation.setup import FRICTIONS, Accuracy
@@ -21,8 +21,8 @@ def test_the_code_runs() -> None:
     exec(compile("\n".join(blocks), "simulation.md", "exec"), names)
     assert names["run"].outcome.name == "fine"
     assert [run.outcome.name for run in names["runs"]] == ["fine"] * 3
-    own = names["Controller"](names["law"], 5e-3)
-    assert names["simulate"](names["robot"], None, own, names["reference"]).outcome.name == "fine"
+    own = Controller(names["law"], 5e-3)
+    assert simulate(names["robot"], None, own, names["reference"]).outcome.name == "fine"
 
 
 def test_every_law_estimate_friction_and_outcome_is_described() -> None:
