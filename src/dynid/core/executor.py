@@ -84,6 +84,10 @@ class LocalExecutor:
         return ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
 
 
+ONE_BY_ONE = LocalExecutor()
+"""Task after task in the caller's thread."""
+
+
 def _calls(tasks: Sequence[Any], seed: int | None) -> list[tuple[Any, ...]]:
     if seed is None:
         return [(task,) for task in tasks]

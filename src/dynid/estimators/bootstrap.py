@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.core.errors import DynidError
+from dynid.core.executor import LocalExecutor
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.fit import Fit
 from dynid.estimators.linear.least_squares import root_over_base
@@ -17,6 +18,8 @@ from dynid.problem.problem import Problem
 FloatArray = NDArray[np.float64]
 _MAX_CELLS = 400
 _CELLS_PER_BLOCK = 4
+_DRAWS = 64
+"""Draws solved at once: their matrices stay in the caches."""
 _FEW_BLOCKS = 20
 
 
@@ -53,12 +56,14 @@ class Bootstrap(Uncertainty):
         flat = cells.bread.reshape(len(cells.bread), -1)
         fixed = np.eye(rank) - flat.sum(axis=0).reshape(rank, rank)  # what a prior adds: never drawn
         total = cells.score.sum(axis=0)
-        moved = []
-        for start in range(0, len(counts), 64):
-            part = counts[start : start + 64]
+
+        def solve(part: FloatArray) -> FloatArray:
+            """Steps of some draws, (draws, rank)."""
             bread = (part @ flat).reshape(-1, rank, rank) + fixed
-            moved.append(np.linalg.solve(bread, (part @ cells.score - total)[:, :, None])[:, :, 0])
-        steps = np.vstack(moved)
+            return np.linalg.solve(bread, (part @ cells.score - total)[:, :, None])[:, :, 0]
+
+        draws = [counts[start : start + _DRAWS] for start in range(0, len(counts), _DRAWS)]
+        steps = np.vstack(LocalExecutor(workers=None).map(solve, draws, what="draws"))
         blocks = float(sum(np.bincount(cells.experiment)) / cells.per_block)
         findings: tuple[Finding, ...] = ()
         if blocks < _FEW_BLOCKS:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.core.errors import DynidError, ShapeError
+from dynid.core.executor import ONE_BY_ONE, LocalExecutor
 from dynid.core.plain import plain
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.identification import identify
@@ -103,7 +104,12 @@ class Stability:
         }
 
 
-def cross_validate(problem: Problem, strategy: Strategy, folds: int | None = None) -> CrossValidation:
+def cross_validate(
+    problem: Problem,
+    strategy: Strategy,
+    folds: int | None = None,
+    executor: LocalExecutor = ONE_BY_ONE,
+) -> CrossValidation:
     """k-fold validation over experiments: torques of each predicted by a fit on the others.
 
     Whole experiments are left out, never single samples: neighbours in time know each other.
@@ -112,35 +118,44 @@ def cross_validate(problem: Problem, strategy: Strategy, folds: int | None = Non
         problem: of at least two experiments.
         strategy: how to estimate.
         folds: number of groups; one per experiment when None.
+        executor: who runs the fits.
     """
     count = len(problem.experiments)
     k = count if folds is None else folds
     _check_count(count, k)
-    made, wrong, size = [], 0.0, 0.0
-    for group in np.array_split(np.arange(count), k):
-        out = [int(e) for e in group]
-        estimate = identify(problem.subset([e for e in range(count) if e not in out]), strategy)
-        test = problem.subset(out)
-        errors, torques = _residual_norms(test, estimate), test.torque_norms()
-        names = tuple(experiment.name for experiment in test.experiments)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            relative = 100 * errors / torques
-        lost, whole = float(errors @ errors), float(torques @ torques)
-        made.append(Fold(names, estimate.values, relative, _percent(lost, whole)))
-        wrong, size = wrong + lost, size + whole
-    return CrossValidation(tuple(made), _percent(wrong, size))
+    groups = [[int(e) for e in group] for group in np.array_split(np.arange(count), k)]
+    made = executor.map(lambda out: _fold(problem, strategy, out), groups, what="folds")
+    lost, whole = (sum(part) for part in zip(*(sizes for _, sizes in made), strict=True))
+    return CrossValidation(tuple(fold for fold, _ in made), _percent(lost, whole))
 
 
-def experiment_stability(problem: Problem, strategy: Strategy) -> Stability:
+def _fold(problem: Problem, strategy: Strategy, out: Sequence[int]) -> tuple[Fold, tuple[float, float]]:
+    """A fit without some experiments, tried on them; squared sizes of its errors and of the torques."""
+    kept = [e for e in range(len(problem.experiments)) if e not in out]
+    estimate, test = identify(problem.subset(kept), strategy), problem.subset(out)
+    errors, torques = _residual_norms(test, estimate), test.torque_norms()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        relative = 100 * errors / torques
+    lost, whole = float(errors @ errors), float(torques @ torques)
+    names = tuple(experiment.name for experiment in test.experiments)
+    return Fold(names, estimate.values, relative, _percent(lost, whole)), (lost, whole)
+
+
+def experiment_stability(
+    problem: Problem, strategy: Strategy, executor: LocalExecutor = ONE_BY_ONE
+) -> Stability:
     """Identify each experiment alone and compare the parameters in units of combined σ.
 
     Args:
         problem: of at least two experiments.
         strategy: how to estimate.
+        executor: who runs the fits.
     """
     count = len(problem.experiments)
     _check_count(count, count)
-    found = [identify(problem.experiment_problem(k), strategy) for k in range(count)]
+    found = executor.map(
+        lambda k: identify(problem.experiment_problem(k), strategy), range(count), what="experiments"
+    )
     values = np.array([estimate.values for estimate in found])
     sigma = np.array([np.where(estimate.kept, estimate.sigma, 0.0) for estimate in found])
     return stability(problem.names, [e.name for e in problem.experiments], values, sigma)
