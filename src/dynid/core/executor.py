@@ -14,7 +14,7 @@ from multiprocessing import get_context
 from typing import Any, TypeVar
 
 from dynid.core.errors import DynidError, unknown_name
-from dynid.core.threads import one_blas_thread
+from dynid.core.threads import VARIABLES, one_blas_thread
 
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
@@ -81,7 +81,7 @@ class LocalExecutor:
         if self.kind == "threads":
             return ThreadPoolExecutor(workers)
         # Not forked: threads of the caller's libraries would be lost in the middle of their work.
-        return ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
+        return ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_settle_worker)
 
 
 ONE_BY_ONE = LocalExecutor()
@@ -114,7 +114,7 @@ def _side_by_side(
     progress: Progress,
     what: str,
 ) -> list[Answer]:
-    running: list[Future[Answer]] = [pool.submit(_in_worker, function, call) for call in calls]
+    running: list[Future[Answer]] = [pool.submit(function, *call) for call in calls]
     try:
         for done, finished in enumerate(as_completed(running), 1):
             finished.result()
@@ -125,6 +125,7 @@ def _side_by_side(
     return [future.result() for future in running]
 
 
-def _in_worker(function: Callable[..., Answer], call: tuple[Any, ...]) -> Answer:
-    with one_blas_thread():
-        return function(*call)
+def _settle_worker() -> None:
+    """One thread of BLAS in a process of its own: the variables are read when NumPy is loaded."""
+    for name in VARIABLES:
+        os.environ[name] = "1"

@@ -10,7 +10,7 @@ import functools
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -24,17 +24,12 @@ def one_blas_thread() -> Iterator[None]:
     if all(os.environ.get(name) == "1" for name in VARIABLES):
         yield  # the command line has seen to it before NumPy was loaded
         return
-    with _controller().limit(limits=1, user_api="blas"):
-        yield
-
-
-@functools.cache
-def _controller() -> Any:
-    """Found once: looking through the loaded libraries takes milliseconds."""
     import numpy as np  # noqa: F401
-    from threadpoolctl import ThreadpoolController
+    from threadpoolctl import threadpool_limits
 
-    return ThreadpoolController()
+    # Looked for anew each time, some milliseconds: SciPy brings a BLAS of its own when it is first used.
+    with threadpool_limits(1, user_api="blas"):
+        yield
 
 
 def with_one_blas_thread(verb: Callable[P, R]) -> Callable[P, R]:
