@@ -15,6 +15,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, get_type_hints
 
 import typer
@@ -91,6 +92,7 @@ class OptionGroup:
         return {f.name: getattr(self, f.name) for f in declared if getattr(self, f.name) != f.default}
 
 
+ResultArgument = Annotated[Path, typer.Argument(metavar="RESULT", help="A folder written by dynid fit.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 
 

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from dynid.cli.command import OptionGroup, command, option
+from dynid.cli.command import OptionGroup, ResultArgument, command, option
 from dynid.cli.output import print_json, write_file
 from dynid.report.page import render_report
 from dynid.results.folder import REPORT
 from dynid.results.load import load_result
-
-ResultArgument = Annotated[Path, typer.Argument(metavar="RESULT", help="A folder written by dynid fit.")]
 
 
 @dataclass(frozen=True)

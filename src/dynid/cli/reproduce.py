@@ -29,12 +29,6 @@ class ExperimentOptions(OptionGroup, title="The experiment"):
     loop: str | None = option(
         None, "L", "How the loop's ω_n is read (scara): hz or rad.", choices=("hz", "rad"), shown="hz"
     )
-
-
-@dataclass(frozen=True)
-class DataOptions(OptionGroup, title=ExperimentOptions.title):
-    """Where the measured logs are."""
-
     data: Path | None = option(None, "FOLDER", "Folder with the measured logs.", shown="$DYNID_DATA")
 
 
@@ -62,7 +56,6 @@ def reproduce(
         ),
     ],
     experiment: ExperimentOptions,
-    measured: DataOptions,
     target: CasePageOptions,
     as_json: JsonOption = False,
 ) -> int:
@@ -71,11 +64,12 @@ def reproduce(
         raise unknown_name("case", case, CASES)
     chosen = CASES[case]
     folder = (
-        None if chosen.data is None else data_folder(measured.data, chosen.data, [Path("../shared/data")])
+        None if chosen.data is None else data_folder(experiment.data, chosen.data, [Path("../shared/data")])
     )
     page = None if target.out is None else _page(target.out, target.force)
     with progress_line(quiet=as_json) as tell:
-        result = chosen.reproduce(folder, experiment.given, tell)
+        own = {name: value for name, value in experiment.given.items() if name != "data"}
+        result = chosen.reproduce(folder, own, tell)
     if page is not None:
         write_file(page, render_case(result.to_dict(), result.figures), target.force)
     if as_json:

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dynid.cli.command import JsonOption, OptionGroup, command, option
+from dynid.cli.command import JsonOption, OptionGroup, ResultArgument, command, option
 from dynid.cli.estimation import LOOP_METHODS
 from dynid.cli.log_options import LogsArgument, UsedLogOptions
 from dynid.cli.output import Screen, print_json, progress_line
-from dynid.cli.report import ResultArgument
 from dynid.core.errors import DynidError
 from dynid.core.lazy import later
 from dynid.core.text import TextTable
