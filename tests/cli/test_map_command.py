@@ -52,12 +52,13 @@ def test_the_mapping_reads_the_log_as_it_is_read_without(capsys: Capsys, head: s
 
 
 def test_arrays_of_all_axes(capsys: Capsys) -> None:
-    np.savez("log.npz", q=SIGNALS[:, :2], tau=SIGNALS[:, 2:], fs=100.0, note=np.ones(3))
+    np.savez("log.npz", q=SIGNALS[:, :2], tau=SIGNALS[:, 2:].T, fs=100.0, note=np.ones(3))
     said = dynid(capsys, "map", "log.npz", "--robot", "scara", "--out", "map.toml")
     assert said.code == 0
     text = Path("map.toml").read_text()
     assert 'columns = "q"\n' in text
     assert "# axis 2 is joint2" in text
+    assert "# tau holds 2 axes, column 2, 2 × 200, from -5" in text
     assert tomllib.loads(text)["rate_hz"] == 100
     assert_same(read_log("log.npz", "map.toml"), read_log("log.npz"))
 
@@ -114,5 +115,8 @@ def test_files_of_one_experiment(capsys: Capsys) -> None:
         table = np.column_stack([TIME, columns])
         np.savetxt(f"run/{name}", table, delimiter=",", header="t,a,b", comments="")
     assert dynid(capsys, "map", "run", "--out", "map.toml").code == 0
-    assert 'file = "torque.csv"' in Path("map.toml").read_text()
+    text = Path("map.toml").read_text()
+    assert 'file = "torque.csv"' in text
+    assert "# Columns of torque.csv that are not used:\n#   t, column 1" in text
+    assert "# Columns of pos.csv" not in text
     assert_same(read_log("run", "map.toml"), read_log("run"))

@@ -97,9 +97,9 @@ def guessed_log(path: Path) -> tuple[Tables, LogMapping, tuple[str, ...]]:
 
 
 def _guessed(table: Table) -> tuple[LogMapping, tuple[str, ...]]:
-    """As much as can be told: all that a fit needs, else a part of it, else nothing."""
+    """As much as can be told: all that a fit needs, else what numbered columns say, else nothing."""
     first: DynidError | None = None
-    for needed in (FIT_CHANNELS, ("position",), ("torque",), ()):
+    for needed in (FIT_CHANNELS, ()):
         try:
             mapping, steps = meaning_of(table, None, needed)
         except DynidError as error:
@@ -137,8 +137,8 @@ def mapping_text(
             unit = next(iter(UNITS[channel]))
             lines += ["", f"# [{channel}]    not recognised: name its columns, one per axis"]
             lines += ["# columns = []", f'# unit = "{unit}"']
-    for table in tables.values():
-        lines += _unused_lines(table, mapping)
+    for file, table in tables.items():
+        lines += _unused_lines(file, table, mapping)
     # Names come from the log: a comment must stay one, whatever they hold.
     return "".join(f"{''.join(c if c.isprintable() else ' ' for c in line)}\n" for line in lines)
 
@@ -162,7 +162,8 @@ def _channel_lines(channel: str, part: ChannelMap, table: Table, robot: Robot | 
     lines = [f"[{channel}]"] + ([] if part.file is None else [f"file = {toml_value(part.file)}"])
     places = _places(part, table)
     names = table.joints or (() if robot is None else _joints(robot))
-    several = [int(np.prod(table.columns[i].shape[1:])) for i in places]
+    # The longer side of an array is time.
+    several = [min(table.columns[i].shape[:2]) if len(table.columns[i].shape) > 1 else 1 for i in places]
     if several == [1] * len(places):
         for axis, i in enumerate(places):
             joint = f" {names[axis]}" if axis < len(names) else ""
@@ -193,11 +194,13 @@ def _channel_lines(channel: str, part: ChannelMap, table: Table, robot: Robot | 
     return lines
 
 
-def _unused_lines(table: Table, mapping: LogMapping) -> list[str]:
-    """Columns that the mapping does not use, as comments."""
-    used = {i for part in mapping.channels.values() for i in _places(part, table)}
-    if mapping.time is not None and mapping.time.column is not None:
-        used.add(table.index(mapping.time.column))
+def _unused_lines(file: str | None, table: Table, mapping: LogMapping) -> list[str]:
+    """Columns of a file that the mapping does not use, as comments."""
+    parts = [part for part in mapping.channels.values() if part.file == file]
+    used = {i for part in parts for i in _places(part, table)}
+    time = mapping.time
+    if time is not None and time.column is not None and time.file == file:
+        used.add(table.index(time.column))
     rest = [i for i in range(len(table.columns)) if i not in used]
     if not rest:
         return []
@@ -222,8 +225,10 @@ def _wanted(table: Table, place: int) -> str:
 
 
 def _facts(table: Table, place: int) -> str:
-    """Number and range of a column, which help to see whether a unit is right."""
+    """Number, shape and range of a column, which help to see what it is and in which unit."""
     told = f"column {place + 1}"
+    if len(table.columns[place].shape) > 1:
+        told += f", {' × '.join(str(size) for size in table.columns[place].shape)}"
     if table.columns[place].dates:
         return f"{told}, dates"
     values = table.fetch(place)
