@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
@@ -18,6 +18,7 @@ from dynid.core.errors import FileError
 from dynid.logs.log import CHANNELS, SIDES, Log, Source, Step
 from dynid.logs.readers.npz import texts_of
 from dynid.logs.readers.table import Table
+from dynid.logs.spool import blocks, kept_samples
 
 FloatArray = NDArray[np.float64]
 _MARK = "dynid_log"
@@ -78,20 +79,22 @@ def _write_npz(log: Log, file: BinaryIO) -> None:
     np.savez_compressed(file, **arrays)
 
 
-def _columns(log: Log) -> dict[str, FloatArray]:
-    """The samples by names that are understood without a mapping."""
-    columns = {"t": log.time}
-    for channel, name in _NAMES.items():
-        if channel in log.channels:
-            values = log.channels[channel]
-            columns |= {f"{name}{j + 1}": values[:, j] for j in range(values.shape[1])}
-    return columns
+def _columns(log: Log) -> Iterator[dict[str, FloatArray]]:
+    """The samples by names that are understood without a mapping, some rows at a time."""
+    for rows in blocks(log.samples):
+        columns = {"t": log.time[rows]}
+        for channel, name in _NAMES.items():
+            if channel in log.channels:
+                values = log.channels[channel][rows]
+                columns |= {f"{name}{j + 1}": values[:, j] for j in range(values.shape[1])}
+        yield columns
 
 
 def _write_csv(log: Log, file: BinaryIO) -> None:
-    columns = _columns(log)
-    table = np.column_stack(list(columns.values()))
-    np.savetxt(file, table, fmt="%.15g", delimiter=",", header=",".join(columns), comments="")
+    for k, columns in enumerate(_columns(log)):
+        header = "" if k else ",".join(columns)
+        table = np.column_stack(list(columns.values()))
+        np.savetxt(file, table, fmt="%.15g", delimiter=",", header=header, comments="")
 
 
 def _write_parquet(log: Log, file: BinaryIO) -> None:
@@ -101,7 +104,13 @@ def _write_parquet(log: Log, file: BinaryIO) -> None:
         raise FileError(
             "Parquet needs pyarrow; install the extra dynid[logs], or save as .npz or .csv."
         ) from None
-    parquet.write_table(arrow.table(_columns(log)), file)
+    writer = None
+    for columns in _columns(log):
+        table = arrow.table(columns)
+        writer = parquet.ParquetWriter(file, table.schema) if writer is None else writer
+        writer.write_table(table)
+    if writer is not None:
+        writer.close()
 
 
 _WRITERS: dict[str, Callable[[Log, BinaryIO], None]] = {
@@ -132,7 +141,8 @@ def restored(table: Table, name: str | None, sources: tuple[Source, ...]) -> Log
         raise FileError(
             f"{table.path} is a log of schema {schema} and side {side!r}; this version reads {_SCHEMA}."
         )
-    channels = {c: np.asarray(table.array(c), dtype=float) for c in CHANNELS if c in table.names}
+    arrays = {c: np.asarray(table.array(c), dtype=float) for c in CHANNELS if c in table.names}
+    channels = {c: kept_samples(array) if array.ndim == 2 else array for c, array in arrays.items()}
     stamps = np.asarray(table.array("time"), dtype=float)
     if stamps.ndim != 1:
         raise FileError(f"The stamps of {table.path} have shape {stamps.shape}.")

@@ -228,6 +228,15 @@ def writer_of(samples: int, axes: int, *, on_disk: bool) -> ArrayWriter | SpoolW
     return SpoolWriter(axes) if on_disk else ArrayWriter(samples, axes)
 
 
+def kept_samples(values: FloatArray) -> Samples:
+    """Samples (samples, axes), on disk when they are many."""
+    if len(values) <= LONG:
+        return values
+    writer = SpoolWriter(values.shape[1])
+    writer.append(values)
+    return writer.finish()
+
+
 def blocks(samples: int, size: int = TILE) -> Iterator[slice]:
     """Consecutive row blocks that cover so many samples."""
     return (slice(at, min(at + size, samples)) for at in range(0, samples, size))

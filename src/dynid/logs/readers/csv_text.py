@@ -7,9 +7,10 @@ times as fast, else through NumPy. Where a cell is quoted or a line is damaged, 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from io import StringIO
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -32,16 +33,21 @@ _LARGE = 8_000_000
 """Bytes of a file from which loading pyarrow costs less than it saves."""
 _LINES_TOLD = 20
 """Damaged lines whose numbers are kept."""
-_DAMAGED = "damaged lines"
-"""Name of the step that tells them."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Block:
-    """Some rows of a file, and what had to be done to read them."""
+    """Some rows of a file.
+
+    Args:
+        values: (rows, columns).
+        faults: what is wrong with damaged lines, by their numbers.
+        cut_off: the last line, where it is not whole.
+    """
 
     values: FloatArray
-    steps: tuple[Step, ...] = ()
+    faults: Mapping[int, str] = field(default_factory=dict)
+    cut_off: tuple[Step, ...] = ()
 
 
 def read_csv(path: Path, options: CsvOptions) -> Table:
@@ -54,13 +60,15 @@ def read_csv(path: Path, options: CsvOptions) -> Table:
     layout = find_layout(path, options)
     arrow = _arrow_csv() if path.stat().st_size > _LARGE else None
     parts: list[FloatArray] = []
-    steps: list[Step] = []
-    rows, disk = 0, None
+    faults: dict[int, str] = {}
+    steps, damaged, rows, disk = layout.steps, 0, 0, None
     for number, text, last in _texts(path, layout):
         block = _parsed(path, layout, number, text, last, arrow)
         rows += len(block.values)
         parts.append(block.values)
-        steps += block.steps
+        damaged += len(block.faults)
+        faults |= dict(islice(block.faults.items(), _LINES_TOLD - len(faults)))
+        steps = (*steps, *block.cut_off)
         if rows > spool.LONG:
             disk = SpoolWriter(len(layout.names)) if disk is None else disk
             for part in parts:
@@ -68,8 +76,10 @@ def read_csv(path: Path, options: CsvOptions) -> Table:
             parts.clear()
     if rows == 0:
         raise FileError(f"{path} holds no complete row of numbers.")
+    if damaged:
+        steps = (*steps, _damage(path.name, faults, damaged))
     values = np.concatenate(parts) if disk is None else disk.finish()
-    return _table(path, layout, values, _told_once(steps))
+    return _table(path, layout, values, steps)
 
 
 def _table(path: Path, layout: Layout, values: Samples, steps: tuple[Step, ...]) -> Table:
@@ -84,7 +94,7 @@ def _table(path: Path, layout: Layout, values: Samples, steps: tuple[Step, ...])
     def fetch(i: int) -> RawArray:
         return values[:, i] if dates is None or i not in dated else dates_of(values[:, i], dates)
 
-    return Table(path, "csv", columns, fetch, (*layout.steps, *steps))
+    return Table(path, "csv", columns, fetch, steps)
 
 
 def _texts(path: Path, layout: Layout) -> Iterator[tuple[int, str, bool]]:
@@ -180,7 +190,7 @@ def _slowly(path: Path, layout: Layout, number: int, lines: Sequence[str], last:
     width = len(layout.names)
     rows: list[list[float]] = []
     faults: dict[int, str] = {}
-    steps: list[Step] = []
+    cut_off: tuple[Step, ...] = ()
     for i in kept:
         cells = split(lines[i], layout.delimiter)
         if layout.trailing and cells[-1] == "":
@@ -194,13 +204,11 @@ def _slowly(path: Path, layout: Layout, number: int, lines: Sequence[str], last:
             raise FileError(f"{path}, line {number + i}: {fault}. {SKIP}")
         elif last and i == kept[-1]:
             note = f"The last line ({number + i}) is cut off: {fault}; it was left out."
-            steps.append(Step("truncated row", {"file": path.name, "line": number + i}, note))
+            cut_off = (Step("truncated row", {"file": path.name, "line": number + i}, note),)
         else:
             rows.append([float("nan")] * width)
             faults[number + i] = fault
-    if faults:
-        steps.append(_damage(path.name, faults, len(faults)))
-    return _Block(np.array(rows, dtype=float).reshape(-1, width), tuple(steps))
+    return _Block(np.array(rows, dtype=float).reshape(-1, width), faults, cut_off)
 
 
 def _fault(cells: list[str], layout: Layout) -> str | None:
@@ -215,23 +223,10 @@ def _fault(cells: list[str], layout: Layout) -> str | None:
 
 
 def _damage(file: str, faults: Mapping[int, str], count: int) -> Step:
-    """The step that names damaged lines; their samples hold NaN."""
-    lines, words = list(faults)[:_LINES_TOLD], list(faults.values())[:_LINES_TOLD]
-    shown = "; ".join(f"line {line}: {fault}" for line, fault in zip(lines[:3], words, strict=False))
+    """The step that names damaged lines, the first of so many; their samples hold NaN."""
+    shown = "; ".join(f"line {line}: {fault}" for line, fault in islice(faults.items(), 3))
     more = " …" if count > 3 else ""
     are = "line is" if count == 1 else "lines are"
     note = f"{count} {are} damaged in {file} ({shown}{more}); no values were read there."
-    return Step(_DAMAGED, {"file": file, "count": count, "lines": lines, "faults": words}, note)
-
-
-def _told_once(steps: Sequence[Step]) -> tuple[Step, ...]:
-    """Steps with the damaged lines of all blocks in one."""
-    damaged = [step for step in steps if step.name == _DAMAGED]
-    if len(damaged) < 2:
-        return tuple(steps)
-    faults: dict[int, str] = {}
-    for step in damaged:
-        faults |= zip(step.options["lines"], step.options["faults"], strict=True)
-    count = sum(int(step.options["count"]) for step in damaged)
-    others = [step for step in steps if step.name != _DAMAGED]
-    return (*others, _damage(str(damaged[0].options["file"]), faults, count))
+    options = {"file": file, "count": count, "lines": list(faults), "faults": list(faults.values())}
+    return Step("damaged lines", options, note)
