@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dynid.compile import ir_parts
+from dynid.compile import ir_program
 from dynid.compile.ir_loop import LoopSizes
 from dynid.compile.loop import Loop, compile_loop, describe_loop
 from dynid.core.errors import DynidError, ModelError, ShapeError
@@ -79,7 +79,7 @@ def test_long_programs_are_cut_into_parts_with_the_same_result(
 ) -> None:
     state, inputs, p = arguments(lanes)
     whole = compile_loop(bouncing(work=60), lanes=lanes, backend="casadi")(state, inputs, p, H, 2)
-    monkeypatch.setattr(ir_parts, "PART", 50)
+    monkeypatch.setattr(ir_program, "PART", 50)
     cut = compile_loop(bouncing(work=60), lanes=lanes, backend="llvm")(state, inputs, p, H, 2)
     for a, b in zip(whole, cut, strict=True):
         assert np.allclose(a, b, rtol=1e-12, atol=1e-12)

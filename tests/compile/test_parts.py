@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dynid.compile import ir_parts
+from dynid.compile import ir_program
 from dynid.compile.batch import compile_batch
 from dynid.compile.scan import compile_scan, describe_step
 from dynid.compile.trace import describe
@@ -17,7 +17,7 @@ from dynid.model.load import load_robot
 @pytest.fixture
 def short_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts of 100 instructions, and no cache that could hold the whole program."""
-    monkeypatch.setattr(ir_parts, "PART", 100)
+    monkeypatch.setattr(ir_program, "PART", 100)
     monkeypatch.setenv("DYNID_CACHE", "off")
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dynid.compile.tangent import tangent_loop
+from dynid.compile.loop import tangent_loop
 from dynid.core.errors import DynidError, ModelError, NotTrustworthyError
 from dynid.estimators import DIDIM, IRLS, IV, OLS, OutputError, identify
 from dynid.problem import LoopProblem

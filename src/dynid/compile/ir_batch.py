@@ -6,7 +6,7 @@ copied to its place; copies that fill main memory bypass the caches.
 
 from __future__ import annotations
 
-from dynid.compile.ir_parts import ProgramParts, emit_parts
+from dynid.compile.ir_program import ProgramParts, emit_parts
 from dynid.compile.ir_scalar import Emitter
 from dynid.compile.program import Program
 

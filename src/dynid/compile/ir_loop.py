@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dynid.compile.ir_function import combine_function, copy_function, program_function
+from dynid.compile.ir_program import combine_function, copy_function, program_function
 from dynid.compile.ir_scalar import Emitter, literal
-from dynid.compile.ir_scan import STAGES
 from dynid.compile.program import Program
+
+STAGES = ((0.0, 1 / 6), (0.5, 1 / 3), (0.5, 1 / 3), (1.0, 1 / 6))
+"""Classical Runge–Kutta: place of the stage in the step, and its weight."""
 
 
 @dataclass(frozen=True)
@@ -132,17 +134,7 @@ step:
   br label %substep
 substep:
   %s = phi i64 [ 0, %step ], [ %s.next, %substep.end ]
-  call void @copy(ptr %trial.modes, ptr %modes, i64 {sizes.modes})
-  call void @rate(ptr %state, ptr %held, ptr %parameters, ptr %rate)
-  %first = icmp eq i64 %s, 0
-  br i1 %first, label %note, label %stages
-note:
-  call void @copy(ptr %y.rate, ptr %rate.noted, i64 {sizes.row - sizes.records})
-  br label %stages
-stages:
-{_stages()}
-{_jump(sizes, "%length") if jumps else ""}
-  br label %substep.end
+{_substep(sizes, jumps) if sizes.states else "  br label %substep.end"}
 substep.end:
   %s.next = add i64 %s, 1
   %s.more = icmp slt i64 %s.next, %substeps
@@ -155,6 +147,21 @@ step.end:
 done:
   ret void
 }}"""
+
+
+def _substep(sizes: LoopSizes, jumps: bool) -> str:
+    """One Runge–Kutta step; the first of a sample notes its rates."""
+    return f"""  call void @copy(ptr %trial.modes, ptr %modes, i64 {sizes.modes})
+  call void @rate(ptr %state, ptr %held, ptr %parameters, ptr %rate)
+  %first = icmp eq i64 %s, 0
+  br i1 %first, label %note, label %stages
+note:
+  call void @copy(ptr %y.rate, ptr %rate.noted, i64 {sizes.row - sizes.records})
+  br label %stages
+stages:
+{_stages()}
+{_jump(sizes, "%length") if jumps else ""}
+  br label %substep.end"""
 
 
 def _lanes(kind: str) -> int:

@@ -11,8 +11,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dynid.compile.batch import compile_batch
-from dynid.compile.batch_kernel import BatchKernel
+from dynid.compile.batch import BatchKernel, compile_batch
 from dynid.compile.csource import c_source
 from dynid.compile.trace import describe
 from dynid.core.errors import ModelError, ShapeError

@@ -1,4 +1,7 @@
-"""Sampled loops in machine code: controller steps and a Runge–Kutta plant, several simulations at once."""
+"""Sampled loops in machine code: controller steps and a Runge–Kutta plant, several simulations at once.
+
+A loop may run beside its derivative along a direction of its parameters (``tangent_loop``).
+"""
 
 from __future__ import annotations
 
@@ -13,17 +16,20 @@ from numpy.typing import NDArray
 
 from dynid.compile import jit
 from dynid.compile.arrays import address, aligned, aligned_copy
-from dynid.compile.fingerprint import fingerprint
-from dynid.compile.ir_loop import LoopSizes, loop_ir
-from dynid.compile.ir_scan import STAGES
+from dynid.compile.batch import chosen_backend
+from dynid.compile.ir_loop import STAGES, LoopSizes, loop_ir
 from dynid.compile.program import Port
-from dynid.compile.time_loops import check_lanes, check_step, time_module
-from dynid.compile.trace import Kernel, Symbols
+from dynid.compile.trace import Kernel, Symbols, fingerprint
 from dynid.core.errors import ModelError, ShapeError
 
 FloatArray = NDArray[np.float64]
 Body = Callable[[Symbols], list[Any]]
 _SIZE, _REAL, _POINTER = ctypes.c_int64, ctypes.c_double, ctypes.c_void_p
+LANES = (1, 4)
+"""Simulations that can run side by side: one, or a vector register of four doubles. Eight in one code outgrow
+the instruction cache and are a third slower than twice four."""
+_LEVEL = 2
+"""A time loop waits on its own results: scheduling is worth the longer compilation."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +68,7 @@ def describe_loop(
         rate: see ``Loop``.
         jump: see ``Loop``.
     """
-    if sizes.states < 1:
+    if sizes.total < 1:
         raise ModelError(f"The loop {name!r} has no state.")
     p, w = Port("p", sizes.parameters), Port("w", sizes.held)
 
@@ -181,7 +187,7 @@ class LoopKernel:
             records[k, : sizes.records] = note.full()
             if jump is not None:
                 state[:plant] = jump.call([state[:plant], held, values, instant])[0].full()
-            for s in range(substeps):
+            for s in range(substeps if sizes.states else 0):
                 moved, start = state[:plant].copy(), state[: sizes.states].copy()
                 total, slope = start.copy(), np.zeros_like(start)
                 for place, weight in STAGES:
@@ -197,6 +203,15 @@ class LoopKernel:
         return np.ascontiguousarray(np.moveaxis(records, 2, 0)), np.ascontiguousarray(state.T)
 
 
+def check_step(step: float, substeps: int) -> None:
+    """Refuse a step that no time loop can take."""
+    if substeps < 1 or not step > 0:
+        raise ShapeError(
+            f"A step of {step:g} s in {substeps} substeps cannot be taken; give a positive step and "
+            "at least one substep."
+        )
+
+
 def compile_loop(loop: Loop, *, lanes: int = 1, backend: str = "auto", shared: bool = False) -> LoopKernel:
     """Compile a loop, from the cache when it was compiled before.
 
@@ -206,11 +221,97 @@ def compile_loop(loop: Loop, *, lanes: int = 1, backend: str = "auto", shared: b
         backend: "auto", "llvm" or "casadi"; DYNID_BACKEND overrides "auto".
         shared: whether all simulations of a call have the same inputs.
     """
-    check_lanes(lanes)
+    if lanes not in LANES:
+        raise ModelError(f"lanes is {lanes}; allowed are {LANES}.")
+    chosen = chosen_backend(backend)
+    if chosen == "casadi":
+        return LoopKernel(loop, lanes, "casadi", "asked for", shared)
+    key = f"loop {lanes} {shared} {loop.sizes} {loop.key}"
+    try:
+        found = jit.load_cached(key)
+        module = found[0] if found else jit.compile_cached(key, _text(loop, lanes, shared), {}, _LEVEL)
+    except jit.CompileError as error:
+        if chosen == "llvm":
+            raise
+        return LoopKernel(loop, lanes, "casadi", str(error), shared)
+    return LoopKernel(loop, lanes, "llvm", "", shared, module)
 
-    def text() -> str:
-        jump = None if loop.jump is None else loop.jump.program()
-        return loop_ir(loop.step.program(), loop.rate.program(), jump, loop.sizes, lanes, shared)
 
-    module, reason = time_module(f"loop {lanes} {shared} {loop.sizes} {loop.key}", text, backend)
-    return LoopKernel(loop, lanes, "llvm" if module else "casadi", reason, shared, module)
+def _text(loop: Loop, lanes: int, shared: bool) -> str:
+    jump = None if loop.jump is None else loop.jump.program()
+    return loop_ir(loop.step.program(), loop.rate.program(), jump, loop.sizes, lanes, shared)
+
+
+def tangent_sizes(sizes: LoopSizes) -> LoopSizes:
+    """Sizes of the doubled loop, which notes no rates.
+
+    Its inputs are not doubled, because they do not depend on the parameters.
+    """
+    return LoopSizes(
+        2 * sizes.states,
+        0,
+        2 * sizes.memory,
+        sizes.inputs,
+        2 * sizes.held,
+        2 * sizes.parameters,
+        2 * sizes.records,
+        noted=0,
+    )
+
+
+def tangent_loop(loop: Loop) -> Loop:
+    """The loop beside its derivative along a direction ṗ of the parameters (forward mode).
+
+    With x⁺ = F(x, u, p) one sample of the loop, the doubled loop also runs ẋ⁺ = F_x ẋ + F_p ṗ. Runge–Kutta of
+    the variational equation is the derivative of Runge–Kutta, so ẋ is that of the simulation itself, to
+    rounding, and not of the differential equation it stands for.
+
+    State vector: x, ẋ · memory z, ż. Held values, records and parameters are likewise doubled: (w, ẇ),
+    (y, ẏ), (p, ṗ).
+
+    Args:
+        loop: a loop without jumps; limits (min, max) take the side they are on.
+    """
+    sizes = loop.sizes
+    if loop.jump is not None or sizes.modes:
+        raise ModelError(
+            "A loop that jumps (set-valued friction) has no derivative along its parameters; use smooth "
+            "friction."
+        )
+
+    def step(s: Symbols) -> list[Any]:
+        memory = sizes.memory
+        x, dx, z, dz = _cut(s["x"], (sizes.states, sizes.states, memory, memory))
+        p, dp = _cut(s["p"], (sizes.parameters, sizes.parameters))
+        values = loop.step.body({"x": [*x, *z], "u": s["u"], "p": p})
+        rates = _along(values, [*x, *z, *p], [*dx, *dz, *dp])
+        widths = (sizes.held, memory, sizes.records)
+        pairs = zip(_cut(values, widths), _cut(rates, widths), strict=True)
+        return [scalar for own, rate in pairs for scalar in (*own, *rate)]
+
+    def rate(s: Symbols) -> list[Any]:
+        x, dx = _cut(s["x"], (sizes.states, sizes.states))
+        w, dw = _cut(s["w"], (sizes.held, sizes.held))
+        p, dp = _cut(s["p"], (sizes.parameters, sizes.parameters))
+        values = loop.rate.body({"x": x, "w": w, "p": p})
+        return [*values, *_along(values, [*x, *w, *p], [*dx, *dw, *dp])]
+
+    return describe_loop(f"tangent_{loop.step.name}", loop.key, tangent_sizes(sizes), step, rate)
+
+
+def _cut(values: list[Any], widths: tuple[int, ...]) -> list[list[Any]]:
+    """Consecutive groups of a list."""
+    groups, start = [], 0
+    for width in widths:
+        groups.append(values[start : start + width])
+        start += width
+    return groups
+
+
+def _along(values: list[Any], variables: list[Any], direction: list[Any]) -> list[Any]:
+    """Derivative of scalars along a direction of the variables."""
+    import casadi as ca
+
+    stacked = ca.densify(ca.vertcat(*[ca.SX(value) for value in values]))
+    slope = ca.densify(ca.jtimes(stacked, ca.vertcat(*variables), ca.vertcat(*direction)))
+    return [slope[i] for i in range(len(values))]

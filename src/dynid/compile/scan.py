@@ -1,26 +1,22 @@
-"""Scan kernels: a step program run over time in machine code, several simulations at once."""
+"""Scans: one step program run over time in machine code, several simulations at once, as a sampled loop."""
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dynid.compile import jit
-from dynid.compile.fingerprint import fingerprint
-from dynid.compile.ir_scan import MAP, RK4, scan_ir
+from dynid.compile.ir_loop import LoopSizes
+from dynid.compile.loop import Loop, LoopKernel, check_step, compile_loop, describe_loop
 from dynid.compile.program import Port
-from dynid.compile.time_loops import check_lanes, check_step, time_module
-from dynid.compile.trace import Kernel, Symbols
+from dynid.compile.trace import Kernel, Symbols, fingerprint
 from dynid.core.errors import ModelError, ShapeError, unknown_name
 
 FloatArray = NDArray[np.float64]
-_SIZE, _REAL, _POINTER = ctypes.c_int64, ctypes.c_double, ctypes.c_void_p
+RK4, MAP = "rk4", "map"
 
 
 def describe_step(
@@ -51,17 +47,27 @@ class ScanKernel:
     Args:
         kernel: the step program.
         integrator: "rk4" (the program is a right-hand side) or "map" (it gives the next state).
-        lanes: simulations per call.
-        backend: "llvm" or "casadi".
-        reason: why the fallback is in use, empty otherwise.
+        loop: what runs it.
     """
 
     kernel: Kernel
     integrator: str
-    lanes: int
-    backend: str
-    reason: str = ""
-    _module: jit.Module | None = field(default=None, repr=False)
+    loop: LoopKernel
+
+    @property
+    def lanes(self) -> int:
+        """Simulations per call."""
+        return self.loop.lanes
+
+    @property
+    def backend(self) -> str:
+        """Either "llvm" or "casadi"."""
+        return self.loop.backend
+
+    @property
+    def reason(self) -> str:
+        """Why the fallback is in use, empty otherwise."""
+        return self.loop.reason
 
     def __call__(
         self, state: ArrayLike, inputs: ArrayLike, parameters: ArrayLike, step: float = 1.0, substeps: int = 1
@@ -79,8 +85,7 @@ class ScanKernel:
             Records at the start of each step (lanes, steps, y) and final states (lanes, x).
         """
         x_port, u_port, p_port = self.kernel.inputs
-        x = self._spread(state, x_port)
-        p = self._spread(parameters, p_port)
+        x, p = self._of_lanes(state, x_port), self._of_lanes(parameters, p_port)
         u = np.asarray(inputs, dtype=float)
         if u.ndim == 2:
             u = np.broadcast_to(u, (self.lanes, *u.shape))
@@ -90,59 +95,13 @@ class ScanKernel:
                 f"({self.lanes}, steps, {u_port.width})."
             )
         check_step(step, substeps)
-        if self._module is None:
-            return self._evaluate(x, u, p, step / substeps, substeps)
-        return self._run(x, u, p, step / substeps, substeps)
+        if self.integrator == MAP:  # a loop takes the next state over once a sample: every substep is one
+            records, end = self.loop(x, np.repeat(u, substeps, axis=1), p, step)
+            return np.ascontiguousarray(records[:, ::substeps]), end
+        records, end = self.loop(x, u, p, step, substeps)
+        return np.ascontiguousarray(records), end
 
-    def _run(
-        self, x: FloatArray, u: FloatArray, p: FloatArray, h: float, substeps: int
-    ) -> tuple[FloatArray, FloatArray]:
-        steps, n_y = u.shape[1], self.kernel.outputs[1].width
-        state = np.array(x.T, order="C")  # a copy: the kernel advances it in place
-        held = np.ascontiguousarray(np.moveaxis(u, 0, 2))
-        values = np.ascontiguousarray(p.T)
-        records = np.zeros((steps, n_y, self.lanes))
-        self._scan(
-            steps, substeps, h, state.ctypes.data, held.ctypes.data, values.ctypes.data, records.ctypes.data
-        )
-        return np.ascontiguousarray(np.moveaxis(records, 2, 0)), np.ascontiguousarray(state.T)
-
-    @cached_property
-    def _scan(self) -> Any:
-        assert self._module is not None
-        return self._module.function("scan", _SIZE, _SIZE, _REAL, _POINTER, _POINTER, _POINTER, _POINTER)
-
-    @cached_property
-    def _evaluator(self) -> Any:
-        return self.kernel.function()
-
-    def _evaluate(
-        self, x: FloatArray, u: FloatArray, p: FloatArray, h: float, substeps: int
-    ) -> tuple[FloatArray, FloatArray]:
-        """The same loop in Python over CasADi's evaluator."""
-
-        def program(at: FloatArray, held: FloatArray) -> tuple[FloatArray, FloatArray]:
-            rate, note = self._evaluator.call([at, held, p.T])
-            return np.asarray(rate.full()), np.asarray(note.full())
-
-        state = x.T.copy()
-        records = np.zeros((self.lanes, u.shape[1], self.kernel.outputs[1].width))
-        for k in range(u.shape[1]):
-            held = u[:, k].T
-            for s in range(substeps):
-                k1, note = program(state, held)
-                if s == 0:
-                    records[:, k] = note.T
-                if self.integrator == MAP:
-                    state = k1
-                    continue
-                k2, _ = program(state + h / 2 * k1, held)
-                k3, _ = program(state + h / 2 * k2, held)
-                k4, _ = program(state + h * k3, held)
-                state = state + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
-        return records, np.ascontiguousarray(state.T)
-
-    def _spread(self, values: ArrayLike, port: Port) -> FloatArray:
+    def _of_lanes(self, values: ArrayLike, port: Port) -> FloatArray:
         array = np.asarray(values, dtype=float)
         if array.ndim == 1:
             array = np.broadcast_to(array, (self.lanes, array.size))
@@ -167,7 +126,26 @@ def compile_scan(
     """
     if integrator not in (RK4, MAP):
         raise unknown_name("integrator", integrator, (RK4, MAP))
-    check_lanes(lanes)
-    key = f"scan {integrator} {lanes} {kernel.key}"
-    module, reason = time_module(key, lambda: scan_ir(kernel.program(), lanes, integrator), backend)
-    return ScanKernel(kernel, integrator, lanes, "llvm" if module else "casadi", reason, module)
+    loop = _integrated_loop(kernel) if integrator == RK4 else _mapped_loop(kernel)
+    return ScanKernel(kernel, integrator, compile_loop(loop, lanes=lanes, backend=backend))
+
+
+def _integrated_loop(kernel: Kernel) -> Loop:
+    """A loop that holds the inputs, takes the records at samples and integrates the rates between them."""
+    x, u, p, y = (port.width for port in (*kernel.inputs, kernel.outputs[1]))
+
+    def step(s: Symbols) -> list[Any]:
+        return [*s["u"], *kernel.values(s)[x:]]
+
+    def rate(s: Symbols) -> list[Any]:
+        return kernel.values({"x": s["x"], "u": s["w"], "p": s["p"]})[:x]
+
+    sizes = LoopSizes(states=x, modes=0, memory=0, inputs=u, held=u, parameters=p, records=y, noted=0)
+    return describe_loop(kernel.name, kernel.key, sizes, step, rate)
+
+
+def _mapped_loop(kernel: Kernel) -> Loop:
+    """A loop whose memory is the state: nothing is integrated."""
+    x, u, p, y = (port.width for port in (*kernel.inputs, kernel.outputs[1]))
+    sizes = LoopSizes(states=0, modes=0, memory=x, inputs=u, held=0, parameters=p, records=y)
+    return describe_loop(kernel.name, kernel.key, sizes, kernel.values, lambda s: [])

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from types import CodeType, FunctionType
 from typing import Any
+
+import numpy as np
 
 from dynid.compile.program import Port, Program, from_casadi
 from dynid.core.errors import ModelError, unknown_name
@@ -18,7 +22,7 @@ from dynid.dynamics.regressor import regressor
 from dynid.model.robot import Robot
 
 Symbols = dict[str, list[Any]]
-Body = Callable[[Robot, Symbols, tuple[int, ...]], list[Any]]
+RobotBody = Callable[[Robot, Symbols, tuple[int, ...]], list[Any]]
 
 
 @dataclass(frozen=True)
@@ -39,11 +43,8 @@ class Kernel:
     outputs: tuple[Port, ...]
     body: Callable[[Symbols], list[Any]] = field(repr=False)
 
-    def function(self) -> Any:
-        """The kernel as a CasADi SX function of column vectors."""
-        import casadi as ca
-
-        symbols = {p.name: [ca.SX.sym(f"{p.name}{i}") for i in range(p.width)] for p in self.inputs}
+    def values(self, symbols: Symbols) -> list[Any]:
+        """The output scalars; as many as the outputs are wide."""
         values = self.body(symbols)
         wanted = sum(port.width for port in self.outputs)
         if len(values) != wanted:
@@ -52,6 +53,14 @@ class Kernel:
                 f"The program {self.name!r} gives {len(values)} values; its outputs ({listing}) "
                 f"need {wanted}."
             )
+        return values
+
+    def function(self) -> Any:
+        """The kernel as a CasADi SX function of column vectors."""
+        import casadi as ca
+
+        symbols = {p.name: [ca.SX.sym(f"{p.name}{i}") for i in range(p.width)] for p in self.inputs}
+        values = self.values(symbols)
         results, start = [], 0
         for port in self.outputs:
             results.append(_column(values[start : start + port.width]))
@@ -95,7 +104,7 @@ def _power(robot: Robot, s: Symbols, columns: tuple[int, ...]) -> list[Any]:
 
 
 _STATE = ("q", "qd", "qdd")
-KERNELS: dict[str, tuple[tuple[str, ...], Body]] = {
+KERNELS: dict[str, tuple[tuple[str, ...], RobotBody]] = {
     "regressor": (_STATE, _regressor),
     "regressor_adjoint": ((*_STATE, "seed"), _adjoint),
     "power_regressor": (_STATE, _power),
@@ -188,3 +197,52 @@ def _outputs(robot: Robot, name: str, n_columns: int) -> list[Port]:
             return [Port("qdd", n)]
         case _:
             return [Port("tau", n)]
+
+
+def fingerprint(function: Callable[..., Any]) -> str:
+    """Hash of a function's code, of the plain values it takes from outside and of the functions it calls."""
+    digest = hashlib.sha256()
+    _add_function(digest, function, set())
+    return digest.hexdigest()
+
+
+def _add_function(digest: Any, function: Any, seen: set[int]) -> None:
+    if id(function) in seen:
+        return
+    seen.add(id(function))
+    outside = getattr(function, "__globals__", {})
+
+    def add(code: CodeType) -> None:
+        digest.update(code.co_code)
+        for constant in code.co_consts:
+            if isinstance(constant, CodeType):
+                add(constant)
+            else:
+                _add_value(digest, constant, seen)
+        digest.update(repr((code.co_names, code.co_varnames)).encode())
+        for name in code.co_names:
+            _add_value(digest, outside.get(name), seen)
+
+    add(function.__code__)
+    for cell in function.__closure__ or ():
+        _add_value(digest, cell.cell_contents, seen)
+    _add_value(digest, function.__defaults__, seen)
+    _add_value(digest, tuple((function.__kwdefaults__ or {}).items()), seen)
+
+
+def _add_value(digest: Any, value: object, seen: set[int]) -> None:
+    """Numbers, texts, arrays, and tuples or lists of them; other functions of Python by their own code.
+
+    Anything else is for the caller's key.
+    """
+    if isinstance(value, FunctionType):
+        _add_function(digest, value, seen)
+    elif isinstance(value, np.ndarray):
+        digest.update(value.tobytes())
+    elif isinstance(value, list | tuple):
+        for item in value:
+            _add_value(digest, item, seen)
+    elif isinstance(value, frozenset):
+        digest.update(repr(sorted(map(repr, value))).encode())  # its own order differs from run to run
+    elif isinstance(value, bool | int | float | complex | str | bytes | np.generic | None):
+        digest.update(repr(value).encode())

@@ -9,8 +9,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.compile.loop import LoopKernel, compile_loop
-from dynid.compile.tangent import tangent_loop
+from dynid.compile.loop import LoopKernel, compile_loop, tangent_loop
 from dynid.preparation.preparation import Preparation
 from dynid.problem.accumulate import Accumulator
 from dynid.problem.build import BUDGET_BYTES

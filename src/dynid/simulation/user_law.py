@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dynid.compile.fingerprint import fingerprint
+from dynid.compile.trace import fingerprint
 from dynid.core.errors import DynidError, FileError
 from dynid.core.files import read_text
 from dynid.core.tables import shown
