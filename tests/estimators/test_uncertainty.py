@@ -109,6 +109,8 @@ def test_the_bootstrap_depends_on_its_seed_only(white: Problem) -> None:
     )
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
+    shared = identify(white, WLS(uncertainty=Bootstrap(workers=3))).covariance
+    np.testing.assert_array_equal(shared, identify(white, WLS(uncertainty=Bootstrap(workers=1))).covariance)
 
 
 def test_the_bootstrap_works_from_stored_stretches_of_time() -> None:

@@ -17,10 +17,13 @@ from dynid.problem.problem import Problem
 
 FloatArray = NDArray[np.float64]
 _MAX_CELLS = 400
+"""Cells at most: their matrices take rank² numbers each."""
 _CELLS_PER_BLOCK = 4
-_DRAWS = 64
-"""Draws solved at once: their matrices stay in the caches."""
+"""Cells of a block, so that blocks may begin at its quarters."""
 _FEW_BLOCKS = 20
+"""Blocks of time below which the spread of the draws is itself in doubt."""
+_AT_ONCE = 64
+"""Draws solved at once: their matrices stay in the caches."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +38,13 @@ class Bootstrap(Uncertainty):
         replicates: draws.
         block: samples of a block at the regression's rate; from the autocorrelation when None.
         seed: of the random generator, so that the same call gives the same answer.
+        workers: threads that share the draws, one per core when None; the answer does not depend on them.
     """
 
     replicates: int = 400
     block: int | None = None
     seed: int = 0
+    workers: int | None = None
     name = "bootstrap"
 
     def __post_init__(self) -> None:
@@ -52,30 +57,15 @@ class Bootstrap(Uncertainty):
         """Spread of the solutions over the draws."""
         cells = self._cells(problem, fit)
         counts = _draws(cells, self.replicates, np.random.default_rng(self.seed))
-        rank = fit.root.shape[1]
-        flat = cells.bread.reshape(len(cells.bread), -1)
-        fixed = np.eye(rank) - flat.sum(axis=0).reshape(rank, rank)  # what a prior adds: never drawn
-        total = cells.score.sum(axis=0)
-
-        def solve(part: FloatArray) -> FloatArray:
-            """Steps of some draws, (draws, rank)."""
-            bread = (part @ flat).reshape(-1, rank, rank) + fixed
-            return np.linalg.solve(bread, (part @ cells.score - total)[:, :, None])[:, :, 0]
-
-        draws = [counts[start : start + _DRAWS] for start in range(0, len(counts), _DRAWS)]
-        steps = np.vstack(LocalExecutor(workers=None).map(solve, draws, what="draws"))
-        blocks = float(sum(np.bincount(cells.experiment)) / cells.per_block)
+        chunks = [counts[start : start + _AT_ONCE] for start in range(0, len(counts), _AT_ONCE)]
+        steps = np.vstack(LocalExecutor(self.workers).map(cells.steps, chunks, what="draws"))
+        blocks = len(cells.experiment) / cells.per_block
         findings: tuple[Finding, ...] = ()
         if blocks < _FEW_BLOCKS:
-            findings = (
-                Finding(
-                    Name.FEW_INDEPENDENT_SAMPLES,
-                    Level.NOTE,
-                    f"The bootstrap rests on {blocks:.0f} blocks of time.",
-                    "Record longer, or give a smaller block.",
-                    figures={"blocks": blocks},
-                ),
-            )
+            said = f"The bootstrap rests on {blocks:.0f} blocks of time."
+            remedy = "Record longer, or give a smaller block."
+            few = Name.FEW_INDEPENDENT_SAMPLES
+            findings = (Finding(few, Level.NOTE, said, remedy, figures={"blocks": blocks}),)
         facts = {"bootstrap_block": cells.samples * cells.per_block, "replicates": self.replicates}
         centred = (steps - steps.mean(axis=0)) @ fit.root.T
         return Doubt(centred.T @ centred / (len(centred) - 1), facts, findings)
@@ -105,6 +95,15 @@ class _Cells:
     score: FloatArray
     samples: int
     per_block: int
+
+    def steps(self, counts: FloatArray) -> FloatArray:
+        """How far the solution moves, (draws, rank), when each cell counts so often, (draws, cells)."""
+        rank = self.score.shape[1]
+        flat = self.bread.reshape(len(self.bread), -1)
+        fixed = np.eye(rank) - flat.sum(axis=0).reshape(rank, rank)  # what a prior adds: never drawn
+        bread = (counts @ flat).reshape(-1, rank, rank) + fixed
+        pull = counts @ self.score - self.score.sum(axis=0)
+        return np.asarray(np.linalg.solve(bread, pull[:, :, None])[:, :, 0], dtype=float)
 
 
 def _cells_of_rows(problem: Problem, fit: Fit, block: int | None) -> _Cells:

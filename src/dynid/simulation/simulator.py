@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields
 from functools import cache
 
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.compile.loop import LoopKernel, compile_loop
+from dynid.core.executor import LocalExecutor
 from dynid.simulation.controller import Controller
 from dynid.simulation.programs import STICK, LoopPlan
 
@@ -127,13 +127,7 @@ class Simulator:
                 records[first:last, begin:end] = noted[: last - first]
                 passed[k, first:last], begin = states[: last - first], end
 
-        firsts = range(0, count, lanes)
-        if threads > 1 and len(firsts) > 1:
-            with ThreadPoolExecutor(threads) as pool:
-                list(pool.map(group, firsts))
-        else:
-            for first in firsts:
-                group(first)
+        LocalExecutor(threads).map(group, range(0, count, lanes))
         n = self.plan.axes
         tau, q, qd, *rounded, qdd = np.split(records, range(n, records.shape[2], n), axis=2)
         # What encoders read differs from q by their errors, the fifth group of inputs, unless they round.
