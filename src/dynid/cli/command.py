@@ -137,6 +137,16 @@ def command(
     return lambda function: Command(function, tuple(examples), exits)
 
 
+def numbers_in(text: str, count: int) -> tuple[float, ...]:
+    """So many numbers separated by commas; one alone stands for all of them; () where the text is not so."""
+    try:
+        values = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        return ()
+    values *= count if len(values) == 1 else 1
+    return values if len(values) == count else ()
+
+
 def spread(arguments: Sequence[str], greedy: Mapping[str, tuple[str, ...]]) -> list[str]:
     """Repeat a greedy option before each of its values, as Typer wants it.
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from dynid.cli.command import OptionGroup, option
+from dynid.cli.command import OptionGroup, numbers_in, option
 from dynid.core.errors import DynidError
 from dynid.core.keys import option_help
 from dynid.preparation.preparation import Preparation, load_preparation
@@ -68,17 +68,7 @@ class PreparationOptions(OptionGroup, title="Preparation (suggested from the dat
         """The preparation of a command line, or None with the keys that replace suggested ones."""
         keys = {name: value for name, value in self.given.items() if name not in ("plan", "mask")}
         if self.mask is not None:
-            keys["speed_thresholds"] = _thresholds(self.mask, axes)
+            keys["speed_thresholds"] = numbers_in(self.mask, axes)
+            if not keys["speed_thresholds"]:
+                raise DynidError(f"--mask is {self.mask!r}; give one speed, or {axes} separated by commas.")
         return (None, keys) if self.plan is None else (replace(load_preparation(self.plan), **keys), {})
-
-
-def _thresholds(text: str, axes: int) -> tuple[float, ...]:
-    try:
-        values = tuple(float(part) for part in text.split(","))
-    except ValueError:
-        values = ()
-    if len(values) == 1:
-        values *= axes
-    if len(values) != axes:
-        raise DynidError(f"--mask is {text!r}; give one speed, or {axes} separated by commas.")
-    return values

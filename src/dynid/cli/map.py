@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
-from dynid.cli.command import JsonOption, OptionGroup, command, option
-from dynid.cli.output import print_json, require_free, write_file
+from dynid.cli.command import JsonOption, command
+from dynid.cli.output import TextFileOptions, print_json, require_free, write_file
 from dynid.cli.robot_options import NamedRobotOptions
 from dynid.core.errors import DynidError, FileError
 from dynid.core.files import toml_value
@@ -31,14 +30,6 @@ _WIDTH = 28
 """Characters before a comment on a line of the mapping."""
 
 
-@dataclass(frozen=True)
-class MapFileOptions(OptionGroup):
-    """Where the mapping goes."""
-
-    out: Path | None = option(None, "FILE", "TOML file to write; standard output when absent.")
-    force: bool = option(False, "", "Overwrite that file.")
-
-
 @command(
     examples=[
         "dynid map log.csv",
@@ -50,7 +41,7 @@ class MapFileOptions(OptionGroup):
 def map(
     log: Annotated[Path, typer.Argument(metavar="LOG", help="A log file, a bag, or a folder of files.")],
     named: NamedRobotOptions,
-    file: MapFileOptions,
+    file: TextFileOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Write a mapping of a log's columns to start from: what was taken for what, and what was not used.

@@ -9,9 +9,11 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dynid.cli.command import OptionGroup, option
 from dynid.core.disk import replaced_file
 from dynid.core.errors import FileError
 from dynid.core.finding import Level, finding_line
@@ -102,6 +104,16 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
+
+
+@dataclass(frozen=True)
+class TextFileOptions(OptionGroup):
+    """A file for what is printed otherwise."""
+
+    out: Path | None = option(
+        None, "FILE", "File to write, whole or not at all; standard output when absent."
+    )
+    force: bool = option(False, "", "Overwrite that file.")
 
 
 def require_free(path: Path, force: bool) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dynid.base.find import base_of
-from dynid.cli.command import REQUIRED, JsonOption, OptionGroup, command, option
+from dynid.cli.command import REQUIRED, JsonOption, OptionGroup, command, numbers_in, option
 from dynid.cli.output import Screen, print_json, progress_line
 from dynid.cli.robot_options import RobotArgument, RobotOptions, chosen_robot
 from dynid.core.errors import DynidError
@@ -205,7 +206,6 @@ def simulate(
     arm = chosen_robot(robot, variant)
     sensors, disturbances = sensing.sensors(arm.n_coordinates), pushes.disturbances(arm.n_coordinates)
     repeat.require_noise(sensors, disturbances)
-    accuracy = Accuracy(**vars(integration))
     started = time.perf_counter()
     with progress_line(quiet=as_json) as tell:
         law = load_controller(motion.controller, arm, parameters_of=parameters_from)
@@ -215,23 +215,23 @@ def simulate(
         values = None if motion.parameters is None else parameters_from(motion.parameters, arm)
         if values is None and not arm.parameters:
             raise DynidError(f"Robot {arm.name!r} has no parameters of its own; give some with --parameters.")
-        base = base_of(arm)
+        simulated = partial(
+            simulate_loop,
+            arm,
+            values,
+            law,
+            path,
+            sensors=sensors,
+            disturbances=disturbances,
+            accuracy=Accuracy(**vars(integration)),
+            base=base_of(arm),
+        )
         runs: list[_SimulatedLog] = []
         for k, file in enumerate(files):
             tell(f"simulation {k + 1} of {repeat.count}")
             seed = None if repeat.seed is None else repeat.seed + k
-            result = simulate_loop(
-                arm,
-                values,
-                law,
-                path,
-                sensors=sensors,
-                disturbances=disturbances,
-                accuracy=accuracy,
-                rng=None if seed is None else np.random.default_rng(seed),
-                base=base,
-                name=arm.name if file is None else file.stem,
-            )
+            rng = None if seed is None else np.random.default_rng(seed)
+            result = simulated(rng=rng, name=arm.name if file is None else file.stem)
             seen = {"seed": seed, "sensors": sensors.to_dict(), "disturbances": disturbances.to_dict()}
             log = replace(result.log.part(kept), history=(*result.log.history, Step("sensors", seen)))
             written = file if result.outcome.trustworthy else None
@@ -257,24 +257,15 @@ def _numbers_of(
     options: OptionGroup, axes: int, others: tuple[str, ...] = ()
 ) -> dict[str, tuple[float, ...]]:
     """Options that hold one number, or one per axis separated by commas, by field."""
-    return {
-        name: _numbers(f"--{name.replace('_', '-')}", text, axes)
-        for name, text in vars(options).items()
-        if name not in others
-    }
-
-
-def _numbers(option: str, text: str, axes: int) -> tuple[float, ...]:
-    try:
-        values = tuple(float(part) for part in text.split(","))
-    except ValueError:
-        values = ()
-    if len(values) == 1:
-        values *= axes
-    if len(values) != axes or not all(0 <= value < math.inf for value in values):
-        many = f", or {axes} separated by commas" if axes > 1 else ""
-        raise DynidError(f"{option} is {text!r}; give one number of at least 0{many}.")
-    return values
+    found = {}
+    for name, text in vars(options).items():
+        if name not in others:
+            found[name] = numbers_in(text, axes)
+            if not found[name] or not all(0 <= value < math.inf for value in found[name]):
+                many = f", or {axes} separated by commas" if axes > 1 else ""
+                typed = f"--{name.replace('_', '-')}"
+                raise DynidError(f"{typed} is {text!r}; give one number of at least 0{many}.")
+    return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ import typer
 from dynid import __version__
 from dynid.base.find import base_of
 from dynid.cli.command import JsonOption, OptionGroup, command, completion_of, option
-from dynid.cli.output import print_json, write_file
+from dynid.cli.output import TextFileOptions, print_json, write_file
 from dynid.cli.robot_options import RobotArgument, RobotOptions, chosen_robot
 from dynid.compile.kernels import RobotKernels, kernels
 from dynid.compile.trace import KERNELS, describe
@@ -26,16 +26,6 @@ class FunctionOptions(OptionGroup, title="The function"):
 
     name: str | None = option(None, "NAME", "Name of the C function.", shown="the kernel's")
     base: bool = option(False, "", "Base columns only, for regressors.")
-
-
-@dataclass(frozen=True)
-class SourceFileOptions(OptionGroup):
-    """Where the source goes."""
-
-    out: Path | None = option(
-        None, "FILE", "File to write, whole or not at all; standard output when absent."
-    )
-    force: bool = option(False, "", "Overwrite the file.")
 
 
 @command(
@@ -54,7 +44,7 @@ def source(
     ],
     function: FunctionOptions,
     variant: RobotOptions,
-    target: SourceFileOptions,
+    target: TextFileOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Write a kernel of a robot as one C99 function that needs nothing but math.h."""
