@@ -11,7 +11,7 @@ from dynid.casestudies.scara_rules import TABLE_2, estimate_rows, least, most
 from dynid.casestudies.scara_runs import (
     NONE,
     RATE_HZ,
-    Experiment,
+    ScaraExperiment,
     didim,
     loop,
     loop_problem,
@@ -81,7 +81,7 @@ def lag() -> float:
     return (errors[1] - errors[0]) / 0.5
 
 
-def tracking_error(experiment: Experiment) -> float:
+def tracking_error(experiment: ScaraExperiment) -> float:
     """‖q₁ − q_r₁‖ / ‖q_r₁‖ of joint 1."""
     wanted = experiment.reference.q[:, 0]
     return float(np.linalg.norm(experiment.simulation.q[:, 0] - wanted) / np.linalg.norm(wanted))

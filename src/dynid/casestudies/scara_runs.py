@@ -62,7 +62,7 @@ FULL, WHITE, NONE = Noise(), Noise(0.0, 0.0), Noise(0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
-class Experiment:
+class ScaraExperiment:
     """A simulated experiment and what is known about it.
 
     Args:
@@ -123,7 +123,7 @@ def run_experiment(
     frequencies_hz: Sequence[float] = HERTZ,
     rate_hz: float = RATE_HZ,
     reference: Reference | None = None,
-) -> Experiment:
+) -> ScaraExperiment:
     """Simulate the robot of table 2 under its loop.
 
     Args:
@@ -147,11 +147,11 @@ def run_experiment(
         disturbances=Disturbances(noise_relative=noise.disturbance),
         rng=rng,
     )
-    return Experiment(robot, controller, followed, done)
+    return ScaraExperiment(robot, controller, followed, done)
 
 
 def loop_problem(
-    experiment: Experiment, *, decimation: int = DECIMATION, every: int = 1, bandwidth: float = 1.0
+    experiment: ScaraExperiment, *, decimation: int = DECIMATION, every: int = 1, bandwidth: float = 1.0
 ) -> LoopProblem:
     """The problem of DIDIM: torques, reference, and the law with a share of its true bandwidth."""
     law = experiment.controller.law
@@ -177,7 +177,9 @@ def didim(problem: LoopProblem, start: Estimate | None = None) -> Estimate:
     return identify(problem, DIDIM(start=values, follow_inertia=FOLLOW))
 
 
-def measured_motion(experiment: Experiment, *, cutoff_hz: float | None = CUTOFF_HZ, every: int = 1) -> Motion:
+def measured_motion(
+    experiment: ScaraExperiment, *, cutoff_hz: float | None = CUTOFF_HZ, every: int = 1
+) -> Motion:
     """Positions filtered and differentiated centrally, as section VI.A does."""
     ends = ENDS if cutoff_hz is not None else 0
     plan = Preparation(cutoff_hz=cutoff_hz, order=4, drop_samples=ends)
@@ -185,7 +187,7 @@ def measured_motion(experiment: Experiment, *, cutoff_hz: float | None = CUTOFF_
 
 
 def idim(
-    experiment: Experiment,
+    experiment: ScaraExperiment,
     *,
     cutoff_hz: float | None = CUTOFF_HZ,
     decimation: int = DECIMATION,
@@ -239,7 +241,7 @@ class Runs:
             getattr(self, name)
 
     @cached_property
-    def experiment(self) -> Experiment:
+    def experiment(self) -> ScaraExperiment:
         """The experiment of sections A, B, D, E."""
         return run_experiment(self.seed, duration=self.duration)
 
@@ -269,7 +271,7 @@ class Runs:
         return didim(loop_problem(run_experiment(self.seed, noise=WHITE, duration=self.duration)))
 
     @cached_property
-    def long_experiment(self) -> Experiment:
+    def long_experiment(self) -> ScaraExperiment:
         """The experiment of section C."""
         return run_experiment(self.seed, duration=4 * self.duration)
 

@@ -13,8 +13,8 @@ from dynid.casestudies.scara_rules import TRACKING, least, most
 from dynid.casestudies.scara_runs import (
     FOLLOW,
     NAMES,
-    Experiment,
     Runs,
+    ScaraExperiment,
     loop_problem,
     measured_motion,
     paper_units,
@@ -50,7 +50,7 @@ class Tracking:
     torque: FloatArray
 
 
-def track(experiment: Experiment, estimate: Estimate, bandwidth: float = 1.0) -> Tracking:
+def track(experiment: ScaraExperiment, estimate: Estimate, bandwidth: float = 1.0) -> Tracking:
     """Simulate again what every pass of DIDIM from the regular start had simulated.
 
     Args:

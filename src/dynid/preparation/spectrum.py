@@ -195,7 +195,7 @@ def even_positions(log: Log, plan: Preparation) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class Bandwidth:
+class MotionBand:
     """Frequencies of a log [Hz] and what they ask of its preparation.
 
     Args:
@@ -222,7 +222,7 @@ class Bandwidth:
         return self.cutoff_hz < 0.99 * BAND.clear_of_speed * self.speed_hz
 
 
-def choose_bandwidth(spectrum: PositionSpectrum, rate_hz: float) -> Bandwidth:
+def choose_bandwidth(spectrum: PositionSpectrum, rate_hz: float) -> MotionBand:
     """Cut-off and differences that leave the motion alone and keep noise out.
 
     The cut-off stands ten times above the motion, or where noise takes over if that is lower, but at least
@@ -246,7 +246,7 @@ def choose_bandwidth(spectrum: PositionSpectrum, rate_hz: float) -> Bandwidth:
     quiet = further > trusted and float(np.max(spectrum.noise_share(further)[moving])) <= BAND.quiet
     cutoff = further if quiet else trusted
     points = fewest_points(motion, rate_hz)
-    return Bandwidth(rate_hz, speed, motion, noise, trusted, three_digits(cutoff), points)
+    return MotionBand(rate_hz, speed, motion, noise, trusted, three_digits(cutoff), points)
 
 
 def fewest_points(motion_hz: float, rate_hz: float) -> int:
@@ -260,7 +260,7 @@ def fewest_points(motion_hz: float, rate_hz: float) -> int:
     return next(enough, DIFFERENCE_POINTS[-1])
 
 
-def cutoff_reason(chosen: Bandwidth) -> str:
+def cutoff_reason(chosen: MotionBand) -> str:
     """Why the cut-off is what it is."""
     cutoff, noise = chosen.cutoff_hz, chosen.noise_hz
     said = (
@@ -291,7 +291,7 @@ def cutoff_reason(chosen: Bandwidth) -> str:
     return said + f"The cut-off is three times the speed's band, to leave the motion alone: {cutoff:g} Hz."
 
 
-def points_reason(chosen: Bandwidth) -> str:
+def points_reason(chosen: MotionBand) -> str:
     """Why differences take so many points."""
     motion, points = chosen.motion_hz, chosen.points
     taken, simple = (100 * _taken_off(motion, chosen.rate_hz, p) for p in (points, DIFFERENCE_POINTS[0]))

@@ -21,7 +21,7 @@ from dynid.preparation.robust import replace_outliers
 from dynid.preparation.spectrum import (
     BAND,
     FEWEST_SAMPLES,
-    Bandwidth,
+    MotionBand,
     PositionSpectrum,
     choose_bandwidth,
     cutoff_reason,
@@ -250,7 +250,7 @@ def _spike_window(log: Log, why: dict[str, str]) -> int:
     return RULES.spike_window
 
 
-def _decimation(samples: int, chosen: Bandwidth, why: dict[str, str]) -> int:
+def _decimation(samples: int, chosen: MotionBand, why: dict[str, str]) -> int:
     rate = chosen.rate_hz
     wanted = max(1, math.floor(0.4 * rate * RULES.above_band / three_digits(chosen.trusted_hz)))
     decimation = max(1, min(wanted, samples // RULES.rows))
