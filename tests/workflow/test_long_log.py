@@ -20,9 +20,9 @@ from support.workflow_logs import write_long
 SAMPLES = 10_000_000
 CHILD = """
 import json, resource, sys, time
-from dynid.cli.main import main
+from dynid.cli.main import run
 start = time.perf_counter()
-code = main(["fit", "iiwa14", sys.argv[1], "--cutoff-hz", "20", "--decimation", "10", "--json"])
+code = run(["fit", "iiwa14", sys.argv[1], "--cutoff-hz", "20", "--decimation", "10", "--json"])
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 print(json.dumps({"code": code, "seconds": time.perf_counter() - start, "peak_mb": peak}))
 """
