@@ -263,3 +263,14 @@ def test_nonlinear_friction_is_saved_and_predicts(tmp_path: Path) -> None:
     rewrite(folder, content)
     with pytest.raises(FileError, match="is damaged"):
         load_result(folder)
+
+
+def test_a_document_that_lacks_something_is_told_in_a_sentence(tmp_path: Path, estimate: Estimate) -> None:
+    loaded = load_result(save(tmp_path / "result", estimate))
+    shows = (loaded.summary, loaded.to_frame, loaded.plot, loaded._repr_html_)
+    for show, lacking in zip(shows, ("verdict", "parameters", "curves", "verdict"), strict=True):
+        with pytest.raises(FileError, match=rf"cannot be shown \(it lacks '{lacking}'\); fit again"):
+            show()
+    changed = replace(loaded, document={"verdict": {"words": "", "sentence": "", "findings": 3}})
+    with pytest.raises(FileError, match=r"cannot be shown \('int' object is not iterable\)"):
+        changed.summary()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from dynid.core.finding import Finding, Level, Name, gravest_first, listed
+from dynid.core.finding import Finding, Level, Name, findings_repr, gravest_first
 
 VERDICTS = ("good", "usable with repairs", "not usable")
 
@@ -38,7 +38,7 @@ class DataCheck:
 
     def __repr__(self) -> str:
         """Verdict and findings."""
-        return listed(f"DataCheck of {self.log!r}: {self.verdict}", self.findings)
+        return findings_repr(f"DataCheck of {self.log!r}: {self.verdict}", self.findings)
 
     @property
     def usable(self) -> bool:

@@ -100,7 +100,6 @@ class Name(StrEnum):
     OUTLIERS = "outliers"
     PRIOR_DOMINATES = "prior dominates"
     NO_PRIOR = "no prior"
-    SIGMA_TOO_SMALL = "sigma too small"
     FEW_INDEPENDENT_SAMPLES = "few independent samples"
     LAW_UNCHECKED = "law unchecked"
     LAW_IN_DOUBT = "law in doubt"
@@ -210,6 +209,8 @@ class Finding:
         }
 
 
+_SHOWN = 12
+"""Findings in a repr, which has at most 15 lines."""
 FINE = Finding(Name.FINE, Level.GOOD)
 """How a computation ends that nothing is said against."""
 
@@ -219,32 +220,16 @@ def gravest_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(findings, key=lambda finding: -finding.level))
 
 
-def listed(head: str, findings: Iterable[Finding], most: int = 12) -> str:
-    """A head line and the first findings below it, for reprs."""
+def findings_repr(head: str, findings: Iterable[Finding]) -> str:
+    """A head line and the first findings below it."""
     lines = [f"  {finding.level.word}: {finding.text}" for finding in findings]
-    return "\n".join([head, *lines[:most], *([f"  … {len(lines) - most} more"] if len(lines) > most else [])])
+    more = [f"  … {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
+    return "\n".join([head, *lines[:_SHOWN], *more])
 
 
 def worst_level(findings: Iterable[Finding]) -> Level:
     """The gravest level; GOOD when there is none."""
     return max((finding.level for finding in findings), default=Level.GOOD)
-
-
-def finding_from_dict(data: Mapping[str, Any]) -> Finding:
-    """A finding from what ``Finding.to_dict`` gave.
-
-    Raises:
-        ValueError: for a name or level that is not known.
-    """
-    return Finding(
-        Name(data["name"]),
-        Level[str(data["level"]).upper()],
-        str(data.get("sentence", "")),
-        str(data.get("remedy", "")),
-        Where(**data.get("where", {})),
-        MappingProxyType(dict(data.get("figures", {}))),
-        bool(data.get("repairable", False)),
-    )
 
 
 def finding_line(finding: Mapping[str, Any], *, named: bool = False) -> str:

@@ -30,6 +30,7 @@ def save_result(
     *,
     trails: Sequence[Trail] = (),
     force: bool = False,
+    inputs: Iterable[Path] = (),
 ) -> Path:
     """Write a result folder whole or not at all.
 
@@ -40,9 +41,9 @@ def save_result(
         page: the report as HTML.
         trails: where the robot went, to know the fit's motion again.
         force: whether a result in the folder may be replaced; files that are not dynid's stay as they are.
+        inputs: files that the fit has read and that must not be replaced.
     """
-    folder = Path(folder)
-    with reserved_folder(folder, force=force):
+    with reserved_folder(folder, force=force, inputs=inputs):
         write_result(folder, estimate, document, page, trails=trails)
     return folder
 

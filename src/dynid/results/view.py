@@ -6,7 +6,8 @@ back show the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from html import escape
 from importlib import import_module
 from typing import Any, Protocol
@@ -14,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dynid.core.errors import DynidError, ShapeError
+from dynid.core.errors import DynidError, FileError, ShapeError
 from dynid.core.finding import finding_line
 from dynid.core.text import TextTable
 from dynid.preparation.motion import Motion
@@ -24,8 +25,6 @@ from dynid.validation.model import IdentifiedModel, predictions
 FloatArray = NDArray[np.float64]
 MAIN = 12
 """Parameters listed in a summary: those known best."""
-REPR_LINES = 15
-"""Lines of a repr: what a terminal shows without scrolling."""
 _FRAME = ("value", "sigma", "percent_sigma", "unit", "status", "formula")
 
 
@@ -37,9 +36,20 @@ class _HasDocument(Protocol):
     def model(self) -> IdentifiedModel: ...
 
 
+@contextmanager
+def _document_reader() -> Iterator[None]:
+    """A sentence where a document lacks something: it was changed, or written by another version."""
+    try:
+        yield
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        reason = f"it lacks {error.args[0]!r}" if isinstance(error, KeyError) else str(error)
+        raise FileError(f"The document of the result cannot be shown ({reason}); fit again.") from error
+
+
 class ResultView:
     """What a finished fit and a loaded result can show; both have a ``document`` and a ``model``."""
 
+    @_document_reader()
     def summary(self: _HasDocument, *, verbose: bool = False) -> str:
         """Verdict, findings, errors of the joints and the main parameters, as text.
 
@@ -48,6 +58,7 @@ class ResultView:
         """
         return "\n".join(summary_lines(self.document, verbose=verbose))
 
+    @_document_reader()
     def to_frame(self: _HasDocument) -> Any:
         """Parameters as a pandas DataFrame: value, sigma, percent_sigma, unit, status, formula; by name."""
         pandas = _library("pandas", "a table of the parameters")
@@ -80,14 +91,11 @@ class ResultView:
         """
         return predicted_torques(self.model, q, qd, qdd)
 
+    @_document_reader()
     def _repr_html_(self: _HasDocument) -> str:
         """The summary as a notebook shows it."""
         verdict, *rest = summary_lines(self.document)
         return f"<p><b>{escape(verdict)}</b></p><pre>{escape(chr(10).join(rest))}</pre>"
-
-    def __repr__(self) -> str:
-        """The beginning of the summary."""
-        return first_lines(summary_lines(self.document), REPR_LINES)  # type: ignore[attr-defined]
 
 
 def summary_lines(document: Mapping[str, Any], *, verbose: bool = False) -> list[str]:
@@ -165,12 +173,6 @@ def _percent(value: float | None) -> str:
     return "" if value is None else f"{value:.3g} %"
 
 
-def first_lines(lines: Iterable[str], most: int) -> str:
-    """Lines as one text, cut to so many of them."""
-    every = list(lines)
-    return "\n".join(every if len(every) <= most else [*every[: most - 1], "…"])
-
-
 def predicted_torques(model: IdentifiedModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> FloatArray:
     """Torques of a model for states given as arrays; see ``ResultView.predict``."""
     given = [np.asarray(part, dtype=float) for part in (q, qd, qdd)]
@@ -186,6 +188,7 @@ def predicted_torques(model: IdentifiedModel, q: ArrayLike, qd: ArrayLike, qdd: 
     return np.asarray(predictions(model, motion)[0]).reshape(given[0].shape)
 
 
+@_document_reader()
 def torque_figure(document: Mapping[str, Any]) -> Any:
     """One row per joint: measured and predicted torque of the last motion tried, and what is left."""
     figures = _library("matplotlib.figure", "a plot of the torques")

@@ -21,9 +21,8 @@ from dynid.preparation.preparation import Preparation
 from dynid.preparation.suggestion import Suggestion
 from dynid.report.document import build_document
 from dynid.report.page import render_report
-from dynid.results.folder import reserved_folder
 from dynid.results.result import SavedResult
-from dynid.results.save import write_result
+from dynid.results.save import save_result
 from dynid.results.view import ResultView
 from dynid.validation.cross import cross_validate, experiment_stability
 from dynid.validation.model import IdentifiedModel, as_model
@@ -125,10 +124,15 @@ class FitResult(ResultView):
             force: whether a result in the folder may be replaced; files that are not dynid's stay.
         """
         inputs = [Path(source.path) for log in self.logs for source in log.sources]
-        with reserved_folder(Path(folder), force=force, inputs=inputs):
-            page = render_report(self.document)
-            write_result(Path(folder), self.estimate, self.document, page, trails=self.trails)
-        return Path(folder)
+        return save_result(
+            Path(folder),
+            self.estimate,
+            self.document,
+            render_report(self.document),
+            trails=self.trails,
+            force=force,
+            inputs=inputs,
+        )
 
     def report(self, path: str | Path, *, force: bool = False) -> Path:
         """Write the report as one HTML file.
