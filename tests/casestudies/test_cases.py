@@ -12,10 +12,10 @@ from dynid.casestudies.case import (
     Row,
     at_most,
     data_folder,
-    digits,
-    grouped,
+    equal_digits,
     near,
     over_runs,
+    rows_of_table,
 )
 from dynid.casestudies.cases import CASES
 from dynid.core.errors import DynidError, FileError
@@ -34,8 +34,8 @@ def test_every_published_figure_is_accepted(name: str) -> None:
 
 
 def test_the_rules_of_rows() -> None:
-    assert digits("x", 1.2345, 1.23449, 4).ok
-    assert not digits("x", 1.2345, 1.23444, 4).ok
+    assert equal_digits("x", 1.2345, 1.23449, 4).ok
+    assert not equal_digits("x", 1.2345, 1.23444, 4).ok
     assert at_most("x", 5.3, 5.3).ok
     assert not at_most("x", 5.31, 5.3).ok
     assert near("x", 1.0, 1.029, 0.0, 0.03).ok
@@ -50,7 +50,7 @@ def test_several_runs_are_judged_by_the_worst() -> None:
     row = over_runs("x", 1.0, [0.9, 1.3, 1.0, 1.1, 1.0], "within 0.2", lambda v: abs(v - 1.0) - 0.2)
     assert (row.ours, row.worst, row.ok) == (1.0, 1.3, False)
     assert over_runs("x", 1.0, [0.9, 1.1], "within 0.2", lambda v: abs(v - 1.0) - 0.2).ok
-    assert [r.group for r in grouped("table 1", [row])] == ["table 1"]
+    assert [r.group for r in rows_of_table("table 1", [row])] == ["table 1"]
     assert row.to_dict()["worst"] == 1.3
     assert set(Row("x", None, 2.0, "equal", True).to_dict()) == {
         "quantity",

@@ -10,7 +10,7 @@ import pytest
 
 from dynid.casestudies import scara
 from dynid.casestudies.scara_rad import dead_zone, lag
-from dynid.casestudies.scara_rules import NEAR, least, most, parameter_rows
+from dynid.casestudies.scara_rules import NEAR, parameter_rows, runs_above, runs_below
 from dynid.casestudies.scara_runs import NAMES, Runs, truth
 from dynid.casestudies.scara_tables import SECTIONS, section_e
 from dynid.casestudies.scara_tracking import track
@@ -101,9 +101,9 @@ def test_rules_refuse() -> None:
     assert rows[0].worst == bad[0]
     assert rows[0].ours == good[0]
     assert len(rows) == len(NAMES)
-    assert not most("x", None, [1.0, 2.1], 2.0).ok
-    assert not least("x", None, [1.0, 2.1], 1.5).ok
-    assert not most("x", None, [1.0], np.inf).bound
+    assert not runs_below("x", None, [1.0, 2.1], 2.0).ok
+    assert not runs_above("x", None, [1.0, 2.1], 1.5).ok
+    assert not runs_below("x", None, [1.0], np.inf).bound
 
 
 @pytest.mark.parametrize(

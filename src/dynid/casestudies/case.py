@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from importlib import resources
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -138,7 +140,7 @@ class Case:
         return self.run(**given, progress=progress) if self.data is None else self.run(folder, **given)
 
 
-def digits(quantity: str, published: float, ours: float, decimals: int) -> Row:
+def equal_digits(quantity: str, published: float, ours: float, decimals: int) -> Row:
     """Equal to the last published digit."""
     ok = round(ours, decimals) == round(published, decimals)
     return Row(quantity, published, ours, f"equal to {decimals} decimals", ok)
@@ -175,14 +177,19 @@ def over_runs(
     return Row(quantity, published, float(median(values)), accept, excess(worst) <= 0.0, worst=worst)
 
 
-def grouped(group: str, rows: Iterable[Row]) -> list[Row]:
+def rows_of_table(group: str, rows: Iterable[Row]) -> list[Row]:
     """Rows of one table."""
     return [replace(row, group=group) for row in rows]
 
 
-def exactly(quantity: str, published: float, ours: float) -> Row:
+def equal_to(quantity: str, published: float, ours: float) -> Row:
     """Equal."""
     return Row(quantity, published, ours, "equal", published == ours)
+
+
+def packaged_mapping(name: str) -> AbstractContextManager[Path]:
+    """The mapping of a case's log that comes with dynid, as a file for a while."""
+    return resources.as_file(resources.files("dynid.casestudies") / "maps" / f"{name}.toml")
 
 
 def data_folder(chosen: Path | None, needed: str, tried: Iterable[Path] = ()) -> Path:

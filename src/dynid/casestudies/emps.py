@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from importlib import resources
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.casestudies.case import Case, CaseResult, Row, digits, grouped
+from dynid.casestudies.case import Case, CaseResult, Row, equal_digits, packaged_mapping, rows_of_table
 from dynid.casestudies.emps_loop import loop_rows, simulation_rows
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.identification import identify
@@ -47,7 +46,7 @@ NOTES = (
 def motion_of(folder: Path, file: str) -> Motion:
     """One of the two files, prepared as its authors did."""
     robot = load_robot("emps")
-    with resources.as_file(resources.files("dynid.casestudies") / "maps" / "emps.toml") as mapping:
+    with packaged_mapping("emps") as mapping:
         return prepare(to_joint_side(read_log(folder / file, mapping), robot), PLAN)
 
 
@@ -65,25 +64,25 @@ def run(folder: Path) -> CaseResult:
     rows_used = int(estimate.facts["rows"])
     theirs = np.sqrt((rows_used - len(estimate.values)) / (rows_used - 1))
     sigma = dict(zip(estimate.names, theirs * estimate.sigma, strict=True))
-    rows: list[Row] = [digits(name, value, float(values[name]), 4) for name, value in SYMMETRIC.items()]
-    rows += [digits(f"σ of {name}", value, float(sigma[name]), 4) for name, value in SIGMA.items()]
+    rows: list[Row] = [equal_digits(name, value, float(values[name]), 4) for name, value in SYMMETRIC.items()]
+    rows += [equal_digits(f"σ of {name}", value, float(sigma[name]), 4) for name, value in SIGMA.items()]
     rows += [
-        digits("condition number", 25.9883, float(estimate.facts["condition"]), 4),
-        digits("relative residual [%]", 4.0834, float(estimate.facts["relative_residual"]), 4),
-        digits("σ̂ [N]", 2.1843, float(theirs * estimate.joint_sigma[0]), 4),
+        equal_digits("condition number", 25.9883, float(estimate.facts["condition"]), 4),
+        equal_digits("relative residual [%]", 4.0834, float(estimate.facts["relative_residual"]), 4),
+        equal_digits("σ̂ [N]", 2.1843, float(theirs * estimate.joint_sigma[0]), 4),
     ]
     pulses = motion_of(folder, "DATA_EMPS_PULSES.mat")
     cross = validate(estimate, [pulses], PLAN).judged.overall_percent
-    rows.append(digits("cross test on PULSES [%]", 5.9824, cross, 4))
+    rows.append(equal_digits("cross test on PULSES [%]", 5.9824, cross, 4))
     halves = fit_emps(motion, ("Fvp", "Fcp", "Fvn", "Fcn"))
     found = dict(zip(halves.names, halves.values, strict=True))
     rows += [
-        digits(f"asymmetric friction: {name}", value, float(found[name]), 4)
+        equal_digits(f"asymmetric friction: {name}", value, float(found[name]), 4)
         for name, value in ASYMMETRIC.items()
     ]
     residual = float(halves.facts["relative_residual"])
-    rows.append(digits("asymmetric friction: relative residual [%]", 3.1117, residual, 4))
-    rows = grouped("least squares", rows) + simulation_rows(folder) + loop_rows(folder, SYMMETRIC)
+    rows.append(equal_digits("asymmetric friction: relative residual [%]", 3.1117, residual, 4))
+    rows = rows_of_table("least squares", rows) + simulation_rows(folder) + loop_rows(folder, SYMMETRIC)
     return CaseResult("emps", "EMPS, one prismatic axis", tuple(rows), NOTES)
 
 

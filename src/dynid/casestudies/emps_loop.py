@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.casestudies.case import Row, grouped, near
+from dynid.casestudies.case import Row, near, packaged_mapping, rows_of_table
 from dynid.estimators.closed_loop.didim import DIDIM
 from dynid.estimators.closed_loop.iv import IV
 from dynid.estimators.estimate import Estimate
@@ -71,7 +70,7 @@ def force_per_volt() -> float:
 def read_record(folder: Path, file: str) -> Record:
     """A file with its pulses, which are volts although their name says newton."""
     robot = load_robot("emps")
-    with resources.as_file(resources.files("dynid.casestudies") / "maps" / "emps.toml") as mapping:
+    with packaged_mapping("emps") as mapping:
         log = to_joint_side(read_log(folder / file, mapping), robot)
     plan = Preparation(
         stamps="even", cutoff_hz=100.0, order=4, drop_samples=FIRST, drop_end=0, convention="matlab"
@@ -177,8 +176,8 @@ def simulation_rows(folder: Path) -> list[Row]:
         ]
         told = law_error(record)
         as_logged.append(Row("logged force by the law [%]", None, told, "at most 3", told <= 3.0))
-        rows += grouped(f"{file}: closed loop simulated as its authors do", as_they_did)
-        rows += grouped(f"{file}: the same with the loop that the log shows", as_logged)
+        rows += rows_of_table(f"{file}: closed loop simulated as its authors do", as_they_did)
+        rows += rows_of_table(f"{file}: the same with the loop that the log shows", as_logged)
     return rows
 
 
@@ -211,5 +210,5 @@ def loop_rows(folder: Path, least_squares: Mapping[str, float]) -> list[Row]:
         trusted = float(found.outcome.trustworthy)
         own.append(Row(f"trustworthy: {found.outcome.name}", None, trusted, "1", trusted == 1.0))
         own.append(Row("iterations", None, float(found.iterations), "at most 8", found.iterations <= 8))
-        rows += grouped(f"{method} from the raw log, beside the published least squares", own)
+        rows += rows_of_table(f"{method} from the raw log, beside the published least squares", own)
     return rows

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dynid.casestudies.case import Row, grouped
-from dynid.casestudies.scara_rules import TABLE_2, estimate_rows, least, most
+from dynid.casestudies.case import Row, rows_of_table
+from dynid.casestudies.scara_rules import TABLE_2, estimate_rows, runs_above, runs_below
 from dynid.casestudies.scara_runs import (
     NONE,
     RATE_HZ,
@@ -92,12 +92,14 @@ def reason_rows(duration: float = 100.0) -> list[Row]:
     printed = run_experiment(0, noise=NONE, duration=duration, frequencies_hz=FREQUENCIES_HZ)
     hertz = run_experiment(0, noise=NONE, duration=duration)
     rows = [
-        least("friction dead zone of joint 1 [rad]", None, [dead_zone()], 0.2),
-        least("lag of joint 1 [s]", None, [lag()], 1.5),
-        least("position error of joint 1 to its reference, rad/s", 0.015, [tracking_error(printed)], 0.5),
-        most("the same, Hz", 0.015, [tracking_error(hertz)], np.inf),
+        runs_above("friction dead zone of joint 1 [rad]", None, [dead_zone()], 0.2),
+        runs_above("lag of joint 1 [s]", None, [lag()], 1.5),
+        runs_above(
+            "position error of joint 1 to its reference, rad/s", 0.015, [tracking_error(printed)], 0.5
+        ),
+        runs_below("the same, Hz", 0.015, [tracking_error(hertz)], np.inf),
     ]
-    return grouped("Why rad/s cannot be meant: the loop of section V as printed", rows)
+    return rows_of_table("Why rad/s cannot be meant: the loop of section V as printed", rows)
 
 
 def section_rad(seeds: Sequence[int], duration: float = 100.0) -> list[Row]:
@@ -105,9 +107,9 @@ def section_rad(seeds: Sequence[int], duration: float = 100.0) -> list[Row]:
     found = [fit_steps(seed, duration) for seed in seeds]
     rows = estimate_rows("", TABLE_2, found, WIDER, {})
     rows += [
-        most("iterations", 3, [float(e.iterations) for e in found], 7),
-        most("‖Y − Wχ‖/‖Y‖", 0.03, [overall(e) for e in found], 0.03),
+        runs_below("iterations", 3, [float(e.iterations) for e in found], 7),
+        runs_below("‖Y − Wχ‖/‖Y‖", 0.03, [overall(e) for e in found], 0.03),
     ]
-    return reason_rows(duration) + grouped(
+    return reason_rows(duration) + rows_of_table(
         "B · table 2 with the printed rad/s, ±3 rad steps of joint 1", rows
     )

@@ -146,11 +146,11 @@ def estimate_rows(
         published = None if printed is None else printed.double_sigma[i]
         top = np.inf if sigma_factor is None or published is None else sigma_factor * published
         accept = SHOWN if np.isinf(top) else f"at most {top:.3g}"
-        rows.append(most(f"2σ of {name}{label}", published, sigmas, float(top), accept))
+        rows.append(runs_below(f"2σ of {name}{label}", published, sigmas, float(top), accept))
     return rows
 
 
-def most(
+def runs_below(
     quantity: str, published: float | None, values: Sequence[float], bound: float, accept: str = ""
 ) -> Row:
     """Not above a bound on any seed; an infinite bound only shows."""
@@ -160,7 +160,7 @@ def most(
     return over_runs(quantity, published, values, words, lambda v: v - bound)
 
 
-def least(quantity: str, published: float | None, values: Sequence[float], bound: float) -> Row:
+def runs_above(quantity: str, published: float | None, values: Sequence[float], bound: float) -> Row:
     """Not below a bound on any seed."""
     return over_runs(quantity, published, values, f"at least {bound:g}", lambda v: bound - v)
 

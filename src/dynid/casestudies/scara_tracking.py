@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.casestudies.case import Row, grouped
-from dynid.casestudies.scara_rules import TRACKING, least, most
+from dynid.casestudies.case import Row, rows_of_table
+from dynid.casestudies.scara_rules import TRACKING, runs_above, runs_below
 from dynid.casestudies.scara_runs import (
     FOLLOW,
     NAMES,
@@ -96,14 +96,18 @@ def tracking_rows(runs: Sequence[Runs]) -> list[Row]:
             values = [float((t.reference if k else t.actual)[-1, s].max()) for t in found]
             # How far the loop is from its reference depends on a trajectory the paper does not give.
             bound = np.inf if k else 2 * TRACKING[0][s]
-            rows.append(most(f"{signal}, simulated to {what}", TRACKING[k][s], values, bound))
+            rows.append(runs_below(f"{signal}, simulated to {what}", TRACKING[k][s], values, bound))
     for s, signal in enumerate(SIGNALS):
         ratios = [float((t.reference[-1, s] / t.actual[-1, s]).min()) for t in found]
         quantity = f"{signal}: times closer to the robot than to the reference"
         # Accelerations jump where a joint turns: the filter of the measured ones smears the jump.
-        rule = most(quantity, CLOSER, ratios, np.inf) if s == 2 else least(quantity, CLOSER, ratios, CLOSER)
+        rule = (
+            runs_below(quantity, CLOSER, ratios, np.inf)
+            if s == 2
+            else runs_above(quantity, CLOSER, ratios, CLOSER)
+        )
         rows.append(rule)
-    return grouped("B · Fig. 11: relative errors of the simulated motion", rows)
+    return rows_of_table("B · Fig. 11: relative errors of the simulated motion", rows)
 
 
 JOINTS = (1, 2)
