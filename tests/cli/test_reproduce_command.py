@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from cli.commands import assert_one_sentence, dynid
-from dynid.casestudies.case import SHOWN, Case, CaseResult, Row, at_most, digits
+from dynid.casestudies.case import SHOWN, Case, CaseResult, Row, at_most, equal_digits
 from dynid.casestudies.cases import CASES
 from dynid.core.executor import Progress
 from support.datasets import dataset
 
-GOOD = digits("M1 [kg]", 95.1089, 95.10891, 4)
+GOOD = equal_digits("M1 [kg]", 95.1089, 95.10891, 4)
 BAD = at_most("residual [%]", 7.5, 5.3, 5.1)
 
 
