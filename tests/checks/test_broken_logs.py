@@ -275,7 +275,7 @@ KINDS: dict[str, tuple[Log, bool, str, str, str, str]] = {
     ),
     "mN m": (scaled("torque", [1e3, 1e3]), True, BAD, "torque unit", "fail", "they may be in mN m"),
     "current": (
-        LOG.changed(Step("drive signal", {"channel": "torque", "unit": "A"})),
+        LOG.with_step(Step("drive signal", {"channel": "torque", "unit": "A"})),
         False,
         GOOD,
         "drive signal",

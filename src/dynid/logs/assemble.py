@@ -15,7 +15,7 @@ from dynid.logs.clocks import Stamps, Tables, log_stamps
 from dynid.logs.log import Log, Source, Step
 from dynid.logs.mapping import ChannelMap, LogMapping
 from dynid.logs.readers.table import MAX_AXES, Table, rows_of
-from dynid.logs.retime import Timing, retimed, same_stamps
+from dynid.logs.retime import Timing, channels_at_stamps, same_stamps
 from dynid.logs.spool import Samples, cut_rows, writer_of
 from dynid.logs.words import UNITS, is_signal, plain_unit, unit_factor
 
@@ -73,7 +73,7 @@ def build_log(
     if timings:
         first = next(part.file for part in mapping.channels.values())
         onto = tables[mapping.time.file if stamps is not None and mapping.time else first].path.name
-        moved = retimed(time, channels, timings, onto)
+        moved = channels_at_stamps(time, channels, timings, onto)
         time, channels, history = moved.time, dict(moved.channels), [*history, *moved.steps]
     return Log(name, time, channels, mapping.side, tuple(history), sources)
 
@@ -206,16 +206,16 @@ def _meaning(
 def _conversion(part: ChannelMap, channel: str) -> str:
     """What was done to the numbers of a channel, such as "from deg, times sign 1, -1"."""
     changed = any(unit_factor(channel, unit) != 1 or is_signal(unit) for unit in part.unit)
-    said = [f"from {_listed(part.unit)}"] if changed else []
+    said = [f"from {_one_or_list(part.unit)}"] if changed else []
     for name, values in (("scale", part.scale), ("sign", part.sign), ("gain", part.gain)):
         if any(value != 1 for value in values):
-            said.append(f"times {name} {_listed([f'{value:.6g}' for value in values])}")
+            said.append(f"times {name} {_one_or_list([f'{value:.6g}' for value in values])}")
     if any(part.offset):
-        said.append(f"plus {_listed([f'{value:.6g}' for value in part.offset])}")
+        said.append(f"plus {_one_or_list([f'{value:.6g}' for value in part.offset])}")
     return ", ".join(said)
 
 
-def _listed(values: Sequence[str]) -> str:
+def _one_or_list(values: Sequence[str]) -> str:
     """Values that are alike once, others one by one."""
     return values[0] if len(set(values)) == 1 else ", ".join(values)
 

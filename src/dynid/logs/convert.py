@@ -43,14 +43,14 @@ def to_joint_side(log: Log, robot: Robot) -> Log:
             f"Log {log.name!r} is on the motor side, but robot {robot.name!r} has no drives; {HOW_TO_GIVE}; "
             f'or say side = "joint" in the mapping. {robot.drives_note}'.rstrip()
         )
-    ways = _ways(robot.drives)
+    ways = _conversions(robot.drives)
     channels = {name: by_rows(ways[name], values) for name, values in log.channels.items()}
     options = {"robot": robot.name, "ratio": robot.drives.matrix.tolist(), "gain": list(robot.drives.gain)}
     step = Step("to joint side", options, f"Through the drives of {robot.name}.")
-    return log.changed(step, channels=channels, side="joint")
+    return log.with_step(step, channels=channels, side="joint")
 
 
-def _ways(drives: Drives) -> dict[str, Callable[[FloatArray], FloatArray]]:
+def _conversions(drives: Drives) -> dict[str, Callable[[FloatArray], FloatArray]]:
     def speed(values: FloatArray) -> FloatArray:
         return np.asarray(np.linalg.solve(drives.matrix, values.T).T, dtype=float)
 
@@ -69,10 +69,10 @@ def _in_robot_order(log: Log, robot: Robot) -> Log:
     if not joints or joints == names or not set(names) <= set(joints) or len(joints) != log.axes:
         return log
     order = [joints.index(name) for name in names]
-    channels = {channel: _reordered(values, order) for channel, values in log.channels.items()}
+    channels = {channel: _axes_in_order(values, order) for channel, values in log.channels.items()}
     step = Step("joint order", {"joints": names}, f"Axes were put in the order of robot {robot.name}.")
-    return log.changed(step, channels=channels)
+    return log.with_step(step, channels=channels)
 
 
-def _reordered(values: Samples, order: list[int]) -> Samples:
+def _axes_in_order(values: Samples, order: list[int]) -> Samples:
     return values.view(axes=tuple(order)) if isinstance(values, Spool) else values[:, order]

@@ -82,7 +82,7 @@ def guess_mapping(
     taken = {place for places in given.values() for place in places}
     found: dict[str, Family] = {}
     for channel in WORDS:
-        family = None if channel in said else _numbered(channel, table, taken)
+        family = None if channel in said else _family_by_numbers(channel, table, taken)
         if family is not None:
             found[channel] = family
             taken |= set(family.places.values())
@@ -92,12 +92,14 @@ def guess_mapping(
         counts = {len(places) for places in given.values()}
         counts |= {len(family.places) for family in found.values()}
         number = axes or (counts.pop() if len(counts) == 1 else 0)
-        named = _named(table, taken, missing, number, numbered=bool(found or said))
+        named = _families_by_joints(table, taken, missing, number, numbered=bool(found or said))
         found |= {channel: family for channel, family in named.items() if channel not in said}
         taken |= {place for family in named.values() for place in family.places.values()}
         if named:
             joints = [str(axis) for axis in named[missing[0]].places]
-            note = f"Axes are the joints {_shown(joints)} that the columns name, in the order of the file."
+            note = (
+                f"Axes are the joints {_short_list(joints)} that the columns name, in the order of the file."
+            )
             steps.append(Step("joint order", {"joints": joints}, note))
     _require(needed, {*found, *said}, table)
     channels = {
@@ -108,7 +110,7 @@ def guess_mapping(
     mapping = LogMapping(MappingProxyType(channels), time=time, rate_hz=rate)
     others = (_not_taken(channel, part, table, taken) for channel, part in channels.items())
     steps += [step for step in others if step is not None]
-    return Guess(mapping, (described(mapping, table, "Without a mapping"), *steps))
+    return Guess(mapping, (guess_step(mapping, table, "Without a mapping"), *steps))
 
 
 def complete_mapping(
@@ -136,7 +138,7 @@ def complete_mapping(
         steps = guess.steps[1:]
         if guessed:
             shown = replace(guess.mapping, channels=guessed, time=None, rate_hz=None)
-            steps = (described(shown, table, "What the mapping leaves open was guessed"), *steps)
+            steps = (guess_step(shown, table, "What the mapping leaves open was guessed"), *steps)
     time, rate = mapping.time, mapping.rate_hz
     if rate is not None:
         time = None  # it says only that the stamps count for nothing
@@ -154,7 +156,7 @@ def word_of(table: Table, i: int) -> Word:
     return word if word.unit is not None or unit is None else replace(word, unit=unit)
 
 
-def _numbered(channel: str, table: Table, taken: set[int]) -> Family | None:
+def _family_by_numbers(channel: str, table: Table, taken: set[int]) -> Family | None:
     """Columns of a channel's surest word, by their numbers; or the one column without a number."""
     words = {i: word_of(table, i) for i in range(len(table.columns)) if i not in taken and table.is_signal(i)}
     for word in WORDS[channel]:
@@ -170,7 +172,7 @@ def _numbered(channel: str, table: Table, taken: set[int]) -> Family | None:
     return None
 
 
-def _named(
+def _families_by_joints(
     table: Table, taken: set[int], missing: Sequence[str], axes: int, numbered: bool
 ) -> dict[str, Family]:
     """Columns such as pos_turret, pos_elbow, trq_turret, trq_elbow, by channel; nothing where it is not sure.
@@ -184,7 +186,7 @@ def _named(
     """
     families = [
         family
-        for family in _named_families(table, taken)
+        for family in _joint_families(table, taken)
         if len(family.places) == (axes or len(family.places))
         and not {str(axis).lower() for axis in family.places} <= CARTESIAN
     ]
@@ -201,7 +203,7 @@ def _named(
     return {}
 
 
-def _named_families(table: Table, taken: set[int]) -> list[Family]:
+def _joint_families(table: Table, taken: set[int]) -> list[Family]:
     """Columns that share a word and differ in what is left of their names."""
     places: dict[tuple[str, str, str], dict[int | str, int]] = {}
     twice = set()
@@ -275,13 +277,13 @@ def _unit(family: Family, table: Table) -> tuple[str, ...]:
 
 def _not_taken(channel: str, part: ChannelMap, table: Table, taken: set[int]) -> Step | None:
     """Other columns that have the name of a channel too, such as pos1 beside q1."""
-    other = _numbered(channel, table, taken) if channel in FIT_CHANNELS else None
+    other = _family_by_numbers(channel, table, taken) if channel in FIT_CHANNELS else None
     if other is None:
         return None
     names, used = [table.names[i] for i in other.places.values()], _names(part, table)
     note = (
-        f"{channel} is read from {_shown(used)}; {_shown(names)} may be meant as well and were not taken: "
-        f"say columns in [{channel}] of a mapping to choose."
+        f"{channel} is read from {_short_list(used)}; {_short_list(names)} may be meant as well and were not "
+        f"taken: say columns in [{channel}] of a mapping to choose."
     )
     return Step("columns not taken", {"channel": channel, "taken": used, "not_taken": names}, note)
 
@@ -297,7 +299,7 @@ def _require(needed: Sequence[str], known: set[str], table: Table) -> None:
         names = list(dict.fromkeys(twice))
         most = max(counts[name] for name in names)
         raise FileError(
-            f"{_shown(names)} of {table.path.name} occur{'s' * (len(names) == 1)} "
+            f"{_short_list(names)} of {table.path.name} occur{'s' * (len(names) == 1)} "
             f"{'twice' if most == 2 else f'{most} times'} among its columns, so the "
             f"{' and the '.join(missing)} cannot be told; give the columns by number in a mapping."
         )
@@ -368,7 +370,7 @@ def _file_role(path: Path) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
-def described(mapping: LogMapping, table: Table, lead: str) -> Step:
+def guess_step(mapping: LogMapping, table: Table, lead: str) -> Step:
     """The step that says what was guessed.
 
     Args:
@@ -379,7 +381,7 @@ def described(mapping: LogMapping, table: Table, lead: str) -> Step:
     said = []
     for channel, part in mapping.channels.items():
         unit = f" [{part.unit[0]}]" if part.unit else ""
-        said.append(f"{channel} from {_shown(_names(part, table))}{unit}")
+        said.append(f"{channel} from {_short_list(_names(part, table))}{unit}")
     if mapping.time is not None and mapping.time.column is not None:
         stamps = table.columns[table.index(mapping.time.column)]
         said.append(f"stamps from {stamps.name} [{'dates' if stamps.dates else mapping.time.unit}]")
@@ -389,7 +391,7 @@ def described(mapping: LogMapping, table: Table, lead: str) -> Step:
     return Step("guessed mapping", options, f"{lead}: {'; '.join(said)}.")
 
 
-def _shown(names: Sequence[str]) -> str:
+def _short_list(names: Sequence[str]) -> str:
     return ", ".join(names) if len(names) <= 4 else f"{', '.join(names[:3])} … {names[-1]}"
 
 

@@ -151,6 +151,6 @@ class Log:
         channels = {name: cut_rows(values, rows) for name, values in self.channels.items()}
         return replace(self, time=self.time[rows], channels=channels)
 
-    def changed(self, step: Step, **fields: Any) -> Log:
+    def with_step(self, step: Step, **fields: Any) -> Log:
         """The log with other fields and one more step in its history."""
         return replace(self, **fields, history=(*self.history, step))

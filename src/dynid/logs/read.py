@@ -15,8 +15,8 @@ from dynid.logs.grammar import FIT_CHANNELS, complete_mapping, guess_mapping, gu
 from dynid.logs.log import Log, Step
 from dynid.logs.mapping import BagOptions, ChannelMap, LogMapping, TimeMap, load_mapping
 from dynid.logs.readers.csv_text import read_csv
-from dynid.logs.readers.table import Table, parsing, source_of
-from dynid.logs.save import is_saved_log, restored
+from dynid.logs.readers.table import Table, file_errors, source_of
+from dynid.logs.save import is_saved_log, log_of_saved
 
 Paths = str | Path | Sequence[str | Path]
 MappingLike = LogMapping | str | Path | None
@@ -166,7 +166,7 @@ def _from_one(path: Path, mapping: LogMapping | None, name: str | None, needed: 
     table = open_table(path, mapping)
     sources = tuple(source_of(file) for file in bag_of(path) or (path,))
     if mapping is None and is_saved_log(table):
-        return restored(table, name, sources)
+        return log_of_saved(table, name, sources)
     chosen, steps = meaning_of(table, mapping, needed)
     return build_log({None: table}, chosen, name or path.stem, steps=steps, sources=sources)
 
@@ -174,7 +174,7 @@ def _from_one(path: Path, mapping: LogMapping | None, name: str | None, needed: 
 def _from_parts(places: Sequence[Path], mapping: LogMapping, name: str | None) -> Log:
     """Channels from the files that a mapping names."""
     folder = places[0] if places[0].is_dir() else places[0].parent
-    files = {file: _placed(file, folder, places) for file in mapping.files}
+    files = {file: _file_of_mapping(file, folder, places) for file in mapping.files}
     tables: dict[str | None, Table] = {file: open_table(path, mapping) for file, path in files.items()}
     time = mapping.time
     stamps = time is not None and not time.ignored and time.column is not None and time.file is None
@@ -218,7 +218,7 @@ def _of_parts(
 
 def bag_of(path: Path) -> tuple[Path, ...]:
     """Files of a ROS 2 bag's folder in the order of recording; none when the path is no such folder."""
-    with parsing(path, "a folder of logs"):
+    with file_errors(path, "a folder of logs"):
         if not path.is_dir():
             return ()
         ends = {file: match for file in path.iterdir() if (match := _OF_ROS2.search(file.name))}
@@ -232,14 +232,14 @@ def bag_of(path: Path) -> tuple[Path, ...]:
 
 def logs_in(folder: Path) -> tuple[Path, ...]:
     """Files in a folder that end like logs, sorted."""
-    with parsing(folder, "a folder of logs"):
+    with file_errors(folder, "a folder of logs"):
         found = sorted(file for file in folder.iterdir() if file.is_file() and file.suffix.lower() in ENDINGS)
     if not found:
         raise FileError(f"The folder {folder} holds no logs ({', '.join(sorted(ENDINGS))}).")
     return tuple(found)
 
 
-def _placed(file: str, folder: Path, given: Sequence[Path]) -> Path:
+def _file_of_mapping(file: str, folder: Path, given: Sequence[Path]) -> Path:
     """The file that a mapping names: one of those given, else inside the log's folder."""
     for path in given:
         if path.is_file() and path.name == file:

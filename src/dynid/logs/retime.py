@@ -50,7 +50,7 @@ class Timing:
 
 
 @dataclass(frozen=True, eq=False)
-class Retimed:
+class RetimedChannels:
     """Stamps and channels of a log after channels were moved in time, and the steps that say so."""
 
     time: FloatArray
@@ -71,12 +71,12 @@ def same_stamps(own: FloatArray, time: FloatArray) -> bool:
         return True
     with np.errstate(invalid="ignore", over="ignore"):
         apart = np.abs(own - time)
-        return bool(np.all((apart <= _SAME * _step(time)) | (np.isnan(own) & np.isnan(time))))
+        return bool(np.all((apart <= _SAME * _median_step(time)) | (np.isnan(own) & np.isnan(time))))
 
 
-def retimed(
+def channels_at_stamps(
     time: FloatArray, channels: Mapping[str, Samples], timings: Mapping[str, Timing], onto: str
-) -> Retimed:
+) -> RetimedChannels:
     """Read channels at the log's stamps by cubic splines; samples where one has no values are left out.
 
     A sample stamped s of a channel that was logged d late happened at s − d. Nothing is extrapolated, and
@@ -109,11 +109,11 @@ def retimed(
             "the files and at delay_s in the mapping."
         )
     if kept < len(time):
-        note = f"{len(time) - kept} of {len(time)} samples were left out, where {_listed(timings)} no values."
+        lacking = f"{' or '.join(timings)} {'has' if len(timings) == 1 else 'have'}"
+        note = f"{len(time) - kept} of {len(time)} samples were left out, where {lacking} no values."
         steps.append(Step("cut to overlap", {"left_out": len(time) - kept, "kept": kept}, note))
-    if kept < len(time):
         made = {name: by_columns(lambda x: x[inside], values) for name, values in made.items()}
-    return Retimed(time[inside], made, tuple(steps))
+    return RetimedChannels(time[inside], made, tuple(steps))
 
 
 def _read_at(time: FloatArray, values: Samples, timing: Timing, channel: str) -> tuple[Samples, BoolArray]:
@@ -121,7 +121,7 @@ def _read_at(time: FloatArray, values: Samples, timing: Timing, channel: str) ->
     axes = values.shape[1]
     delays = np.broadcast_to(np.array(timing.delay_s, dtype=float), (axes,))
     read, inside = writer_of(len(time), axes, on_disk=len(time) > spool.LONG), np.ones(len(time), dtype=bool)
-    good = _increasing(timing.own)
+    good = _rows_in_order(timing.own)
     for axis, delay in enumerate(delays):
         x = values[:, axis]
         rows = good if timing.thin == 1 else _fresh_rows(x, timing.thin, good, channel, axis)
@@ -197,14 +197,14 @@ def _spline(nodes: FloatArray, x: FloatArray, at: FloatArray) -> FloatArray:
         return np.asarray(interpolate(nodes, x[:, None], inner)[:, 0])
 
 
-def _increasing(own: FloatArray) -> IndexArray:
+def _rows_in_order(own: FloatArray) -> IndexArray:
     """Rows whose stamps are finite and later than all before."""
     known = np.where(np.isfinite(own), own, -np.inf)
     latest = np.maximum.accumulate(np.concatenate([[-np.inf], known[:-1]]))
     return np.flatnonzero(known > latest)
 
 
-def _step(time: FloatArray) -> float:
+def _median_step(time: FloatArray) -> float:
     steps = np.diff(time[np.isfinite(time)])
     forward = steps[steps > 0]
     return float(np.median(forward)) if len(forward) else 0.0
@@ -212,7 +212,7 @@ def _step(time: FloatArray) -> float:
 
 def _require_order(stamps: FloatArray, file: str) -> None:
     """Refuse a clock that was set back or stands still: its samples have no one time."""
-    good = _increasing(stamps)
+    good = _rows_in_order(stamps)
     bad = len(stamps) - len(good)
     longest = int(np.max(np.diff([*good, len(stamps)]), initial=1)) - 1
     if len(good) >= _FEWEST and longest <= _LONGEST_GAP and bad <= _MOST_BAD * len(stamps):
@@ -238,14 +238,10 @@ def _span(stamps: FloatArray) -> str:
     return f"{np.nanmin(stamps):.6g} to {np.nanmax(stamps):.6g} s"
 
 
-def _listed(names: Mapping[str, Timing]) -> str:
-    return f"{' or '.join(names)} {'has' if len(names) == 1 else 'have'}"
-
-
 def _steps(time: FloatArray, timing: Timing, channel: str, onto: str) -> list[Step]:
     """What was done to a channel, in words."""
     steps = []
-    rate, own_rate = 1.0 / _step(time), 1.0 / _step(timing.own)
+    rate, own_rate = 1.0 / _median_step(time), 1.0 / _median_step(timing.own)
     if timing.thin > 1:
         note = f"{channel} is held for {timing.thin} samples; only those at which it changes were used."
         steps.append(Step("thinned", {"channel": channel, "thin": timing.thin}, note))
@@ -254,7 +250,7 @@ def _steps(time: FloatArray, timing: Timing, channel: str, onto: str) -> list[St
         note = f"{channel} was moved earlier by {shown} ms, as delay_s of the mapping says."
         steps.append(Step("moved in time", {"channel": channel, "delay_s": list(timing.delay_s)}, note))
     if timing.file is not None:
-        offset = float(timing.own[_increasing(timing.own)[0]] - time[_increasing(time)[0]])
+        offset = float(timing.own[_rows_in_order(timing.own)[0]] - time[_rows_in_order(time)[0]])
         begins = f"begins {abs(offset):.6g} s {'later' if offset > 0 else 'earlier'}" if offset else "begins"
         begins += "" if offset else " with it"
         note = (

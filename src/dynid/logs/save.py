@@ -125,7 +125,7 @@ def is_saved_log(table: Table) -> bool:
     return table.kind == "npz" and _MARK in table.names
 
 
-def restored(table: Table, name: str | None, sources: tuple[Source, ...]) -> Log:
+def log_of_saved(table: Table, name: str | None, sources: tuple[Source, ...]) -> Log:
     """The log that was saved; the file itself joins its sources."""
     try:
         facts = json.loads(texts_of(table)[_MARK])

@@ -132,7 +132,7 @@ def interpolate_spikes(log: Log) -> Log:
 
     channels, counts = _mend_axes(log, ("position", "torque"), take_spikes_out)
     note = f"{sum(counts.values())} wild samples were interpolated from their neighbours."
-    return log.changed(Step(f"repair: {Name.SPIKES}", counts, note), channels=channels)
+    return log.with_step(Step(f"repair: {Name.SPIKES}", counts, note), channels=channels)
 
 
 def unwrap_positions(log: Log, robot: Robot | None = None) -> Log:
@@ -155,7 +155,7 @@ def unwrap_positions(log: Log, robot: Robot | None = None) -> Log:
 
     channels, counts = _mend_axes(log, ("position",), unwrap)
     note = f"{sum(counts.values())} leaps by a full turn were taken back."
-    return log.changed(Step(f"repair: {Name.WRAPPED_POSITION}", counts, note), channels=channels)
+    return log.with_step(Step(f"repair: {Name.WRAPPED_POSITION}", counts, note), channels=channels)
 
 
 def resample_evenly(log: Log, name: Name) -> Log:
@@ -169,13 +169,13 @@ def resample_evenly(log: Log, name: Name) -> Log:
     }
     options = {"rate_hz": 1.0 / step, "samples_before": log.samples, "samples_after": count}
     note = f"Interpolated to {1.0 / step:.6g} Hz; gaps of up to {CLOCK.short_gap} samples were bridged."
-    return log.changed(Step(f"repair: {name}", options, note), time=even, channels=channels)
+    return log.with_step(Step(f"repair: {name}", options, note), time=even, channels=channels)
 
 
 def _rows(log: Log, rows: BoolArray | slice, step: Step, time: FloatArray | None = None) -> Log:
     """Some rows of a log, perhaps with other stamps, and what was done noted."""
     channels = {channel: by_columns(lambda x: x[rows], values) for channel, values in log.channels.items()}
-    return log.changed(step, time=(log.time if time is None else time)[rows], channels=channels)
+    return log.with_step(step, time=(log.time if time is None else time)[rows], channels=channels)
 
 
 def _interpolate_values(log: Log, name: Name, is_bad: Callable[[FloatArray, BoolArray], BoolArray]) -> Log:
@@ -194,7 +194,7 @@ def _interpolate_values(log: Log, name: Name, is_bad: Callable[[FloatArray, Bool
 
     channels, counts = _mend_axes(log, log.channels, bridge)
     note = f"{sum(counts.values())} values were interpolated from their neighbours."
-    return log.changed(Step(f"repair: {name}", counts, note), channels=channels)
+    return log.with_step(Step(f"repair: {name}", counts, note), channels=channels)
 
 
 def _interpolated_samples(x: FloatArray, at: FloatArray, bad: BoolArray, good: BoolArray) -> FloatArray:

@@ -215,7 +215,7 @@ def _at_controller_rate(log: Log, reference: Reference) -> Log:
     rows = rows[np.abs(place - number)[rows] <= 0.5 / times + 1e-6]
     channels = {name: values[rows] for name, values in log.channels.items()}
     step = Step("thinned", {"factor": times, "to_hz": 1.0 / T})
-    return log.changed(step, time=log.time[rows], channels=channels)
+    return log.with_step(step, time=log.time[rows], channels=channels)
 
 
 def _log_samples(log: Log, reference: Reference) -> NDArray[np.int64]:

@@ -203,7 +203,7 @@ def split_log(log: Log, share: float) -> tuple[Log, Log]:
 
     def part(name: str, rows: slice) -> Log:
         step = Step("split", {"share": share, "part": name})
-        return log.part(rows).changed(step, name=f"{log.name} ({name})")
+        return log.part(rows).with_step(step, name=f"{log.name} ({name})")
 
     return part(f"first {share:.0%}", slice(0, cut)), part(f"last {1 - share:.0%}", slice(cut, None))
 

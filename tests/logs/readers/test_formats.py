@@ -168,7 +168,7 @@ def test_parquet_of_lists_and_timestamps(tmp_path: Path) -> None:
 
 
 def test_saved_logs_come_back_whole(tmp_path: Path) -> None:
-    log = LOG.changed(Step("something", {"n": 1}, "A note."), side="motor")
+    log = LOG.with_step(Step("something", {"n": 1}, "A note."), side="motor")
     save_log(log, tmp_path / "s.npz")
     back = read_log(tmp_path / "s.npz")
     assert (back.name, back.side, back.history) == (log.name, "motor", log.history)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from dynid.core.errors import FileError, unknown_name
 from dynid.logs.log import Step
 from dynid.logs.mapping import BagOptions
-from dynid.logs.readers.table import Column, RawArray, Table, library, parsing, require_file
+from dynid.logs.readers.table import Column, RawArray, Table, file_errors, library, require_file
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -45,19 +45,19 @@ def read_bag(files: Sequence[Path], options: BagOptions) -> Table:
     for file in files:
         require_file(file)
     with ExitStack() as stack:
-        with parsing(files[0], "a ROS bag"):
-            readers = _opened(files, stack)
+        with file_errors(files[0], "a ROS bag"):
+            readers = _open_readers(files, stack)
         topic, steps = _chosen_topic(files[0], readers, options.topic)
         publishers, count = _publishers(files, readers, topic)
-    groups = _sharing(publishers)
+    groups = _publishers_of_one_robot(publishers)
     if groups and not any(set(options.joints) <= set(group.joints) for group in groups if options.joints):
         header = options.stamp == "header" and len({int(s) for g in publishers for s in g.stamps}) > 1
-        merged, step = _merged(groups, header)
+        merged, step = _merge_publishers(groups, header)
         publishers, count = [merged], len(merged.number)
         steps.append(step)
     joints, order = _chosen_joints(files[0], publishers, options)
     kept = [_of_joints(group, joints) for group in publishers if set(joints) <= set(group.joints)]
-    taken = _together(kept)
+    taken = _in_bag_order(kept)
     left_out = count - len(taken.number)
     if left_out:
         other = sorted({name for group in publishers for name in group.joints} - set(joints))
@@ -72,7 +72,7 @@ def read_bag(files: Sequence[Path], options: BagOptions) -> Table:
     return Table(files[0], "bag", columns, lambda i: held[i], (order, *steps, *stamp_steps), joints)
 
 
-def _opened(files: Sequence[Path], stack: ExitStack) -> list[Any]:
+def _open_readers(files: Sequence[Path], stack: ExitStack) -> list[Any]:
     """Readers of the folder as a whole where its list of files is whole, else of each file."""
     ros = 1 if files[0].suffix.lower() == ".bag" else 2
     module = library(f"rosbags.rosbag{ros}", files[0])
@@ -147,7 +147,7 @@ def _messages(files: Sequence[Path], readers: Sequence[Any], topic: str) -> Iter
         chosen = [c for c in reader.connections if c.topic == topic]
         if not chosen:  # a file of a split bag may be without it
             continue
-        with parsing(path, "a ROS bag"):
+        with file_errors(path, "a ROS bag"):
             for _, received, data in reader.messages(chosen):
                 try:
                     if not isinstance(data, bytes | memoryview) or len(data) > _MAX_MESSAGE:
@@ -203,14 +203,14 @@ def _publisher(joints: tuple[str, ...], rows: Sequence[tuple[int, int, Any]]) ->
     return _Publisher(joints, number, received, stamps, values)
 
 
-def _sharing(publishers: Sequence[_Publisher]) -> list[_Publisher]:
+def _publishers_of_one_robot(publishers: Sequence[_Publisher]) -> list[_Publisher]:
     """Publishers that share a topic: without a common joint, about equally busy; none otherwise."""
     busy = [g for g in publishers if g.joints and len(g.number) >= _EQUALS * len(publishers[0].number)]
     names = [name for group in busy for name in group.joints]
     return sorted(busy, key=lambda g: g.joints) if len(busy) > 1 and len(set(names)) == len(names) else []
 
 
-def _merged(groups: Sequence[_Publisher], header: bool) -> tuple[_Publisher, Step]:
+def _merge_publishers(groups: Sequence[_Publisher], header: bool) -> tuple[_Publisher, Step]:
     """Messages with all joints, at the stamps of the busiest publisher; whether its own or the recorder's."""
     base = max(groups, key=lambda group: len(group.number))
     zero = int((base.stamps if header else base.received)[0])
@@ -267,7 +267,7 @@ def _of_joints(group: _Publisher, joints: tuple[str, ...]) -> _Publisher:
     return replace(group, joints=joints, values={what: x[:, order] for what, x in group.values.items()})
 
 
-def _together(groups: Sequence[_Publisher]) -> _Publisher:
+def _in_bag_order(groups: Sequence[_Publisher]) -> _Publisher:
     """Messages of several publishers about the same joints, in the order of the bag."""
     order = np.argsort(np.concatenate([group.number for group in groups]))
     number, received, stamps = (

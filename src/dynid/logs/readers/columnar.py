@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 
 from dynid.core.errors import FileError
-from dynid.logs.readers.table import Column, RawArray, Table, library, parsing, require_file, require_memory
+from dynid.logs.readers.table import (
+    Column,
+    RawArray,
+    Table,
+    file_errors,
+    library,
+    require_file,
+    require_memory,
+)
 
 _BATCH = 100_000
 """Rows decoded at once: the library need not hold a whole column beside ours."""
@@ -19,7 +27,7 @@ def read_parquet(path: Path) -> Table:
     """The columns of a Parquet file; a column of lists of equal length is an array (samples, axes)."""
     require_file(path)
     parquet = library("pyarrow.parquet", path)
-    with parsing(path, "a Parquet file"):
+    with file_errors(path, "a Parquet file"):
         # Reading ahead would keep the whole file in memory.
         file = parquet.ParquetFile(path, pre_buffer=False)
         rows = int(file.metadata.num_rows)
@@ -36,7 +44,7 @@ def read_arrow(path: Path) -> Table:
     """The columns of an Arrow file (IPC, Feather), likewise."""
     require_file(path)
     arrow, ipc = library("pyarrow", path), library("pyarrow.ipc", path)
-    with parsing(path, "an Arrow file"):
+    with file_errors(path, "an Arrow file"):
         file = ipc.open_file(arrow.OSFile(str(path)))
         rows = sum(file.get_batch(k).num_rows for k in range(file.num_record_batches))
 
@@ -54,7 +62,7 @@ def _table(path: Path, kind: str, schema: Any, rows: int, parts: Callable[[int],
 
     def fetch(i: int) -> RawArray:
         require_memory(rows, f"{names[i]} in {path}")
-        with parsing(path, f"{'a Parquet' if kind == 'parquet' else 'an Arrow'} file"):
+        with file_errors(path, f"{'a Parquet' if kind == 'parquet' else 'an Arrow'} file"):
             arrays = (_array(part, names[i], path) for part in parts(i))
             if str(schema.field(i).type) not in ("double", "float"):
                 return np.concatenate(list(arrays))

@@ -13,7 +13,7 @@ from dynid.core.errors import FileError
 from dynid.logs.log import Step
 from dynid.logs.mapping import CsvOptions
 from dynid.logs.readers.dates import Dates, find_dates, is_date
-from dynid.logs.readers.table import parsing, require_file
+from dynid.logs.readers.table import file_errors, require_file
 from dynid.logs.words import bare_unit, known_unit
 
 _LOOKED_AT = 256_000
@@ -77,7 +77,7 @@ def find_layout(path: Path, options: CsvOptions) -> Layout:
         options: what the user says about it; the rest is found.
     """
     size = require_file(path)
-    with parsing(path, "CSV"), path.open("rb") as file:
+    with file_errors(path, "CSV"), path.open("rb") as file:
         head = file.read(_LOOKED_AT)
     encoding = _encoding(path, head)
     text = head.decode(encoding, errors="replace")
@@ -137,7 +137,7 @@ def _layout(
         )
     chosen = tuple(names) if named else tuple(str(i + 1) for i in range(width))
     units = tuple(split(rows[above.below][1], delimiter)[:width]) if above.units else ()
-    steps = _told(path, rows[0][0], units, above)
+    steps = _head_steps(path, rows[0][0], units, above)
     return Layout(
         chosen,
         delimiter,
@@ -153,7 +153,7 @@ def _layout(
     )
 
 
-def _told(path: Path, line: int, units: tuple[str, ...], above: Above) -> tuple[Step, ...]:
+def _head_steps(path: Path, line: int, units: tuple[str, ...], above: Above) -> tuple[Step, ...]:
     """What was made of the lines above the data."""
     steps = []
     if above.preamble:

@@ -23,7 +23,7 @@ from dynid.logs.log import Step
 from dynid.logs.mapping import CsvOptions
 from dynid.logs.readers.csv_layout import BLANK, SKIP, Layout, find_layout, is_number, split
 from dynid.logs.readers.dates import dates_as_seconds, dates_of
-from dynid.logs.readers.table import Column, RawArray, Table, parsing
+from dynid.logs.readers.table import Column, RawArray, Table, file_errors
 from dynid.logs.spool import Samples, SpoolWriter
 
 FloatArray = NDArray[np.float64]
@@ -63,7 +63,7 @@ def read_csv(path: Path, options: CsvOptions) -> Table:
     faults: dict[int, str] = {}
     steps, damaged, rows, disk = layout.steps, 0, 0, None
     for number, text, last in _texts(path, layout):
-        block = _parsed(path, layout, number, text, last, arrow)
+        block = _rows_of_text(path, layout, number, text, last, arrow)
         rows += len(block.values)
         parts.append(block.values)
         damaged += len(block.faults)
@@ -99,7 +99,7 @@ def _table(path: Path, layout: Layout, values: Samples, steps: tuple[Step, ...])
 
 def _texts(path: Path, layout: Layout) -> Iterator[tuple[int, str, bool]]:
     """Whole lines below the names: number of the first, their text, and whether they end the file."""
-    with parsing(path, "CSV"), path.open(encoding=layout.encoding, newline=None) as file:
+    with file_errors(path, "CSV"), path.open(encoding=layout.encoding, newline=None) as file:
         for _ in range(layout.first_line - 1):
             file.readline()
         number, held = layout.first_line, file.read(_BLOCK)
@@ -117,14 +117,16 @@ def _texts(path: Path, layout: Layout) -> Iterator[tuple[int, str, bool]]:
         yield number, held, True
 
 
-def _parsed(path: Path, layout: Layout, number: int, text: str, last: bool, arrow: Any) -> _Block:
+def _rows_of_text(path: Path, layout: Layout, number: int, text: str, last: bool, arrow: Any) -> _Block:
     """Rows of some lines, by the fastest way that reads all of them."""
     width = len(layout.names)
     plain = layout.dates is None and layout.decimal == "."
     if plain and not any(mark in text for mark in layout.comment):
         values = None if arrow is None else _by_arrow(arrow, text, layout)
         values = _by_numpy(text, layout) if values is None else values
-        return _slowly(path, layout, number, text.split("\n"), last) if values is None else _Block(values)
+        if values is not None:
+            return _Block(values)
+        return _rows_cell_by_cell(path, layout, number, text.split("\n"), last)
     lines = text.split("\n")
     read = lines
     if layout.dates is not None:
@@ -134,7 +136,7 @@ def _parsed(path: Path, layout: Layout, number: int, text: str, last: bool, arro
         kept = [line.replace(",", ".") for line in kept]
     values = _by_numpy("\n".join(kept), layout)
     if values is None or values.shape != (len(kept), width):  # also quoted line breaks
-        return _slowly(path, layout, number, read, last)
+        return _rows_cell_by_cell(path, layout, number, read, last)
     return _Block(values)
 
 
@@ -183,7 +185,7 @@ def _by_numpy(text: str, layout: Layout) -> FloatArray | None:
     return values if values.shape[1] == width else None
 
 
-def _slowly(path: Path, layout: Layout, number: int, lines: Sequence[str], last: bool) -> _Block:
+def _rows_cell_by_cell(path: Path, layout: Layout, number: int, lines: Sequence[str], last: bool) -> _Block:
     """Cell by cell: missing values become NaN, damaged lines rows of NaN, and a cut-off end is left out."""
     comments = tuple(layout.comment)
     kept = [i for i, line in enumerate(lines) if line.strip() and not line.lstrip().startswith(comments)]

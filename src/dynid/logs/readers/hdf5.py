@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 
 from dynid.core.errors import FileError
-from dynid.logs.readers.table import Column, RawArray, Table, library, parsing, require_file, require_memory
+from dynid.logs.readers.table import (
+    Column,
+    RawArray,
+    Table,
+    file_errors,
+    library,
+    require_file,
+    require_memory,
+)
 
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _MAX_DEPTH = 8
@@ -18,7 +26,7 @@ _MAX_OBJECTS = 10_000
 
 def is_hdf5(path: Path) -> bool:
     """Whether a file is HDF5: its mark stands at byte 0, 512, 1024, 2048 …"""
-    with parsing(path, "a log"), path.open("rb") as file:
+    with file_errors(path, "a log"), path.open("rb") as file:
         for place in (0, 512, 1024, 2048, 4096):
             file.seek(place)
             if file.read(8) == _SIGNATURE:
@@ -35,7 +43,7 @@ def read_hdf5(path: Path, turned: bool = False) -> Table:
     """
     require_file(path)
     h5py = library("h5py", path)
-    with parsing(path, "an HDF5 file"), h5py.File(path, "r") as file:
+    with file_errors(path, "an HDF5 file"), h5py.File(path, "r") as file:
         found = list(_datasets(h5py, file, "", 0, path))
     if not found:
         raise FileError(f"{path} holds no datasets of numbers.")
@@ -43,7 +51,7 @@ def read_hdf5(path: Path, turned: bool = False) -> Table:
         raise FileError(f"{path} holds more than {_MAX_OBJECTS} datasets.")
 
     def fetch(i: int) -> RawArray:
-        with parsing(path, "an HDF5 file"), h5py.File(path, "r") as file:
+        with file_errors(path, "an HDF5 file"), h5py.File(path, "r") as file:
             array = np.asarray(file[found[i].name][()])
         return array.T if turned else array
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from dynid.core.errors import FileError
 from dynid.logs.readers.hdf5 import is_hdf5, read_hdf5
-from dynid.logs.readers.table import RawArray, Table, parsing, require_file, require_memory, table_of
+from dynid.logs.readers.table import RawArray, Table, file_errors, require_file, require_memory, table_of
 
 _HEADER = 128
 _ORDERS = {b"IM": "<", b"MI": ">"}
@@ -42,7 +42,7 @@ def read_mat(path: Path) -> Table:
     if is_hdf5(path):
         return read_hdf5(path, turned=True)
     require_memory(size // 8, str(path))
-    with parsing(path, "a MAT file"):
+    with file_errors(path, "a MAT file"):
         content = path.read_bytes()
         order = _ORDERS.get(content[_HEADER - 2 : _HEADER])
         if order is None:
@@ -69,7 +69,7 @@ def _matrices(content: bytes, order: str) -> dict[str, RawArray]:
     found: dict[str, RawArray] = {}
     for element in _elements(memoryview(content)[_HEADER:], order):
         if element.kind == _COMPRESSED:
-            element = _unpacked(element.data, order)
+            element = _decompress(element.data, order)
         if element.kind == _MATRIX:
             found |= _matrix(element.data, order, None)
     return found
@@ -92,7 +92,7 @@ def _elements(data: memoryview, order: str) -> Iterator[_Element]:
         place += 8 + size + (0 if first == _COMPRESSED else -size % 8)
 
 
-def _unpacked(data: memoryview, order: str) -> _Element:
+def _decompress(data: memoryview, order: str) -> _Element:
     stream = zlib.decompressobj()
     head = stream.decompress(data, 8)
     if len(head) < 8:

@@ -9,7 +9,7 @@ from typing import IO
 import numpy as np
 
 from dynid.core.errors import FileError
-from dynid.logs.readers.table import RawArray, Table, parsing, require_file, require_memory, table_of
+from dynid.logs.readers.table import RawArray, Table, file_errors, require_file, require_memory, table_of
 
 _MAX_MEMBERS = 10_000
 
@@ -21,12 +21,12 @@ def read_npz(path: Path) -> Table:
         path: the file; arrays of Python objects are refused.
     """
     size = require_file(path)
-    with parsing(path, "an NPZ file"):
+    with file_errors(path, "an NPZ file"):
         if path.suffix.lower() == ".npy":
             require_memory(size // 8, str(path))
             with path.open("rb") as file:
                 return table_of(path, "npz", {"array": _array(file, str(path))}, "arrays")
-        with _opened(path) as archive:
+        with _open_archive(path) as archive:
             members = [info for info in archive.infolist() if info.filename.endswith(".npy")]
             if len(members) > _MAX_MEMBERS:
                 raise FileError(f"{path} holds {len(members)} arrays; at most {_MAX_MEMBERS} are looked at.")
@@ -45,7 +45,7 @@ def texts_of(table: Table) -> dict[str, str]:
     return {name: str(array) for name, array in arrays.items() if array.dtype.kind == "U"}
 
 
-def _opened(path: Path) -> zipfile.ZipFile:
+def _open_archive(path: Path) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(path)
     except zipfile.BadZipFile:

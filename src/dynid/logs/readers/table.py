@@ -238,7 +238,7 @@ def library(name: str, path: Path) -> Any:
 
 
 @contextmanager
-def parsing(path: Path, what: str) -> Iterator[None]:
+def file_errors(path: Path, what: str) -> Iterator[None]:
     """Turn whatever a parser throws at a damaged or hostile file into one sentence.
 
     Args:
