@@ -88,6 +88,31 @@ def test_repair_writes_a_log_that_is_good(
     assert dynid(capsys, "check", mendable, "--repair", str(out), "--force").code == 0
 
 
+def test_the_robot_is_varied_as_for_a_fit(capsys: pytest.CaptureFixture[str], good: str) -> None:
+    plain, turned, fewer = (
+        dynid(capsys, "check", good, "--robot", "double_pendulum", *more, "--json").document["logs"][0]
+        for more in ((), ("--gravity", "0,0,-9.81"), ("--terms", ""))
+    )
+    # Without gravity in the plane of the links, their weight is a torque that nothing explains.
+    assert max(turned["facts"]["unexplained_per_axis"]) > 2 * max(plain["facts"]["unexplained_per_axis"])
+    assert fewer["facts"]["parameters"] < plain["facts"]["parameters"]
+    for option, value in (("--gravity", "0,0,1"), ("--terms", "Fv")):
+        told = assert_one_sentence(dynid(capsys, "check", good, option, value))
+        assert told == f"{option} belongs to a robot; add --robot."
+
+
+def test_findings_are_printed_in_the_order_of_the_document(
+    capsys: pytest.CaptureFixture[str], mendable: str, lost: str
+) -> None:
+    for log in (mendable, lost):
+        findings = dynid(capsys, "check", log, "--json").document["logs"][0]["findings"]
+        shown = [line for line in dynid(capsys, "check", log).out.splitlines() if "): " in line]
+        assert len(shown) == len(findings) > 0
+        for line, finding in zip(shown, findings, strict=True):
+            assert line.startswith(f"  {finding['level']} ({finding['name']}")
+            assert finding["sentence"] in line
+
+
 def test_a_mapping_is_used(capsys: pytest.CaptureFixture[str], good: str, tmp_path: Path) -> None:
     mapping = tmp_path / "map.toml"
     mapping.write_text(

@@ -70,6 +70,16 @@ def test_for_people(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "joint1" in said.out
 
 
+def test_how_the_data_were_prepared_is_told_on_request(
+    logs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = dynid(capsys, "fit", "scara", str(logs / "run1.csv"), "--split", "0.7", "--verbose")
+    assert said.code == 0
+    reasons = said.out.split("How the data were prepared:\n")[1]
+    assert "cut-off" in reasons
+    assert "8 of 8 parameters\n" in said.out
+
+
 def test_the_result_folder(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["fit", "scara", str(logs / "run1.csv"), "--plan", str(logs / "plan.toml"), "--out", "a/b"]
     assert dynid(capsys, *arguments).code == 0

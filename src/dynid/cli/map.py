@@ -142,7 +142,7 @@ def _clock_lines(tables: Tables, mapping: LogMapping) -> list[str]:
         return [_line("# rate_hz = 1000", "no stamps were recognised: give the rate, or their column below")]
     table = tables[time.file]
     place = table.index(time.column)
-    lines = ["", "[time]", _line(f"column = {_wanted(table, place)}", _facts(table, place))]
+    lines = ["", "[time]", _line(f"column = {_column(table, place)}", _facts(table, place))]
     lines += [] if time.file is None else [f"file = {toml_value(time.file)}"]
     if table.columns[place].dates:
         return [*lines, "# dates need no unit"]
@@ -159,14 +159,14 @@ def _channel_lines(channel: str, part: ChannelMap, table: Table, robot: Robot | 
         for axis, i in enumerate(places):
             joint = f" {names[axis]}" if axis < len(names) else ""
             lines.append(f"# axis {axis + 1}{joint}: {table.names[i]}, {_facts(table, i)}")
-        columns = f"[{', '.join(_wanted(table, i) for i in places)}]"
+        columns = f"[{', '.join(_column(table, i) for i in places)}]"
     else:
         lines += [
             f"# {table.names[i]} holds {n} axes, {_facts(table, i)}"
             for i, n in zip(places, several, strict=True)
         ]
         lines += [f"# axis {axis + 1} is {name}" for axis, name in enumerate(names)]
-        columns = _wanted(table, places[0]) if len(places) == 1 else str([i + 1 for i in places])
+        columns = _column(table, places[0]) if len(places) == 1 else str([i + 1 for i in places])
     axes = sum(several)
     if robot is not None and axes != len(_joints(robot)):
         lines.append(f"# take care: {axes} axes, and the robot has {len(_joints(robot))}")
@@ -209,7 +209,7 @@ def _places(part: ChannelMap, table: Table) -> list[int]:
     return [table.index(column) for column in columns if column is not None]
 
 
-def _wanted(table: Table, place: int) -> str:
+def _column(table: Table, place: int) -> str:
     """A column as a mapping names it: by its name, or by its number where the name stands twice."""
     name = table.names[place]
     return toml_value(name if table.names.count(name) == 1 and name else place + 1)
@@ -217,17 +217,19 @@ def _wanted(table: Table, place: int) -> str:
 
 def _facts(table: Table, place: int) -> str:
     """Number, shape and range of a column, which help to see what it is and in which unit."""
-    told = f"column {place + 1}"
+    facts = f"column {place + 1}"
     if len(table.columns[place].shape) > 1:
-        told += f", {' × '.join(str(size) for size in table.columns[place].shape)}"
+        facts += f", {' × '.join(str(size) for size in table.columns[place].shape)}"
     if table.columns[place].dates:
-        return f"{told}, dates"
+        return f"{facts}, dates"
     values = table.fetch(place)
     if values.dtype.kind not in "iufb" or not values.size:
-        return told
+        return facts
     with np.errstate(all="ignore"):
         finite = values[np.isfinite(values)]
-    return f"{told}, from {finite.min():.4g} to {finite.max():.4g}" if finite.size else f"{told}, no numbers"
+    return (
+        f"{facts}, from {finite.min():.4g} to {finite.max():.4g}" if finite.size else f"{facts}, no numbers"
+    )
 
 
 def _line(text: str, comment: str) -> str:
