@@ -72,7 +72,8 @@ def test_the_result_is_complete(name: str) -> None:
     assert estimate.strategy["name"] == type(CASES[name].strategy).__name__
     assert estimate.iterations >= 1
     written = json.loads(json.dumps(estimate.to_dict(), allow_nan=False))
-    assert [row["name"] for row in written["parameters"]] == list(estimate.names)
+    assert written["strategy"]["name"] == estimate.strategy["name"]
+    assert (written["n_kept"], written["n_base"]) == (int(estimate.kept.sum()), len(estimate.names))
 
 
 @every

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.core.finding import Finding
+from dynid.core.plain import plain
 
 if TYPE_CHECKING:
     from dynid.problem.problem import Problem
@@ -121,47 +122,16 @@ class Estimate:
         return np.asarray(matrix, dtype=float)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything a saved result needs, ready for JSON; infinite figures are None."""
-        columns = zip(
-            self.names, self.units, self.values, self.sigma, self.relative_sigma, self.kept, strict=True
-        )
-        rows = [
-            {
-                "name": name,
-                "unit": unit,
-                "value": float(value),
-                "sigma": _finite(sigma),
-                "relative_sigma": _finite(relative),
-                "kept": bool(kept),
-            }
-            for name, unit, value, sigma, relative, kept in columns
-        ]
+        """How the values were found, ready for JSON; infinite figures are None."""
         return {
-            "strategy": dict(self.strategy),
+            "strategy": plain(self.strategy),
             "uncertainty": self.uncertainty,
             "iterations": self.iterations,
-            "outcome": self.outcome.to_dict(),
-            "findings": [finding.to_dict() for finding in self.findings],
-            "joint_sigma": [_finite(s) for s in self.joint_sigma],
-            "parameters": rows,
-            "further": None if self.further is None else _further_rows(self.further),
-            "facts": _json_ready(self.facts),
+            "outcome": plain(self.outcome.to_dict()),
+            "findings": [plain(finding.to_dict()) for finding in self.findings],
+            "joint_sigma": plain(self.joint_sigma),
+            "n_kept": int(self.kept.sum()),
+            "n_base": len(self.values),
+            "removed": [name for name, kept in zip(self.names, self.kept, strict=True) if not kept],
+            "facts": plain(self.facts),
         }
-
-
-def _further_rows(further: Further) -> list[dict[str, Any]]:
-    columns = zip(further.names, further.units, further.values, further.sigma, strict=True)
-    return [{"name": n, "unit": u, "value": float(v), "sigma": _finite(s)} for n, u, v, s in columns]
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
-
-
-def _json_ready(value: Any) -> Any:
-    """Nested facts with infinite figures as None."""
-    if isinstance(value, Mapping):
-        return {key: _json_ready(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_json_ready(item) for item in value]
-    return _finite(value) if isinstance(value, float) else value

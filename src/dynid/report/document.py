@@ -78,7 +78,7 @@ def build_document(
         "verdict": headline(estimate, fit, validation, logs, stability, concerns),
         "robot": robot_facts(robot, base),
         "data": [log.to_dict() for log in logs],
-        "estimate": estimate_facts(estimate),
+        "estimate": estimate.to_dict(),
         "parameters": parameter_rows(estimate, prior),
         "correlation": correlation(estimate),
         "fit": fit.to_dict(),
@@ -126,22 +126,6 @@ def _frame(robot: Robot, joint: Joint) -> dict[str, Any]:
         **angles,
         **{name: getattr(joint, name) for name in LENGTHS},
         "symbols": dict(joint.symbols),
-    }
-
-
-def estimate_facts(estimate: Estimate) -> dict[str, Any]:
-    """How the values were found."""
-    return {
-        "strategy": plain(estimate.strategy),
-        "uncertainty": estimate.uncertainty,
-        "iterations": estimate.iterations,
-        "outcome": estimate.outcome.to_dict(),
-        "findings": [plain(finding.to_dict()) for finding in estimate.findings],
-        "joint_sigma": plain(estimate.joint_sigma),
-        "n_kept": int(estimate.kept.sum()),
-        "n_base": len(estimate.values),
-        "removed": [name for name, kept in zip(estimate.names, estimate.kept, strict=True) if not kept],
-        "facts": plain(estimate.facts),
     }
 
 
