@@ -20,6 +20,7 @@ from dynid.model.robot import Robot
 
 FloatArray = NDArray[np.float64]
 _NEARLY = 1e-4
+"""Remainder of a unit column beside the others below which the noise of any real log hides it."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -32,7 +32,8 @@ from dynid.model.robot import Robot
 FloatArray = NDArray[np.float64]
 _POSITIONS = 1.6 * np.sin(1.3 + 2.4 * np.arange(36))
 _SPEEDS = np.tile(np.array([1.0, -1.0]), 18) * np.repeat(10.0 ** np.linspace(-3, 0.5, 18), 2)
-"""Where friction laws are compared: speeds down to 1e-3 tell tanh(qd/0.01) from sign(qd)."""
+"""Positions [rad or m] and speeds [rad/s or m/s] at which friction laws are compared: speeds down to 1e-3
+tell tanh(qd/0.01) from sign(qd)."""
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from dynid.model.robot import Robot
 Monomial = tuple[str, ...]
 """Names in alphabetical order, repeated for powers: ("D3", "D3") is D3², () is 1."""
 _JUNK = 1e-12
+"""Coefficients below this are left over from cancellation."""
 CLEAR_GAP = 1e4
 """Least ratio between what is kept and what is dropped for an answer to be trusted."""
 REMEDY = "look for lengths or angles that are nearly but not quite zero, or friction laws that hardly differ"

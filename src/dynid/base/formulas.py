@@ -20,9 +20,13 @@ from dynid.model.robot import Robot
 
 FloatArray = NDArray[np.float64]
 _HELD_OUT = 5
+"""Sets of lengths that a fitted polynomial must predict."""
 _MANY_LENGTHS = 8
+"""Named lengths up to which polynomials are fitted: degree two has about n²/2 coefficients."""
 _AGREES = 1e-8
+"""Relative error up to which a formula agrees with the numbers."""
 _DIGITS = 10
+"""Significant digits of coefficients."""
 _ONE: Key = (((), 1.0),)
 _MINUS_ONE: Key = (((), -1.0),)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dynid.base.conditions import own_columns
 from dynid.base.forms import REMEDY, Grouping, require_clear
-from dynid.base.subspaces import triangle
+from dynid.base.subspaces import DEPENDENT, triangle
 from dynid.core.errors import ModelError, NotTrustworthyError
 from dynid.dynamics.kinematics import motions, placements
 from dynid.dynamics.operations import NUMERIC
@@ -21,9 +21,7 @@ from dynid.model.robot import Robot
 
 FloatArray = NDArray[np.float64]
 ROUNDING = 1e-12
-"""A column below this fraction of what its terms could make is a sum that cancels: zero."""
-DEPENDENT = 1e-9
-"""What is left of a unit column beside the earlier ones, below which it depends on them."""
+"""A column below this share of what its terms could add up to is zero: its terms cancel."""
 SMALL = 1e-10
 """Regrouping coefficients below this, between unit columns, are rounding."""
 

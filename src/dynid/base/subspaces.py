@@ -12,7 +12,7 @@ FloatArray = NDArray[np.float64]
 NEGLIGIBLE = 1e-11
 """A vector shorter than this is rounding (lengths are in metres, angles and speeds of order one)."""
 DEPENDENT = 1e-9
-"""Relative singular value below which a direction counts as missing."""
+"""Relative singular value, or remainder of a unit column, below which a direction counts as missing."""
 
 
 def unit_rows(vectors: FloatArray) -> FloatArray:

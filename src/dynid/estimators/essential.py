@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 FloatArray = NDArray[np.float64]
 THRESHOLDS = {"sigma": 20.0, "residual": 1.04, "f-test": 0.01}
+"""Default threshold of each rule: %σ (P3, P4), ratio of σ̂_ρ (P1 §2.2), significance level."""
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from dynid.core.finding import FINE, Finding, Level, Name
 from dynid.estimators.estimate import Estimate, Further
 from dynid.estimators.fit import Fit
+from dynid.estimators.linear.least_squares import MEDIAN_OF_NORMAL
 from dynid.estimators.strategy import Strategy
 from dynid.estimators.uncertainty import Classical, Doubt, uncertainty_of
 from dynid.problem.problem import Problem
@@ -20,10 +21,13 @@ if TYPE_CHECKING:
 
 FloatArray = NDArray[np.float64]
 POOR_CONDITION, HOPELESS_CONDITION = 100.0, 1e4
+"""Column-scaled condition numbers above which a note is given (100 is the usual rule for exciting motions),
+and above which no value is trusted: errors of a hundredth of a per cent in the torques then move values by
+their own size."""
 OUTLIER_RATIO = 3.0
-"""σ̂ over the robust one: Gaussian errors give 1, a few gross errors give many."""
-_MEDIAN_OF_NORMAL = 0.6744897501960817
+"""σ̂ over its robust counterpart above which outliers dominate; Gaussian errors give 1."""
 _LISTED = 12
+"""Names written out in a sentence; the others are counted."""
 
 
 def identify(problem: Problem | LoopProblem, strategy: Strategy) -> Estimate:
@@ -158,7 +162,7 @@ def outlier_ratios(problem: Problem, fit: Fit) -> FloatArray:
             continue
         residual = rows.residual(fit.values) if fit.further is None else fit.further.residual[j]
         rms = float(np.sqrt(np.mean(residual**2)))
-        robust = float(np.median(np.abs(residual))) / _MEDIAN_OF_NORMAL
+        robust = float(np.median(np.abs(residual))) / MEDIAN_OF_NORMAL
         if rms > fit.exact * np.sqrt(np.mean(rows.y**2)) and robust > 0:
             ratios[j] = rms / robust
     return ratios

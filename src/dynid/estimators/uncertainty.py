@@ -18,6 +18,7 @@ from dynid.problem.problem import Problem
 
 FloatArray = NDArray[np.float64]
 _LARGEST = 0.97
+"""First autocorrelations are kept within ± this: nearer to one, prewhitening divides by nearly zero."""
 _ENOUGH = 50
 """Independent samples below which a robust covariance is itself in doubt."""
 

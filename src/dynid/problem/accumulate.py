@@ -12,6 +12,7 @@ from dynid.problem.regression import Cell, JointRows, Regression, joined
 from dynid.problem.stream import RowBlock
 
 MAX_CELLS = 200
+"""Cells kept at most: enough for a bootstrap, in memory that does not grow with the log."""
 CELL_SAMPLES = 512
 """Samples of a cell to begin with; doubled whenever there are too many cells."""
 

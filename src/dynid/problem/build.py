@@ -17,6 +17,7 @@ from dynid.problem.problem import Experiment, Problem
 from dynid.problem.stream import regression_samples, streamed_blocks, structure
 
 BUDGET_BYTES = 200_000_000
+"""Memory that rows and motions may take: about 100 000 samples of a six-axis arm."""
 
 
 def build_problem(

@@ -26,9 +26,9 @@ FloatArray = NDArray[np.float64]
 _WHOLE = 1e-3
 """Share by which the rate of a log may be off a whole multiple of the controller's."""
 _BESIDE = 0.3
-"""Share of a controller's sample by which a stamp may lie beside it."""
+"""Largest distance of a stamp from the controller's sample it belongs to, in samples."""
 _ROUNDING = 1e-5
-"""Share of the acceleration by which its own central differences may miss it."""
+"""Relative difference up to which accelerations are central differences of the speeds."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,7 @@ FloatArray = NDArray[np.float64]
 RANK_TOLERANCE = 1e-10
 """Relative singular value, columns at unit length, below which a direction counts as not seen at all."""
 _INVOLVED = 1e-6
+"""Entry of a projection onto the null space from which on a parameter takes part in it."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,13 +20,13 @@ from dynid.simulation.user_law import UserLaw
 
 FloatArray = NDArray[np.float64]
 _LEAST = 10
-"""Samples below which nothing can be told."""
+"""Fewest samples on which a law is run."""
 _AT_ONCE = 1000
 """Samples the law is run on at once."""
 _BLOCKS = 20
-"""Stretches of a log whose mean errors tell how slow the errors are."""
+"""Stretches of a log whose mean errors show how slowly errors vary."""
 _PASSES = 3
-"""Corrections of what the law remembers where torques are limited; one will do where they are not."""
+"""Newton steps for what the law remembers where torques are limited; without limits one is exact."""
 
 
 @dataclass(frozen=True, eq=False)

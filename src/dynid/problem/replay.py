@@ -35,6 +35,7 @@ _CHECKED = 200
 STEADY = 0.005
 """Least eigenvalue of the scaled M(q) that is simulated as it is; real arms have more than 0.02."""
 _FIRST_SHARE, _LAST_SHARE = 0.01, 1e4
+"""First and last drive inertia that is added, as a share of what the controller was tuned for."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,9 +16,10 @@ FloatArray = NDArray[np.float64]
 PIECES = MANY
 """Parts of a long simulation that are run side by side in the lanes of a vector register."""
 WINDOWS = 4
-"""Shorter parts of each piece."""
+"""Windows of each piece, on which more integration steps are tried."""
 _FLIPS = 3.0
-"""Encoder steps by which a reading that flips may move a loop; what is more comes from the integration."""
+"""Encoder steps by which a reading that flips may move a loop; a larger difference comes from the
+integration."""
 
 
 @dataclass(frozen=True, eq=False)

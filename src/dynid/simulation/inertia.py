@@ -13,7 +13,9 @@ from dynid.simulation.controller import MAXIMUM, Controller
 
 FloatArray = NDArray[np.float64]
 _POSTURES = 512
+"""Positions at which M(q) is looked at for the largest inertia of each joint."""
 _WIDEST = np.pi
+"""Range that is looked at where a joint has no limits [rad or m]."""
 
 
 def joint_inertias(robot: Robot, parameters: FloatArray, controller: Controller) -> FloatArray:

@@ -12,11 +12,11 @@ from dynid.simulation.reference import Reference
 
 FloatArray = NDArray[np.float64]
 FAR = 20.0
-"""Distance from the reference, in its own ranges, beyond which a loop no longer follows it."""
+"""Distance from the reference, in its range plus 1 rad or m, beyond which a loop no longer follows it."""
 _CHECKED = 200
 """Samples at which M(q) is looked at."""
 _BETWEEN = 50
-"""Positions looked at between two samples."""
+"""Positions looked at between the last sample near the reference and the next."""
 _COUNTABLE = 1e5
 """Positions beyond which sine and cosine mean nothing."""
 

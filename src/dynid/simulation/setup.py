@@ -24,6 +24,7 @@ from dynid.simulation.simulator import Simulator
 
 FRICTIONS = (SMOOTH, STICK)
 MAX_SUBSTEPS = 256
+"""Integration steps per sample at most; a loop that needs more has friction or inertias that are wrong."""
 NO_SENSORS, NO_DISTURBANCES = Sensors(), Disturbances()
 
 

@@ -21,7 +21,7 @@ from dynid.model.parameters import Parameter
 from dynid.model.robot import Robot
 
 _TINY = 1e-12
-"""A speed that has a direction and nothing else."""
+"""A speed so small that only its direction counts [rad/s or m/s]."""
 
 
 def check_stick(robot: Robot) -> None:

@@ -22,6 +22,7 @@ from dynid.simulation.law import Answer, Law, LawSignals, Scalars
 _UNSET = " (missing or zero, so that memory is empty)"
 UserFunction = Callable[[LawSignals, Sequence[Any], Sequence[Any], Operations], tuple[list[Any], list[Any]]]
 _TRIES = 20
+"""Random signals of each size on which a law is tried."""
 
 
 @dataclass(frozen=True)

@@ -21,13 +21,13 @@ from dynid.problem.replay import LoopModel, Replayed, inertias_of, replay, suppo
 
 FloatArray = NDArray[np.float64]
 _UNCHECKED = 2
-"""Passes whose integration steps are not checked."""
+"""First passes whose integration steps are not checked: they only lead to the later ones."""
 _FLOOR = 1e-4
 """Residuals below this share of the torque are as small as the simulation can tell."""
 _ROUNDING = 2e-3
 """Share of the torque that integration, smooth signs and held torques leave; its shape says nothing."""
-_MOST = 100.0
-"""Drive inertia added to a model at most, in shares of its own inertias."""
+_MOST_ADDED = 100.0
+"""Drive inertia added to a model at most, as a share of its own inertias."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,7 +123,7 @@ class DIDIM(LoopStrategy):
         """Simulate; a model that cannot be simulated gets more drive inertia until it can."""
         ready, share = supported(problem, model)
         replayed = replay(problem, ready, loop.controller(ready), trim, steps, checked=checked)
-        while not replayed.outcome.trustworthy and share < _MOST:
+        while not replayed.outcome.trustworthy and share < _MOST_ADDED:
             share = max(4 * share, 0.05)
             ready = model.with_drive_inertia(share * np.abs(inertias_of(ready, problem.controller)))
             replayed = replay(problem, ready, loop.controller(ready), trim)

@@ -13,6 +13,7 @@ from dynid.core.errors import unknown_name
 from dynid.core.finding import Finding
 from dynid.estimators.closed_loop.instruments import TwoStage, check_weighting, instrument_rows
 from dynid.estimators.closed_loop.strategy import (
+    AT_REST_SIGMAS,
     PRIOR,
     REGULAR,
     Gains,
@@ -30,8 +31,6 @@ FloatArray = NDArray[np.float64]
 Rows = tuple[FloatArray, ...]
 INSTRUMENTS = ("model", "reference", "both")
 LEAST_SQUARES = "least squares"
-_SIGMAS = 0.1
-"""Steps below this share of σ are at rest."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +126,7 @@ class IV(LoopStrategy):
             now = strategy.fit(linear, kept)
             before, fit = (np.zeros_like(now.values) if fit is None else fit.values), now
             history.append({"solved": now.values.tolist(), "substeps": run.substeps})
-            settled = k > 0 and bool(np.all(movement(before, now, self.value_tolerance, _SIGMAS) <= 1))
+            settled = k > 0 and bool(np.all(movement(before, now, self.value_tolerance, AT_REST_SIGMAS) <= 1))
             if settled:
                 break
         assert fit is not None

@@ -15,6 +15,7 @@ from dynid.estimators.closed_loop.instruments import check_weighting
 from dynid.estimators.closed_loop.loop_checks import check_loop
 from dynid.estimators.closed_loop.positions import PositionErrors, Tangent, Trial
 from dynid.estimators.closed_loop.strategy import (
+    AT_REST_SIGMAS,
     PRIOR,
     REGULAR,
     Gains,
@@ -36,20 +37,19 @@ from dynid.problem.replay import LoopModel, replay
 FloatArray = NDArray[np.float64]
 DIDIM_START = "didim"
 
-_SIGMAS = 0.1
 
 _NOTHING = 1e-6
-"""Share of the criterion that is not worth a step."""
+"""Relative decrease of the criterion below which a step is not worth a simulation."""
 _DAMPINGS = (0.0, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 1e3)
 """Levenberg–Marquardt λ, in units of the squared lengths of the columns; the first that helps is taken."""
 _CREEPING = 1.0
-"""λ from which on a step is hardly one."""
+"""λ from which on a step is so short that it hardly moves anything."""
 LOOPS = 5.0
-"""Window of the autocovariances, in 1/ω_n of the slowest axis: what a loop has forgotten."""
+"""Window of the autocovariances, in 1/ω_n of the slowest axis: by then a loop has forgotten a disturbance."""
 COLOURED = 1.3
-"""Ratio of robust to classical standard deviations from which on errors are not white."""
-_SHARE = 0.1
-"""Of a log that the window may take at most."""
+"""Ratio of robust to classical standard deviations above which errors count as coloured."""
+_LONGEST_WINDOW = 0.1
+"""Longest window, as a share of the shortest log."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +126,7 @@ class OutputError(LoopStrategy):
             linear = tangent.problem
             fit = self.step.fit(linear, positions.kept)
             fit, weights = replace(fit, values=_values_after(positions, trial, linear, fit, 0.0)), fit.weights
-            step = movement(trial.values, fit, self.value_tolerance, _SIGMAS)
+            step = movement(trial.values, fit, self.value_tolerance, AT_REST_SIGMAS)
             settled = bool(np.all(step <= 1)) or positions.at_floor(trial)
             if settled or len(history) >= self.max_iterations:
                 break
@@ -303,7 +303,7 @@ def error_colour(problem: Problem, fit: Fit, frequency: float | None) -> ErrorCo
         return ErrorColour(Classical())
     shortest = min(e.regression_samples for e in problem.experiments)
     rate = float(np.median([e.rate_hz for e in problem.experiments]))
-    longest = max(int(_SHARE * shortest), 1)
+    longest = max(int(_LONGEST_WINDOW * shortest), 1)
     lags = None if frequency is None else int(min(max(LOOPS * rate / frequency, 1.0), longest))
     kind, ratio = _sigma_ratio(problem, fit, lags)
     # Friction at rest forgets far more slowly than the loop; then the whole log must say how long.

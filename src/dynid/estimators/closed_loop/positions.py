@@ -19,7 +19,7 @@ from dynid.simulation.programs import STICK
 
 FloatArray = NDArray[np.float64]
 _FLOOR = 1e-5
-"""Share of the integration's tolerance below which errors of positions are its own."""
+"""Share of the integration's tolerance below which errors of positions are the integrator's own."""
 
 
 @dataclass(frozen=True, eq=False)

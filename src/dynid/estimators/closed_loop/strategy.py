@@ -27,10 +27,12 @@ FOLLOW = ("start", "always", "never")
 REGULAR, PRIOR = "regular", "prior"
 REMEDY = "Allow more iterations, start from other values, or keep only essential parameters."
 """What helps an iteration that did not come to rest."""
+AT_REST_SIGMAS = 0.1
+"""Steps below this share of σ are at rest: the data could not tell the difference."""
 _FITTED = 11
-"""Samples a parabola is laid through for the state at the first of them."""
+"""Samples of the parabola that gives q and q̇ at the first of them."""
 _AWAY = 0.1
-"""Share of the tracking error from which on a robot does not start on its reference."""
+"""Share of the rms tracking error above which the first sample is off the reference."""
 _MENDED = (Name.INERTIA_NOT_POSITIVE, Name.WEAK_INSTRUMENTS)
 """Outcomes that fewer parameters may mend."""
 _ROUNDS = 4

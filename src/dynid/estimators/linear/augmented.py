@@ -21,8 +21,9 @@ from dynid.problem.regression import JointRows
 
 FloatArray = NDArray[np.float64]
 _BLOCK = 5000
-"""Samples whose regressor is held at once."""
+"""Samples whose regressor is held in memory at once."""
 _STEP = 1e-5
+"""Relative step of central differences by the constants."""
 
 
 def needs_load(terms: Iterable[NonlinearTerm]) -> bool:

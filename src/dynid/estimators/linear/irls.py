@@ -11,6 +11,7 @@ from dynid.core.errors import DynidError, unknown_name
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.fit import Fit
 from dynid.estimators.linear.least_squares import (
+    MEDIAN_OF_NORMAL,
     WLS,
     above_rounding,
     kept_mask,
@@ -26,8 +27,8 @@ from dynid.problem.regression import JointRows
 FloatArray = NDArray[np.float64]
 TUNINGS = {"huber": 1.345, "bisquare": 4.685}
 """95 % efficiency with Gaussian errors (Holland and Welsch 1977)."""
-_MEDIAN_OF_NORMAL = 0.6744897501960817
 _AT_REST = 1e-7
+"""Share of a joint's error by which its predicted torques may still move at rest."""
 _FEW_OUTLIERS = 0.02
 """Share of rows that may count less than half before it is said; Gaussian errors give 0.7 %."""
 
@@ -173,7 +174,7 @@ def _robust_sigma(
     """Median absolute residual over 0.6745, corrected for the parameters spent."""
     rows = problem.row_counts
     spent = np.minimum(leverages(problem, root, weights), 0.9 * rows)
-    spread_of = [np.median(np.abs(r)) / _MEDIAN_OF_NORMAL if r.size else np.nan for r in residuals]
+    spread_of = [np.median(np.abs(r)) / MEDIAN_OF_NORMAL if r.size else np.nan for r in residuals]
     return above_rounding(problem, np.array(spread_of) * np.sqrt(rows / np.maximum(rows - spent, 1e-300)))
 
 

@@ -16,11 +16,15 @@ from dynid.problem.factor import triangular
 from dynid.problem.problem import Problem
 
 FloatArray = NDArray[np.float64]
+MEDIAN_OF_NORMAL = 0.6744897501960817
+"""Median of |x| of a standard normal x: over it, a median absolute residual is a robust σ̂."""
 FLOOR = 1e-9
 """Errors below this share of a joint's torque are rounding, and are not trusted as weights."""
 _AT_REST = 1e-8
+"""Relative change of σ̂_j at which reweighting has come to rest."""
 _ABSURD = 3.0
-"""A torque residual this many times that of least squares blames the regressor for more than it can hold."""
+"""Torque residual over that of least squares above which total least squares is refused: it then blames the
+regressor for more than noise explains."""
 
 
 def own_sigma(problem: Problem) -> FloatArray:

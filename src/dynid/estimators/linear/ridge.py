@@ -18,8 +18,9 @@ from dynid.problem.problem import Problem
 
 FloatArray = NDArray[np.float64]
 _FLOOR_SHARE = 0.1
-"""A prior value of zero is as sure as a parameter that makes a tenth of the torque."""
+"""A prior value near zero gets the deviation of a parameter that makes this share of the torque."""
 _MOSTLY_PRIOR = 0.5
+"""Posterior over prior variance above which a value is said to come from the prior."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,16 +20,18 @@ from dynid.problem.problem import Problem
 
 FloatArray = NDArray[np.float64]
 _EXACT = 1e-8
-"""A share of the torque below which a term is rounding."""
+"""Share of the joint's torque below which a term is rounding."""
 _SETTLE, _SETTLED = 60, 1e-8
-"""Rounds of load and parameters, and the share of the load that the last may change."""
+"""Rounds in which load and parameters follow from each other at most, and the relative change of the load at
+which they have settled."""
 _ROUNDS = 2
-"""Descents: the second with weights from the first."""
+"""Descents: the second with the weights that the first leads to."""
 _TRIED = np.logspace(-1.5, 1.5, 13)
 """Multiples of a first guess that are tried."""
 _SPEEDS = 12
 """Speeds of the motion that are tried for a constant that is a speed."""
 _SWEEPS = 2
+"""Scans over all constants: the second begins with the best of the first."""
 
 
 @dataclass(frozen=True, kw_only=True)
