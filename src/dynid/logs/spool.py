@@ -182,16 +182,17 @@ class SpoolWriter:
             self._file.write(axis, self._rows, rows[:, axis])
         self._rows += len(rows)
 
-    def put(self, axis: int, values: FloatArray, first: int = 0) -> None:
-        """Write samples of one axis.
+    def put(self, axis: int, values: FloatArray) -> None:
+        """Write all samples of one axis, (samples,), or of several that follow each other, (samples, some).
 
         Args:
-            axis: number from 0.
-            values: (samples,).
-            first: row of the first of them.
+            axis: number of the first, from 0.
+            values: the samples.
         """
-        self._file.write(axis, first, values)
-        self._rows = max(self._rows, first + len(values))
+        columns = values[:, None] if values.ndim == 1 else values
+        for k in range(columns.shape[1]):
+            self._file.write(axis + k, 0, columns[:, k])
+        self._rows = max(self._rows, len(values))
 
     def finish(self) -> Spool:
         """What was written."""
@@ -211,8 +212,9 @@ class ArrayWriter:
         self._values = np.empty((samples, axes))
 
     def put(self, axis: int, values: FloatArray) -> None:
-        """Write all samples of one axis, (samples,)."""
-        self._values[:, axis] = values
+        """Write all samples of one axis or of several, as ``SpoolWriter.put`` does."""
+        columns = values[:, None] if values.ndim == 1 else values
+        self._values[:, axis : axis + columns.shape[1]] = columns
 
     def finish(self) -> FloatArray:
         """What was written."""

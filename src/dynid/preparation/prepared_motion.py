@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,13 +46,8 @@ def prepare(log: Log, plan: Preparation) -> Motion:
     q, qd, qdd, tau = (writer_of(samples, log.axes, on_disk=log.on_disk) for _ in range(4))
     position, torque = _Changes(), _Changes()
     for axes in groups:
-        signals, changes = _prepared_positions(log.channels["position"], axes, course)
-        position += changes
-        for writer, values in zip((q, qd, qdd), signals, strict=True):
-            _put(writer, axes, values[course.kept])
-        values, changes = _prepared_torques(log.channels["torque"], axes, course)
-        torque += changes
-        _put(tau, axes, values[course.kept])
+        position += _write_positions(log.channels["position"], axes, course, (q, qd, qdd))
+        torque += _write_torques(log.channels["torque"], axes, course, tau)
     return Motion(
         name=log.name,
         time=course.start + np.arange(course.kept.start, course.kept.stop) / course.rate_hz,
@@ -112,11 +108,6 @@ class _Changes:
         return _Changes(self.replaced + other.replaced, self.moved + other.moved)
 
 
-def _put(writer: ArrayWriter | SpoolWriter, axes: slice, values: FloatArray) -> None:
-    for k in range(values.shape[1]):
-        writer.put(axes.start + k, values[:, k])
-
-
 def _course(log: Log, plan: Preparation) -> _Course:
     t = log.time
     rows = slice(0, len(t))
@@ -159,9 +150,9 @@ def target_rate(time: FloatArray, plan: Preparation) -> tuple[float, bool]:
     return rate, changed or plan.stamps == "measured" or not is_even(time)
 
 
-def _prepared_positions(
-    channel: Samples, axes: slice, course: _Course
-) -> tuple[tuple[FloatArray, ...], _Changes]:
+def _write_positions(
+    channel: Samples, axes: slice, course: _Course, writers: Sequence[ArrayWriter | SpoolWriter]
+) -> _Changes:
     """Positions without outliers, at the rate, low-passed, with speeds and accelerations."""
     plan = course.plan
     q, replaced = _even(channel, axes, course)
@@ -169,17 +160,22 @@ def _prepared_positions(
     qd, qdd = speed_and_acceleration(q, course.rate_hz, plan.difference_points)
     if plan.rloess_acceleration:
         qdd = rloess(qdd, plan.rloess_acceleration)
-    return (q, qd, qdd), _Changes(replaced, moved)
+    for writer, values in zip(writers, (q, qd, qdd), strict=True):
+        writer.put(axes.start, values[course.kept])
+    return _Changes(replaced, moved)
 
 
-def _prepared_torques(channel: Samples, axes: slice, course: _Course) -> tuple[FloatArray, _Changes]:
+def _write_torques(
+    channel: Samples, axes: slice, course: _Course, writer: ArrayWriter | SpoolWriter
+) -> _Changes:
     """Torques without outliers, at the rate, low-passed or smoothed."""
     plan = course.plan
     tau, replaced = _even(channel, axes, course)
     tau, moved = _low_passed(tau, plan.torque_cutoff_hz, course)
     if plan.rloess_torque:
         tau = rloess(tau, plan.rloess_torque)
-    return tau, _Changes(replaced, moved)
+    writer.put(axes.start, tau[course.kept])
+    return _Changes(replaced, moved)
 
 
 def _even(channel: Samples, axes: slice, course: _Course) -> tuple[FloatArray, int]:
