@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from dynid.core.errors import NotTrustworthyError
-from dynid.problem.factor import Factor, merged, spectrum, triangular
+from dynid.problem.factor import Factor, merge_factors, spectrum, triangular
 
 
 @given(
@@ -33,7 +33,7 @@ def test_folding_in_pieces_is_folding_at_once(rows: int, columns: int, pieces: i
     parts = [
         Factor.empty(range(columns)).fold(W[:, cut], y[cut]) for cut in (slice(0, half), slice(half, rows))
     ]
-    np.testing.assert_allclose(merged(parts).R.T @ merged(parts).R, stack.T @ stack, atol=1e-11)
+    np.testing.assert_allclose(merge_factors(parts).R.T @ merge_factors(parts).R, stack.T @ stack, atol=1e-11)
 
 
 def test_qr_keeps_what_normal_equations_lose() -> None:
@@ -68,7 +68,7 @@ def test_groups_that_cannot_be_told_apart_are_found() -> None:
     W[:, 7] = 0.0  # not seen
     found = spectrum(np.column_stack([W, rng.normal(size=40)]))
     assert found.rank == 5
-    assert found.confused == ((1, 3), (2, 5, 6), (7,))
+    assert found.confused_columns == ((1, 3), (2, 5, 6), (7,))
     assert np.all(np.isfinite(found.solution))
     assert found.solution[7] == 0
 

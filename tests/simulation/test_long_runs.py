@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dynid.simulation import PID, Controller, Reference, Sensors, simulate, simulate_many
-from dynid.simulation.batch import Batch, between, cut
+from dynid.simulation.batch import Batch, difference_between, in_pieces
 from dynid.simulation.setup import Accuracy, loop_inputs, prepare_loop
 from dynid.simulation.substeps import liveliest_windows
 from support.loops import largest, scara, scara_controller, scara_reference
@@ -84,10 +84,10 @@ def test_pieces_of_a_run_equal_the_whole() -> None:
         setup = prepare_loop(scara(), None, own, scara_reference(5e-3, 4.115), Accuracy(friction))
         start = setup.simulator.start(setup.reference.q[0], setup.reference.qd[0], own)
         batch = Batch([setup], start[None], [loop_inputs(setup)])
-        whole = batch.whole([0], 4, pieces=True)[0]
-        assert largest(whole.paths.q, batch.whole([0], 4, pieces=False)[0].paths.q) == 0
+        whole = batch.whole_runs([0], 4, pieces=True)[0]
+        assert largest(whole.paths.q, batch.whole_runs([0], 4, pieces=False)[0].paths.q) == 0
         pieces = batch.pieces([0], [whole], 4)[0]
-        assert between(cut(whole, batch), pieces, setup.encoder, follows=True).total < 1e-11
+        assert difference_between(in_pieces(whole, batch), pieces, setup.encoder, follows=True).total < 1e-11
         states = batch.window_states(0, whole, 4)
         assert largest(states[:, 0], whole.states) == 0
         at = batch.firsts[2] + 3 * batch.window

@@ -60,7 +60,12 @@ def motor_regroupings(robot: Robot, conditions: Sequence[LinkConditions]) -> lis
         if not indices:
             continue
         if symbol == "Iam":
-            rows = np.vstack([_unrelated(robot, crossings), *(_unbalanced(link) for link in conditions)])
+            rows = np.vstack(
+                [
+                    _across_branches(robot, crossings),
+                    *(_unbalanced_rows(link) for link in conditions),
+                ]
+            )
         else:
             rows = crossings.reshape(len(crossings), -1).T
         free = last_echelon(null_space(rows)[0])
@@ -71,13 +76,13 @@ def motor_regroupings(robot: Robot, conditions: Sequence[LinkConditions]) -> lis
     return result
 
 
-def _unbalanced(link: LinkConditions) -> FloatArray:
+def _unbalanced_rows(link: LinkConditions) -> FloatArray:
     """What is left of the motors' part of the conditions when the link's own parameters do their best."""
     left, _ = null_space(link.own.T) if link.own.size else (np.eye(len(link.own)), 0.0)
     return left @ link.motors
 
 
-def _unrelated(robot: Robot, crossings: FloatArray) -> FloatArray:
+def _across_branches(robot: Robot, crossings: FloatArray) -> FloatArray:
     """No link feels two joints of different branches, so nothing can balance a motor across them."""
     n = len(robot.joints)
     related = np.zeros((n, n), dtype=bool)

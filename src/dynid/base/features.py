@@ -117,10 +117,10 @@ def passage(joint: Joint) -> Passage:
     inverse = np.linalg.inv(functions)
     bodies = np.array([_body_matrix(joint, value) for value in q])
     velocities = np.array([_velocity_matrix(joint, value) for value in q])
-    return Passage(_combined(inverse, bodies), _combined(inverse, velocities), joint.kind)
+    return Passage(_from_samples(inverse, bodies), _from_samples(inverse, velocities), joint.kind)
 
 
-def _combined(inverse: FloatArray, samples: FloatArray) -> tuple[FloatArray, ...]:
+def _from_samples(inverse: FloatArray, samples: FloatArray) -> tuple[FloatArray, ...]:
     matrices = np.einsum("mk,kij->mij", inverse, samples)
     matrices[np.abs(matrices) < 1e-14 * max(1.0, float(np.abs(samples).max()))] = 0.0
     return tuple(matrices)

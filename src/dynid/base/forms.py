@@ -103,14 +103,14 @@ def polynomial(value: Polynomial | float) -> Polynomial:
 def joint_length(robot: Robot, joint: Joint, which: str) -> Polynomial | float:
     """A joint's length b, d or r as ± its name where the robot names it, else as a number [m]."""
     value = float(getattr(joint, which))
-    named = _named(robot, joint, which)
+    named = _signed_name(robot, joint, which)
     if named is None:
         return value
     sign, name = named
     return sign * Polynomial.variable(name)
 
 
-def _named(robot: Robot, joint: Joint, which: str) -> tuple[float, str] | None:
+def _signed_name(robot: Robot, joint: Joint, which: str) -> tuple[float, str] | None:
     text = joint.symbols.get(which, "").replace(" ", "")
     sign, name = (-1.0, text[1:]) if text.startswith("-") else (1.0, text)
     # A length changed without its name would make a formula that lies; one of zero only makes it longer.
@@ -123,7 +123,7 @@ def _named(robot: Robot, joint: Joint, which: str) -> tuple[float, str] | None:
 
 def used_lengths(robot: Robot) -> tuple[str, ...]:
     """Names of the lengths that place the robot's joints, in alphabetical order."""
-    found = {_named(robot, joint, which) for joint in robot.joints for which in LENGTHS}
+    found = {_signed_name(robot, joint, which) for joint in robot.joints for which in LENGTHS}
     return tuple(sorted({named[1] for named in found if named is not None}))
 
 
@@ -134,7 +134,7 @@ def with_lengths(robot: Robot, values: Mapping[str, float]) -> Robot:
     for joint in robot.joints:
         changed: dict[str, float] = {}
         for which in LENGTHS:
-            named = _named(robot, joint, which)
+            named = _signed_name(robot, joint, which)
             if named is not None:
                 changed[which] = named[0] * lengths[named[1]]
         joints.append(replace(joint, **changed))  # type: ignore[arg-type]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.base.forms import Form, Monomial, Polynomial, matrix_of, used_lengths, with_lengths
-from dynid.base.numeric import random_states, regressor_matrix, regrouped
+from dynid.base.numeric import random_states, regressor_matrix, regrouping_onto
 from dynid.model.robot import Robot
 
 FloatArray = NDArray[np.float64]
@@ -92,7 +92,7 @@ def _fits(
     for s, lengths in enumerate(trials[1:], start=1):
         other = with_lengths(robot, dict(zip(names, map(float, lengths), strict=True)))
         W = regressor_matrix(other, random_states(other, rng), rows)
-        values[s], remainder = regrouped(W, columns, others)
+        values[s], remainder = regrouping_onto(W, columns, others)
         if remainder > _AGREES:  # these lengths regroup differently, so no formula holds for all
             return {}
     design = np.array([[_value(m, names, lengths) for m in monomials] for lengths in trials])
@@ -148,9 +148,9 @@ def formula(name: str, own: int, form: Form, names: Sequence[str]) -> str:
         names: names of the standard parameters.
     """
     indices = [own, *(i for i in sorted(form) if i != own)]
-    coefficients = {i: _rounded(form[i]) for i in indices}
+    coefficients = {i: _coefficient_key(form[i]) for i in indices}
     plain = [i for i in indices if coefficients[i] in (_ONE, _MINUS_ONE)]
-    text = "".join(_signed(coefficients[i] == _MINUS_ONE, names[i]) for i in plain)
+    text = "".join(_with_sign(coefficients[i] == _MINUS_ONE, names[i]) for i in plain)
     groups: dict[Key, list[tuple[bool, str]]] = {}
     for i in indices:
         if i not in plain and coefficients[i]:
@@ -160,7 +160,7 @@ def formula(name: str, own: int, form: Form, names: Sequence[str]) -> str:
     return f"{name} = {_lead(text)}"
 
 
-def _rounded(coefficient: Polynomial) -> Key:
+def _coefficient_key(coefficient: Polynomial) -> Key:
     """Terms in a fixed order, lengths before numbers, coefficients to ten digits so that equal ones meet."""
     terms = [(m, float(f"{c:.{_DIGITS}g}")) for m, c in coefficient.terms.items()]
     return tuple(sorted(terms, key=lambda term: (not term[0], term[0])))
@@ -174,16 +174,16 @@ def _without_sign(key: Key) -> tuple[bool, Key]:
 def _group(key: Key, members: list[tuple[bool, str]]) -> str:
     """± coefficient*(sum), with the sign of the first member outside."""
     negative = members[0][0]
-    inside = _compact("".join(_signed(flag != negative, name) for flag, name in members))
+    inside = _compact("".join(_with_sign(flag != negative, name) for flag, name in members))
     if len(members) > 1:
         inside = f"({inside})"
-    return _signed(negative, f"{_coefficient(key)}*{inside}")
+    return _with_sign(negative, f"{_coefficient(key)}*{inside}")
 
 
 def _coefficient(key: Key) -> str:
     if len(key) == 1:
         return _term(*key[0])
-    return "(" + _compact("".join(_signed(c < 0, _term(m, abs(c))) for m, c in key)) + ")"
+    return "(" + _compact("".join(_with_sign(c < 0, _term(m, abs(c))) for m, c in key)) + ")"
 
 
 def _term(monomial: Monomial, value: float) -> str:
@@ -193,7 +193,7 @@ def _term(monomial: Monomial, value: float) -> str:
     return "*".join(([] if value == 1 and factors else [f"{value:.{_DIGITS}g}"]) + factors)
 
 
-def _signed(negative: bool, text: str) -> str:
+def _with_sign(negative: bool, text: str) -> str:
     return f" {'-' if negative else '+'} {text}"
 
 

@@ -105,7 +105,7 @@ def column_order(robot: Robot, order: Sequence[int]) -> list[int]:
     return [c for j in order for c in own_columns(robot, j)] + motors
 
 
-def regrouped(W: FloatArray, kept: Sequence[int], others: Sequence[int]) -> tuple[FloatArray, float]:
+def regrouping_onto(W: FloatArray, kept: Sequence[int], others: Sequence[int]) -> tuple[FloatArray, float]:
     """K of other columns for given kept ones, and the largest relative remainder that these leave."""
     norms = np.linalg.norm(W, axis=0)
     unit = triangle(W[:, [*kept, *others]] / norms[[*kept, *others]])

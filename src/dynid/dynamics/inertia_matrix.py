@@ -56,8 +56,8 @@ def inertia_matrix(
                 M[i][j] = M[j][i] = screw.power(moment, force)
         parent = robot.joints[j].antecedent
         if parent != BASE:
-            composite[parent] = _join(composite[parent], _carried(composite[j], frames[j]))
-    return _with_drives(robot, parameters, _reduced(robot, M))
+            composite[parent] = _join(composite[parent], _carry(composite[j], frames[j]))
+    return _with_drives(robot, parameters, _reduce(robot, M))
 
 
 def _momentum(body: Body, screw: Screw) -> tuple[Vector, Vector]:
@@ -66,7 +66,7 @@ def _momentum(body: Body, screw: Screw) -> tuple[Vector, Vector]:
     return plus(rotate(body.tensor, a), cross(ms, v)), plus(scale(body.mass, v), cross(a, ms))
 
 
-def _carried(body: Body, frame: Placement) -> Body:
+def _carry(body: Body, frame: Placement) -> Body:
     """The body in the antecedent frame.
 
     J_a = R J Rᵀ + (2 p·s + M p·p) 1 − (p sᵀ + s pᵀ) − M p pᵀ with s = R MS.
@@ -91,7 +91,7 @@ def _join(a: Body, b: Body) -> Body:
     return Body(tensor, plus(a.moment, b.moment), add(a.mass, b.mass))  # type: ignore[arg-type]
 
 
-def _reduced(robot: Robot, M: Matrix) -> Matrix:
+def _reduce(robot: Robot, M: Matrix) -> Matrix:
     """Gᵀ M G over the movable joints."""
     moving = [[M[i][j] for j in robot.movable] for i in robot.movable]
     if robot.coupling is None:

@@ -80,7 +80,7 @@ class Fit:
         """Base parameters the rows cannot tell, (base,)."""
         lost = np.zeros(len(self.values), dtype=bool)
         chosen = np.flatnonzero(self.kept)
-        for group in self.spectrum.confused:
+        for group in self.spectrum.confused_columns:
             lost[[chosen[i] for i in group if i < len(chosen)]] = True
         return lost
 
@@ -117,7 +117,7 @@ class Solved:
     uncertainty: Uncertainty | None = None
 
     @property
-    def scored(self) -> Problem:
+    def scored_problem(self) -> Problem:
         """The problem whose rows and residuals the uncertainty is made from."""
         return self.problem if self.origin is None else self.origin.problem
 

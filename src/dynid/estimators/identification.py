@@ -43,7 +43,7 @@ def identify(problem: Problem | LoopProblem, strategy: Strategy) -> Estimate:
         The estimate; ``estimate.outcome`` says how it ended, and never lies by silence.
     """
     solved = strategy.solution(problem)
-    rows, fit, scored = solved.problem, solved.fit, solved.scored
+    rows, fit, scored = solved.problem, solved.fit, solved.scored_problem
     outcome, findings = judge(scored, fit)
     solvable = fit.degrees > 0 and fit.root.shape[1] > 0
     kind = solved.uncertainty or uncertainty_of(strategy.uncertainty) if solvable else Classical()
@@ -192,7 +192,7 @@ def _rank_deficient(problem: Problem, fit: Fit) -> Finding | None:
     if fit.spectrum.rank == columns:
         return None
     names = _column_names(problem, fit)
-    groups = [[names[i] for i in group] for group in fit.spectrum.confused]
+    groups = [[names[i] for i in group] for group in fit.spectrum.confused_columns]
     unseen = [group[0] for group in groups if len(group) == 1]
     apart = [_name_list(group) for group in groups if len(group) > 1]
     causes = []

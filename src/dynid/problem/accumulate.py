@@ -7,8 +7,8 @@ from itertools import groupby
 
 import numpy as np
 
-from dynid.problem.factor import Factor, merged
-from dynid.problem.regression import Cell, JointRows, Regression, joined
+from dynid.problem.factor import Factor, merge_factors
+from dynid.problem.regression import Cell, JointRows, Regression, stack_rows
 from dynid.problem.stream import RowBlock
 
 MAX_CELLS = 200
@@ -80,9 +80,9 @@ class Accumulator:
         self._experiments.append(_merged_joints(self._own))
         self._cells += [Cell(len(self._experiments) - 1, factors) for factors in self._own]
         if self.keeps_rows:
-            self._pieces.append(tuple(joined(parts) for parts in self._parts))
+            self._pieces.append(tuple(stack_rows(parts) for parts in self._parts))
         self._begin()
-        self._cells = _thinned(self._cells)
+        self._cells = _merge_cells(self._cells)
         return tuple(factor.rows for factor in self._experiments[-1])
 
     def _close_cell(self) -> None:
@@ -90,7 +90,7 @@ class Accumulator:
         self._open = self._empty()
         self._open_samples = 0
         if len(self._own) > MAX_CELLS:
-            self._own = _paired(self._own)
+            self._own = _merge_pairs(self._own)
             self._cell_samples *= 2
 
     def regression(self) -> Regression:
@@ -100,21 +100,21 @@ class Accumulator:
 
 
 def _merged_joints(parts: Sequence[tuple[Factor, ...]]) -> tuple[Factor, ...]:
-    return tuple(merged(factors) for factors in zip(*parts, strict=True))
+    return tuple(merge_factors(factors) for factors in zip(*parts, strict=True))
 
 
-def _paired(parts: Sequence[tuple[Factor, ...]]) -> list[tuple[Factor, ...]]:
+def _merge_pairs(parts: Sequence[tuple[Factor, ...]]) -> list[tuple[Factor, ...]]:
     """Neighbours merged two by two."""
     return [_merged_joints(parts[i : i + 2]) for i in range(0, len(parts), 2)]
 
 
-def _thinned(cells: list[Cell]) -> list[Cell]:
+def _merge_cells(cells: list[Cell]) -> list[Cell]:
     """At most MAX_CELLS cells, or one per experiment, by merging neighbours of the same experiment."""
     while len(cells) > MAX_CELLS:
         fewer = [
             Cell(number, factors)
             for number, group in groupby(cells, key=lambda cell: cell.experiment)
-            for factors in _paired([cell.factors for cell in group])
+            for factors in _merge_pairs([cell.factors for cell in group])
         ]
         if len(fewer) == len(cells):
             break

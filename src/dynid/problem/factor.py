@@ -97,7 +97,7 @@ def _finite(R: FloatArray) -> FloatArray:
     return R
 
 
-def merged(factors: Sequence[Factor]) -> Factor:
+def merge_factors(factors: Sequence[Factor]) -> Factor:
     """One factor of the rows of several, of the same joint."""
     if len(factors) == 1:
         return factors[0]
@@ -156,7 +156,7 @@ class Spectrum:
         return float(np.hypot(self.remainder, np.linalg.norm(self.projected[self.rank :])))
 
     @cached_property
-    def confused(self) -> tuple[tuple[int, ...], ...]:
+    def confused_columns(self) -> tuple[tuple[int, ...], ...]:
         """Groups of columns that cannot be told apart, from the null vectors; a lone one is not seen."""
         null = self.V[:, self.rank :]
         linked = np.abs(null @ null.T) > _INVOLVED

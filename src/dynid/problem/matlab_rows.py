@@ -56,9 +56,9 @@ def _segment(
     low, high, skip = _span(motion.samples, plan, first, last)
     cut = slice(skip, skip + last - first)
     W = kernels.regressor_blocks(motion.q[low:high], motion.qd[low:high], motion.qdd[low:high])
-    rows = [_decimated(W[j, list(own)], plan)[:, cut] for j, own in enumerate(columns)]
-    y = _decimated(motion.tau[low:high].T, plan)[:, cut]
-    speed = _decimated(motion.qd[low:high].T, plan)[:, cut] if plan.speed_thresholds else y
+    rows = [_decimate(W[j, list(own)], plan)[:, cut] for j, own in enumerate(columns)]
+    y = _decimate(motion.tau[low:high].T, plan)[:, cut]
+    speed = _decimate(motion.qd[low:high].T, plan)[:, cut] if plan.speed_thresholds else y
     return masked_block(first, rows, y, speed, plan)
 
 
@@ -96,5 +96,5 @@ def _span(samples: int, plan: Preparation, first: int, last: int) -> tuple[int, 
     return low, high, ahead
 
 
-def _decimated(rows: FloatArray, plan: Preparation) -> FloatArray:
+def _decimate(rows: FloatArray, plan: Preparation) -> FloatArray:
     return decimate_rows(rows, plan.decimation, plan.convention) if rows.size else rows

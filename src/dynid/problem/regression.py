@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.problem.factor import Factor, merged
+from dynid.problem.factor import Factor, merge_factors
 
 FloatArray = NDArray[np.float64]
 
@@ -52,7 +52,7 @@ class JointRows:
         return self.W.nbytes + self.y.nbytes + self.sample.nbytes + self.experiment.nbytes
 
 
-def joined(parts: Sequence[JointRows]) -> JointRows:
+def stack_rows(parts: Sequence[JointRows]) -> JointRows:
     """Rows of one joint from several blocks or experiments, in their order."""
     if len(parts) == 1:
         return parts[0]
@@ -68,7 +68,7 @@ def joined(parts: Sequence[JointRows]) -> JointRows:
     )
 
 
-def renumbered(rows: JointRows, experiment: int) -> JointRows:
+def with_experiment(rows: JointRows, experiment: int) -> JointRows:
     """The same rows as those of another experiment number."""
     return JointRows(
         rows.columns, rows.W, rows.y, rows.sample, np.full(len(rows), experiment, dtype=np.int64)
@@ -105,11 +105,11 @@ class Regression:
     @cached_property
     def joints(self) -> tuple[Factor, ...]:
         """One factor per joint, of all experiments together."""
-        return tuple(merged(factors) for factors in zip(*self.experiments, strict=True))
+        return tuple(merge_factors(factors) for factors in zip(*self.experiments, strict=True))
 
     def rows(self, joint: int) -> JointRows | None:
         """Rows of a joint over all experiments, or None when they were not kept."""
-        return None if self.pieces is None else joined([piece[joint] for piece in self.pieces])
+        return None if self.pieces is None else stack_rows([piece[joint] for piece in self.pieces])
 
     def subset(self, chosen: Sequence[int]) -> Regression:
         """The regression of some of the experiments, numbered anew in the order given."""
@@ -122,6 +122,7 @@ class Regression:
         pieces = None
         if self.pieces is not None:
             pieces = tuple(
-                tuple(renumbered(rows, new) for rows in self.pieces[old]) for new, old in enumerate(chosen)
+                tuple(with_experiment(rows, new) for rows in self.pieces[old])
+                for new, old in enumerate(chosen)
             )
         return Regression(tuple(self.experiments[old] for old in chosen), cells, pieces)

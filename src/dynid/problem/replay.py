@@ -113,7 +113,7 @@ def regular_start(problem: LoopProblem, inertias: FloatArray | None = None) -> L
     return replace(nothing.with_drive_inertia(np.ones(n) if inertias is None else inertias), start=True)
 
 
-def supported(problem: LoopProblem, model: LoopModel) -> tuple[LoopModel, float]:
+def supported_model(problem: LoopProblem, model: LoopModel) -> tuple[LoopModel, float]:
     """A model that can be simulated: as it is, or with drive inertia added until M(q) is well positive.
 
     While parameters are still far off, or where small ones are hardly seen, M(q) may lose its positive
@@ -246,7 +246,7 @@ def run_experiment(
     r = setup.reference
     assert r.qd is not None
     q0, qd0 = (r.q[0], r.qd[0]) if experiment.start is None else experiment.start
-    state = _remembering(setup, setup.simulator.start(q0, qd0, setup.controller), experiment.memory)
+    state = _with_memory(setup, setup.simulator.start(q0, qd0, setup.controller), experiment.memory)
     inputs = loop_inputs(setup, torque=torque)
     rows = np.linspace(0, r.samples - 1, min(_CHECKED, r.samples)).astype(int)
     value, where = smallest_eigenvalue(setup.robot, setup.standard, r.q[rows])
@@ -263,7 +263,7 @@ def run_experiment(
     return SimulatedRun(setup, state, inputs, done.substeps, done.paths, outcome)
 
 
-def _remembering(setup: Setup, state: FloatArray, memory: Memory | None) -> FloatArray:
+def _with_memory(setup: Setup, state: FloatArray, memory: Memory | None) -> FloatArray:
     """The state at the start with what the law remembers of the time before."""
     law = setup.controller.law
     if memory is None or not law.memory:

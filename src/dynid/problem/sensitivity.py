@@ -24,7 +24,7 @@ FloatArray = NDArray[np.float64]
 
 
 @cache
-def _compiled(plan: LoopPlan, lanes: int, backend: str) -> LoopKernel:
+def _tangent_kernel(plan: LoopPlan, lanes: int, backend: str) -> LoopKernel:
     return compile_loop(tangent_loop(plan.loop()), lanes=lanes, backend=backend, shared=True)
 
 
@@ -49,7 +49,7 @@ def position_sensitivities(
         (samples of the controller, coordinates, directions and memories).
     """
     setup = run.setup
-    kernel = _compiled(setup.simulator.plan, lanes, backend)
+    kernel = _tangent_kernel(setup.simulator.plan, lanes, backend)
     n, sizes = setup.simulator.plan.axes, setup.simulator.plan.sizes
     x, z = np.split(run.state, [sizes.states])
     state = np.concatenate([x, np.zeros_like(x), z, np.zeros_like(z)])

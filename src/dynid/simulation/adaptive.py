@@ -34,7 +34,7 @@ def _kernel(plan: LoopPlan) -> Kernel:
         measured = [a + b for a, b in zip(q, parts[4], strict=True)]
         seen = Measured(parts[0], parts[1], parts[2], measured, qd, parts[3])
         torques, rates = control(plan.controller, seen, z, p, ops)
-        pushed = plan.pushed([t + d for t, d in zip(torques, parts[5], strict=True)], q, p, ops)
+        pushed = plan.torques_with_ripple([t + d for t, d in zip(torques, parts[5], strict=True)], q, p, ops)
         qdd = direct_dynamics(plan.robot, p["parameters"], q, qd, pushed, ops)
         return [*qd, *qdd, *rates, *torques]
 

@@ -71,7 +71,7 @@ class Batch:
         """Samples at which the pieces begin."""
         return [k * WINDOWS * self.window for k in range(PIECES)]
 
-    def whole(self, some: Sequence[int], substeps: int, *, pieces: bool) -> list[Whole]:
+    def whole_runs(self, some: Sequence[int], substeps: int, *, pieces: bool) -> list[Whole]:
         """Some simulations over all samples.
 
         Args:
@@ -84,7 +84,7 @@ class Batch:
         states = np.concatenate([begin[None], passed])
         return [Whole(paths.row(i), states[:, i]) for i in range(len(some))]
 
-    def beginning(self, one: int, samples: int, substeps: int) -> Paths:
+    def first_samples(self, one: int, samples: int, substeps: int) -> Paths:
         """The first samples of one simulation."""
         return self._run(self.starts[[one]], self.inputs[one][:samples], [one], substeps)[0]
 
@@ -102,7 +102,7 @@ class Batch:
         for k, first in enumerate(self.firsts):
             own = self._own(some, slice(first, first + self.piece))
             runs.append(self._run(np.array([w.states[k] for w in wholes]), own, some, substeps)[0])
-        return [_stacked([run.row(i) for run in runs]) for i in range(len(some))]
+        return [_stack_paths([run.row(i) for run in runs]) for i in range(len(some))]
 
     def window_states(self, one: int, whole: Whole, substeps: int) -> FloatArray:
         """State vectors at the beginning of all windows, (pieces, windows, states), of a run at hand."""
@@ -149,7 +149,7 @@ class Batch:
         return lead.simulator.run(states, inputs, vectors, lead.step, substeps, self.threads, stops)
 
 
-def _stacked(rows: Sequence[Paths]) -> Paths:
+def _stack_paths(rows: Sequence[Paths]) -> Paths:
     return Paths(*(np.concatenate([getattr(row, f.name) for row in rows]) for f in fields(Paths)))
 
 
@@ -184,7 +184,7 @@ class Difference:
         return max(factor * self.total, self.rounding)
 
 
-def between(
+def difference_between(
     coarse: Paths | Track, fine: Paths | Track, encoder: FloatArray, *, follows: bool = False
 ) -> Difference:
     """The largest difference of positions between runs.
@@ -231,7 +231,7 @@ def worst_windows(coarse: Track, fine: Paths, batch: Batch) -> list[tuple[int, i
     return [divmod(int(k), WINDOWS) for k in np.argsort(size, axis=None)[-PIECES:]]
 
 
-def cut(whole: Whole, batch: Batch) -> Track:
+def in_pieces(whole: Whole, batch: Batch) -> Track:
     """A run over all samples in the pieces of its batch."""
 
     def parts(signal: FloatArray) -> FloatArray:

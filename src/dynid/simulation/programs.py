@@ -127,22 +127,22 @@ class LoopPlan:
             return q
         import casadi as ca
 
-        def rounded(x: Scalar, step: Scalar) -> Scalar:
+        def round_to(x: Scalar, step: Scalar) -> Scalar:
             return ca.if_else(step > 0, step * ca.floor(x / (step + (step <= 0)) + 0.5), x)
 
         drives = self.robot.drives
         if not self.motor_side or drives is None:
-            return [rounded(x, step) for x, step in zip(q, steps, strict=True)]
+            return [round_to(x, step) for x, step in zip(q, steps, strict=True)]
         R, inverse = drives.matrix, np.linalg.inv(drives.matrix)
         n = self.axes
         motors = [total(mul(float(R[m, j]), q[j] - drives.offset[j]) for j in range(n)) for m in range(n)]
-        read = [rounded(x, step) for x, step in zip(motors, steps, strict=True)]
+        read = [round_to(x, step) for x, step in zip(motors, steps, strict=True)]
         return [
             add(total(mul(float(inverse[j, m]), read[m]) for m in range(n)), drives.offset[j])
             for j in range(n)
         ]
 
-    def pushed(
+    def torques_with_ripple(
         self, torques: Sequence[Scalar], q: Sequence[Scalar], p: dict[str, Sequence[Scalar]], ops: Operations
     ) -> list[Scalar]:
         """Torques with the ripple of the drives at a position."""
@@ -154,7 +154,7 @@ class LoopPlan:
     def _plant(self, s: Symbols) -> tuple[Any, ...]:
         """Parameters, q, q̇, modes and torques of a program of the plant."""
         n, x, p, ops = self.axes, s["x"], self.split(s["p"]), symbolic()
-        torques = self.pushed(s["w"], x[:n], p, ops)
+        torques = self.torques_with_ripple(s["w"], x[:n], p, ops)
         return p["parameters"], x[:n], x[n : 2 * n], x[2 * n :], torques, ops
 
     def _rate(self, s: Symbols) -> list[Any]:

@@ -202,7 +202,7 @@ class _Job:
     rng: Generator | None
     name: str
 
-    def finished(
+    def result(
         self,
         outcome: Finding,
         paths: Paths | None = None,
@@ -232,50 +232,53 @@ def _run_jobs(jobs: Sequence[_Job], accuracy: Accuracy, threads: int) -> list[Si
         setup = job.setup
         hindrance = reference_failure(setup.robot, setup.standard, setup.reference)
         if hindrance is not None:
-            done[k] = job.finished(hindrance)
+            done[k] = job.result(hindrance)
         elif setup.controller.sample_time is None:
-            done[k] = _continuous(job, accuracy)
+            done[k] = _run_continuous(job, accuracy)
         else:
             groups.setdefault(f"{setup.simulator.plan.key} {setup.simulator.plan.sizes}", []).append(k)
     for members in groups.values():
-        results = _sampled([jobs[k] for k in members], accuracy, threads)
+        results = _run_sampled([jobs[k] for k in members], accuracy, threads)
         done |= dict(zip(members, results, strict=True))
     return [done[k] for k in range(len(jobs))]
 
 
-def _continuous(job: _Job, accuracy: Accuracy) -> Simulation:
+def _run_continuous(job: _Job, accuracy: Accuracy) -> Simulation:
     setup = job.setup
     paths, outcome = run_adaptive(
         setup.simulator.plan, setup.vector, job.inputs, setup.step, *job.start, accuracy.tolerance
     )
     if outcome == FINE:
-        outcome = _judged(job, paths.q[0], paths.tau[0])
-    return job.finished(outcome, paths, error=accuracy.tolerance)
+        outcome = _judge(job, paths.q[0], paths.tau[0])
+    return job.result(outcome, paths, error=accuracy.tolerance)
 
 
-def _sampled(jobs: Sequence[_Job], accuracy: Accuracy, threads: int) -> list[Simulation]:
+def _run_sampled(jobs: Sequence[_Job], accuracy: Accuracy, threads: int) -> list[Simulation]:
     """Simulations of one compiled loop."""
     start = jobs[0].setup.simulator.start
     starts = np.array([start(*job.start, job.setup.controller) for job in jobs])
     batch = Batch([job.setup for job in jobs], starts, [job.inputs for job in jobs], threads)
-    return [_ended(job, done, accuracy) for job, done in zip(jobs, integrate(batch, accuracy), strict=True)]
+    return [
+        _judge_integration(job, done, accuracy)
+        for job, done in zip(jobs, integrate(batch, accuracy), strict=True)
+    ]
 
 
-def _ended(job: _Job, done: Integrated, accuracy: Accuracy) -> Simulation:
+def _judge_integration(job: _Job, done: Integrated, accuracy: Accuracy) -> Simulation:
     """The result of an integration, judged."""
     if done.paths is None:
-        return job.finished(friction_too_stiff(MAX_SUBSTEPS))
-    outcome, setup = _judged(job, done.paths.q[0], done.paths.tau[0]), job.setup
+        return job.result(friction_too_stiff(MAX_SUBSTEPS))
+    outcome, setup = _judge(job, done.paths.q[0], done.paths.tau[0]), job.setup
     if not done.reached and done.substeps < least_substeps(setup, accuracy):
         outcome = friction_too_stiff(done.substeps, given=True)  # a number that was chosen is never so small
     elif outcome == FINE and not done.reached:
         outcome = tolerance_not_reached(done.error, accuracy.tolerance, done.substeps)
     elif outcome == FINE and np.any(setup.encoder):
         outcome = encoders_round(float(np.abs(setup.encoder).sum(axis=1).max()))
-    return job.finished(outcome, done.paths, 0, done.substeps, done.error)
+    return job.result(outcome, done.paths, 0, done.substeps, done.error)
 
 
-def _judged(job: _Job, q: FloatArray, tau: FloatArray) -> Finding:
+def _judge(job: _Job, q: FloatArray, tau: FloatArray) -> Finding:
     setup = job.setup
     follows = setup.controller.law.feedback
     return judge_path(setup.robot, setup.standard, q, setup.reference, follows=follows, tau=tau)

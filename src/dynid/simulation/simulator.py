@@ -62,7 +62,7 @@ class Simulator:
 
     def kernel(self, lanes: int, shared: bool = False) -> LoopKernel:
         """The compiled loop; ``shared`` when all lanes have the same inputs."""
-        return _compiled(_Keyed(f"{self.plan.key} {self.plan.sizes}", self.plan), lanes, shared, self.backend)
+        return _compile(_Keyed(f"{self.plan.key} {self.plan.sizes}", self.plan), lanes, shared, self.backend)
 
     def vector(
         self,
@@ -144,5 +144,5 @@ class _Keyed:
 
 
 @cache
-def _compiled(keyed: _Keyed, lanes: int, shared: bool, backend: str) -> LoopKernel:
+def _compile(keyed: _Keyed, lanes: int, shared: bool, backend: str) -> LoopKernel:
     return compile_loop(keyed.plan.loop(), lanes=lanes, shared=shared, backend=backend)

@@ -68,7 +68,7 @@ def _smooth_part(
     return bias_torques(robot, calm, q, qd, ops)
 
 
-def _directed(qd: Sequence[Scalar], modes: Sequence[Scalar], ops: Operations) -> list[Scalar]:
+def _speeds_in_modes(qd: Sequence[Scalar], modes: Sequence[Scalar], ops: Operations) -> list[Scalar]:
     """Speeds that keep the direction of their mode: at least tiny in it, zero when stuck."""
     top = ops.functions["max"]
     return [s * top(s * v, _TINY) for v, s in zip(qd, modes, strict=True)]
@@ -100,14 +100,14 @@ class _Instant:
 
     def dry(self, qd: Sequence[Scalar], modes: Sequence[Scalar]) -> list[Scalar]:
         """Friction of the terms that jump, in the direction of the modes."""
-        return _friction(self.robot, self.parameters, self.q, _directed(qd, modes, self.ops), self.ops)
+        return _friction(self.robot, self.parameters, self.q, _speeds_in_modes(qd, modes, self.ops), self.ops)
 
     def accelerations(self, qd: Sequence[Scalar], modes: Sequence[Scalar]) -> list[Scalar]:
         """q̈ of the sliding joints, zero of the stuck ones."""
         dry = self.dry(qd, modes)
         return _accelerations(self.M, [sub(a, b) for a, b in zip(self.load, dry, strict=True)], modes)
 
-    def released(self, qd: Sequence[Scalar], modes: Sequence[Scalar]) -> list[Scalar]:
+    def modes_after_release(self, qd: Sequence[Scalar], modes: Sequence[Scalar]) -> list[Scalar]:
         """Modes after stuck joints have broken away whose holding torque is outside the friction's band."""
         n, step = len(self.load), self.ops.functions["step"]
         moving = self.accelerations(qd, modes)
@@ -119,20 +119,20 @@ class _Instant:
             result.append(modes[i] + (1.0 - modes[i] * modes[i]) * away)
         return result
 
-    def settled(self, qd: Sequence[Scalar], modes: Sequence[Scalar]) -> list[Scalar]:
+    def settled_modes(self, qd: Sequence[Scalar], modes: Sequence[Scalar]) -> list[Scalar]:
         """Modes that agree with each other: a joint that breaks away changes what holds the others.
 
         All stuck joints are released that would go alone; those of them that the others drive back are stuck
         again, and the stuck ones are asked once more.
         """
         step = self.ops.functions["step"]
-        loose = self.released(qd, modes)
+        loose = self.modes_after_release(qd, modes)
         rates = self.accelerations(qd, loose)
         calmed: list[Scalar] = []
         for before, after, rate in zip(modes, loose, rates, strict=True):
             driven_back = (1.0 - before * before) * step(-1.0 * (after * rate))
             calmed.append(after * (1.0 - driven_back))
-        return self.released(qd, calmed)
+        return self.modes_after_release(qd, calmed)
 
 
 def _instant(
@@ -197,7 +197,7 @@ def stick_jump(
     ]
     kept = [(1.0 - t) * s for t, s in zip(turned, modes, strict=True)]
     slow = [k * k * v for k, v in zip(kept, qd, strict=True)]
-    after = at.settled(slow, kept)
+    after = at.settled_modes(slow, kept)
     now = at.accelerations(slow, after)
     since: Scalar = 0.0
     for d in ago:

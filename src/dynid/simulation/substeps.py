@@ -8,7 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.simulation.batch import PIECES, Batch, Difference, Track, Whole, between, cut, worst_windows
+from dynid.simulation.batch import (
+    PIECES,
+    Batch,
+    Difference,
+    Track,
+    Whole,
+    difference_between,
+    in_pieces,
+    worst_windows,
+)
 from dynid.simulation.inertia import friction_rate
 from dynid.simulation.outcomes import first_lost_sample
 from dynid.simulation.programs import SMOOTH
@@ -144,7 +153,7 @@ class _Search:
         """Run some simulations, and accept the number of steps or raise it."""
         self._run(some, substeps)
         runs = {k: self.known.pop((k, substeps)) for k in some}
-        runs = {k: run for k, run in runs.items() if not self._lost(k, run, substeps)}
+        runs = {k: run for k, run in runs.items() if not self._got_lost(k, run, substeps)}
         if not self.checked:
             for k, run in runs.items():
                 self._accept(k, substeps, float("nan"), True, run)
@@ -158,7 +167,7 @@ class _Search:
     def _run(self, some: Sequence[int], substeps: int) -> None:
         missing = [k for k in some if (k, substeps) not in self.known]
         if missing:
-            runs = self.batch.whole(missing, substeps, pieces=self.in_pieces)
+            runs = self.batch.whole_runs(missing, substeps, pieces=self.in_pieces)
             self.known |= {(k, substeps): run for k, run in zip(missing, runs, strict=True)}
 
     def _accept(self, k: int, substeps: int, error: float, reached: bool, run: Whole) -> None:
@@ -188,8 +197,8 @@ class _Search:
             substeps: that are judged.
             factor: error of the run over the difference.
         """
-        coarse = cut(run, self.batch) if self.in_pieces else run.paths
-        apart = between(coarse, fine, self.batch.setups[k].encoder, follows=self.in_pieces)
+        coarse = in_pieces(run, self.batch) if self.in_pieces else run.paths
+        apart = difference_between(coarse, fine, self.batch.setups[k].encoder, follows=self.in_pieces)
         reached = apart.within(self.accuracy.tolerance, factor)
         if reached or self.given is not None or substeps >= MAX_SUBSTEPS:
             self._accept(k, substeps, apart.error(factor), reached, run)
@@ -224,13 +233,13 @@ class _Search:
             fine = self.batch.windows(parts, states, firsts, samples, 2 * substeps)
             for k in waiting:
                 own = slice(PIECES * some.index(k), PIECES * (some.index(k) + 1))
-                apart = between(coarse.part(own), fine.part(own), self.batch.setups[k].encoder)
+                apart = difference_between(coarse.part(own), fine.part(own), self.batch.setups[k].encoder)
                 enough = apart.within(self.accuracy.tolerance, _FACTOR) or not np.isfinite(apart.total)
                 self.level[k] = substeps if enough else min(2 * substeps, MAX_SUBSTEPS)
             waiting = [k for k in waiting if self.level[k] > substeps]
             coarse, substeps = fine, 2 * substeps
 
-    def _lost(self, k: int, run: Whole, substeps: int) -> bool:
+    def _got_lost(self, k: int, run: Whole, substeps: int) -> bool:
         """Whether a loop leaves its reference for good; its level is raised where more steps keep it."""
         reference, follows = self.batch.setups[k].reference, self.batch.setups[k].controller.law.feedback
         end = first_lost_sample(run.paths.q[0], reference, follows=follows)
@@ -238,7 +247,7 @@ class _Search:
             return False
         tries = () if self.given is not None else [times * substeps for times in _SECOND_TRIES]
         for more in [steps for steps in tries if steps <= MAX_SUBSTEPS]:
-            again = self.batch.beginning(k, end + 1, more).q[0]
+            again = self.batch.first_samples(k, end + 1, more).q[0]
             if first_lost_sample(again, reference, follows=follows) == end + 1:
                 self.level[k] = more
                 return True

@@ -74,10 +74,10 @@ class UserLaw(Law):
         try:
             torques, rates = (list(part) for part in answer)
         except (TypeError, ValueError):
-            raise self._refused(f"it answers {_shown(answer)}") from None
+            raise self._refusal(f"it answers {_shown(answer)}") from None
         for value in (*torques, *rates):
             if not _scalar(value):
-                raise self._refused(f"it answers {_shown(value)} where a number belongs")
+                raise self._refusal(f"it answers {_shown(value)} where a number belongs")
         if len(torques) != self.n or len(rates) != self.states:
             wrong, unset = len(rates) != self.states, _UNSET * (self.states == 0)
             remedy = f" states is {self.states}{unset}: set states = {len(rates)}." * wrong
@@ -109,9 +109,9 @@ class UserLaw(Law):
             raise
         except (Exception, SystemExit) as error:
             told = " ".join(str(error).split())[:200]
-            raise self._refused(f"{type(error).__name__}: {told}") from None
+            raise self._refusal(f"{type(error).__name__}: {told}") from None
 
-    def _refused(self, why: str) -> DynidError:
+    def _refusal(self, why: str) -> DynidError:
         return DynidError(
             f"The law {self.name!r} fails on symbols ({why}); return torques and memory rates as two lists, "
             "use + − × / and ops, and decide with ops instead of if."
@@ -159,7 +159,7 @@ def _namespace(file: Path) -> dict[str, Any]:
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
-        raise FileError(f"{file.name} cannot be run ({_told(error)}).") from None
+        raise FileError(f"{file.name} cannot be run ({_error_text(error)}).") from None
     return vars(module)
 
 
@@ -194,6 +194,6 @@ def _require_numbers(law: UserLaw, function: Any) -> None:
     )
 
 
-def _told(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     said = " ".join(str(error).split())
     return f"{type(error).__name__}: {shown(said)[1:-1] if len(said) < 50 else said[:200]}"

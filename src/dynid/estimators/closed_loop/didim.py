@@ -17,7 +17,7 @@ from dynid.preparation.decimate import decimate_rows
 from dynid.preparation.preparation import Preparation
 from dynid.problem.closed_loop import LoopProblem
 from dynid.problem.problem import Problem
-from dynid.problem.replay import LoopModel, Replayed, inertias_of, replay, supported
+from dynid.problem.replay import LoopModel, Replayed, inertias_of, replay, supported_model
 
 FloatArray = NDArray[np.float64]
 _UNCHECKED = 2
@@ -121,7 +121,7 @@ class DIDIM(LoopStrategy):
         checked: bool = True,
     ) -> SimulatedPass:
         """Simulate; a model that cannot be simulated gets more drive inertia until it can."""
-        ready, share = supported(problem, model)
+        ready, share = supported_model(problem, model)
         replayed = replay(problem, ready, loop.controller(ready), trim, steps, checked=checked)
         while not replayed.outcome.trustworthy and share < _MOST_ADDED:
             share = max(4 * share, 0.05)

@@ -25,7 +25,7 @@ from dynid.estimators.closed_loop.strategy import (
 from dynid.estimators.fit import Fit, Origin, Solved
 from dynid.problem.closed_loop import LoopProblem, at_motions, reference_motions
 from dynid.problem.problem import Problem
-from dynid.problem.replay import LoopModel, Replayed, regular_start, replay, supported
+from dynid.problem.replay import LoopModel, Replayed, regular_start, replay, supported_model
 
 FloatArray = NDArray[np.float64]
 Rows = tuple[FloatArray, ...]
@@ -170,5 +170,5 @@ class IV(LoopStrategy):
 
 def _simulate(problem: LoopProblem, loop: Gains, model: LoopModel) -> Replayed:
     """A simulation; instruments may come from a model with a little more inertia where M(q) needs it."""
-    ready, _ = supported(problem, model)
+    ready, _ = supported_model(problem, model)
     return replay(problem, ready, loop.controller(ready))

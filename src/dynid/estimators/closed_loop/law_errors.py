@@ -58,8 +58,8 @@ def law_errors(problem: LoopProblem, checked: Sequence[tuple[LoopExperiment, Law
     error, noise, systematic = np.zeros((3, n))
     for j in range(n):
         centred = has_offset(problem, j)
-        off, tau = _stacked(coarse, "off", j, centred), _stacked(coarse, "tau", j, centred)
-        off_fine, tau_fine = _stacked(fine, "off", j, centred), _stacked(fine, "tau", j, centred)
+        off, tau = _stack_signal(coarse, "off", j, centred), _stack_signal(coarse, "tau", j, centred)
+        off_fine, tau_fine = _stack_signal(fine, "off", j, centred), _stack_signal(fine, "tau", j, centred)
         size, size_fine = float(tau @ tau), float(tau_fine @ tau_fine)
         if size <= 0 or size_fine <= 0:
             continue
@@ -89,7 +89,7 @@ def running_mean(values: FloatArray, width: int) -> FloatArray:
     return np.asarray((sums[width:] - sums[:-width]) / width + values.mean(), dtype=float)
 
 
-def _stacked(series: Sequence[_Series], name: str, j: int, centred: bool) -> FloatArray:
+def _stack_signal(series: Sequence[_Series], name: str, j: int, centred: bool) -> FloatArray:
     """One signal of a joint over all experiments, without its mean where that counts for nothing."""
     whole = np.concatenate([getattr(s, name)[:, j] for s in series])
     return np.asarray(whole - whole.mean() if centred and len(whole) else whole, dtype=float)

@@ -95,7 +95,7 @@ def check_law(problem: LoopProblem, tolerance: float = SYSTEMATIC) -> LoopCheck:
         problem: a finding names logs without positions at every sample of the controller.
         tolerance: share of the torque that the law may miss in step with the motion.
     """
-    parts = [_beginning(e) for e in problem.experiments]
+    parts = [_checked_part(e) for e in problem.experiments]
     torques = [law_torques(problem.robot, problem.controller, part) for part in parts]
     checked = [(part, t) for part, t in zip(parts, torques, strict=True) if t is not None]
     memories = tuple(None if t is None else t.memory for t in torques)
@@ -111,7 +111,7 @@ def check_law(problem: LoopProblem, tolerance: float = SYSTEMATIC) -> LoopCheck:
     return LoopCheck(facts, None, (*unchecked, *_doubtful_law(problem, found)), memories)
 
 
-def _beginning(experiment: LoopExperiment) -> LoopExperiment:
+def _checked_part(experiment: LoopExperiment) -> LoopExperiment:
     """The samples of an experiment that are looked at: long logs should not wait for a wrong law."""
     q = experiment.position
     if q is None or len(experiment.samples) <= CHECKED:

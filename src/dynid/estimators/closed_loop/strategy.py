@@ -305,7 +305,7 @@ class LoopStrategy(Strategy):
         removed: list[str] = []
         removals: list[object] = []
         for _ in range(_ROUNDS):
-            pruned = _pruner(essential, solved).fit(solved.scored, kept)
+            pruned = _pruner(essential, solved).fit(solved.scored_problem, kept)
             removed += list(pruned.facts.get("removed", ()))
             removals += list(pruned.facts.get("removals", ()))
             facts = {**pruned.facts, "removed": list(removed), "removals": list(removals)}
