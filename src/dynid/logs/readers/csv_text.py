@@ -1,7 +1,7 @@
 """CSV logs: text parsed in blocks, kept on disk when the rows are many.
 
-Blocks of plain numbers go through pyarrow where the file is large and the package installed, which is four
-times as fast, else through NumPy. Where a cell is quoted or a line is damaged, a block is read line by line.
+Blocks of plain numbers go through pyarrow where the file is large and the package installed, which is twice
+as fast, else through NumPy. Where a cell is quoted or a line is damaged, a block is read line by line.
 """
 
 from __future__ import annotations
