@@ -9,16 +9,16 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dynid.base.forms import Form
 from dynid.base.formulas import fitted_forms, forms_hold, formula
 from dynid.base.numeric import random_states, regressor_matrix, remainders
 from dynid.base.subspaces import triangle
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import ShapeError
 from dynid.model.robot import Robot
 
-FloatArray = NDArray[np.float64]
 _NEARLY = 1e-4
 """Remainder of a unit column beside the others below which the noise of any real log hides it."""
 

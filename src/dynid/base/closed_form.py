@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dynid.base.conditions import LinkConditions, link_conditions, motor_crossings
 from dynid.base.features import carry
@@ -24,12 +23,11 @@ from dynid.base.forms import (
     require_clear,
 )
 from dynid.base.subspaces import last_echelon, null_space
+from dynid.core.arrays import FloatArray
 from dynid.dynamics.algebra import Scalar, constants, plus, rotate
 from dynid.model.geometry import rotation_x, rotation_z
 from dynid.model.joint import BASE, JointKind
 from dynid.model.robot import Robot
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dynid.base.features import (
     SCREW,
@@ -23,13 +22,13 @@ from dynid.base.features import (
     passage,
 )
 from dynid.base.subspaces import Echelon, last_echelon, null_space, unit_rows
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import ModelError
 from dynid.dynamics.operations import NUMERIC
 from dynid.model.joint import BASE, JointKind
 from dynid.model.parameters import DRIVE_INERTIA
 from dynid.model.robot import Robot
 
-FloatArray = NDArray[np.float64]
 _POSITIONS = 1.6 * np.sin(1.3 + 2.4 * np.arange(36))
 _SPEEDS = np.tile(np.array([1.0, -1.0]), 18) * np.repeat(10.0 ** np.linspace(-3, 0.5, 18), 2)
 """Positions [rad or m] and speeds [rad/s or m/s] at which friction laws are compared: speeds down to 1e-3

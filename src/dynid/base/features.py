@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dynid.base.subspaces import row_space
+from dynid.core.arrays import FloatArray
 from dynid.dynamics.algebra import (
     Rotation,
     Scalar,
@@ -34,7 +34,6 @@ from dynid.model.joint import Joint, JointKind
 from dynid.model.parameters import TENSOR
 from dynid.model.robot import Robot
 
-FloatArray = NDArray[np.float64]
 SCREW = {
     JointKind.REVOLUTE: np.array([0, 0, 1, 0, 0, 0], dtype=float),
     JointKind.PRISMATIC: np.array([0, 0, 0, 0, 0, 1], dtype=float),

@@ -12,13 +12,12 @@ from collections.abc import Sequence
 from itertools import combinations_with_replacement, groupby, permutations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dynid.base.forms import Form, Monomial, Polynomial, matrix_of, used_lengths, with_lengths
 from dynid.base.numeric import random_states, regressor_matrix, regrouping_onto
+from dynid.core.arrays import FloatArray
 from dynid.model.robot import Robot
 
-FloatArray = NDArray[np.float64]
 _HELD_OUT = 5
 """Sets of lengths that a fitted polynomial must predict."""
 _MANY_LENGTHS = 8

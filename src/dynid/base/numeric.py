@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dynid.base.conditions import own_columns
 from dynid.base.forms import REMEDY, Grouping, require_clear
 from dynid.base.subspaces import DEPENDENT, triangle
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import ModelError, NotTrustworthyError
 from dynid.dynamics.kinematics import motions, placements
 from dynid.dynamics.operations import NUMERIC
@@ -19,7 +19,6 @@ from dynid.dynamics.regressor import regressor
 from dynid.model.joint import LENGTHS
 from dynid.model.robot import Robot
 
-FloatArray = NDArray[np.float64]
 ROUNDING = 1e-12
 """A column below this share of what its terms could add up to is zero: its terms cancel."""
 SMALL = 1e-10

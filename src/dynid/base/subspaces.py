@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from dynid.core.arrays import FloatArray
+
 NEGLIGIBLE = 1e-11
 """A vector shorter than this is rounding (lengths are in metres, angles and speeds of order one)."""
 DEPENDENT = 1e-9

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dynid.casestudies.case import Case, CaseResult, Row, equal_digits, packaged_mapping, rows_of_table
 from dynid.casestudies.emps_loop import loop_rows, simulation_rows
@@ -21,7 +20,6 @@ from dynid.preparation.prepared_motion import prepare
 from dynid.problem.build import build_problem
 from dynid.validation.validation import validate
 
-FloatArray = NDArray[np.float64]
 PLAN = Preparation(
     stamps="even", cutoff_hz=100.0, order=4, drop_samples=49, drop_end=0, decimation=10, convention="matlab"
 )

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dynid.casestudies.case import Row, near, packaged_mapping, rows_of_table
+from dynid.core.arrays import FloatArray
 from dynid.estimators.closed_loop.didim import DIDIM
 from dynid.estimators.closed_loop.iv import IV
 from dynid.estimators.estimate import Estimate
@@ -29,7 +29,6 @@ from dynid.simulation.reference import Reference
 from dynid.simulation.setup import Accuracy
 from dynid.simulation.simulation import simulate
 
-FloatArray = NDArray[np.float64]
 KP, KV, LIMIT_V = 160.18, 243.45, 10.0
 """Gains [1/s, V s/m] and largest output [V] of the controller."""
 PERIOD = 1e-3

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dynid.casestudies.case import SHOWN, Row, over_runs
 from dynid.casestudies.scara_runs import NAMES, paper_units, truth
+from dynid.core.arrays import FloatArray
 from dynid.estimators.estimate import Estimate
 
 
@@ -64,7 +64,6 @@ TABLE_9 = (
 TRACKING = ((0.005, 0.05, 0.10), (0.015, 0.15, 0.30))
 """Errors of position, speed, acceleration that §VI.B reads from Fig. 11: to the robot, to the reference."""
 
-FloatArray = NDArray[np.float64]
 Limits = Mapping[str, float]
 NEAR: Limits = {"ZZ1R": 0.005, "Fc1": 0.02, "ZZ2R": 0.01, "LMX2": 0.01, "LMY2": 0.10, "Fc2": 0.015}
 """Largest deviations from the truth, in shares of it."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dynid.base.find import base_of
+from dynid.core.arrays import FloatArray
 from dynid.estimators.closed_loop.didim import DIDIM
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.identification import identify
@@ -29,7 +29,6 @@ from dynid.simulation.reference import Reference, Sines
 from dynid.simulation.sensors import Disturbances, Sensors
 from dynid.simulation.simulation import Simulation, simulate
 
-FloatArray = NDArray[np.float64]
 NAMES = ("ZZ1R", "Fv1", "Fc1", "ZZ2R", "LMX2", "LMY2", "Fv2", "Fc2")
 """The paper's parameters (eq 64), in the order of dynid's base parameters."""
 AMPLITUDES, FREQUENCIES_HZ = ((2.0, 1.0), (0.8, 0.4)), ((0.08, 0.15), (0.11, 0.3))

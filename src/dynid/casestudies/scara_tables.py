@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dynid.casestudies.case import Row, rows_of_table
 from dynid.casestudies.scara_rules import (
@@ -32,10 +31,10 @@ from dynid.casestudies.scara_rules import (
     runs_below,
 )
 from dynid.casestudies.scara_runs import Runs, overall, paper_units, per_joint, truth
+from dynid.core.arrays import FloatArray
 from dynid.core.finding import Name
 from dynid.estimators.estimate import Estimate
 
-FloatArray = NDArray[np.float64]
 SIGNALS = ("speed", "acceleration")
 
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dynid.casestudies.case import Row, rows_of_table
 from dynid.casestudies.scara_rules import TRACKING, runs_above, runs_below
@@ -21,13 +20,13 @@ from dynid.casestudies.scara_runs import (
     truth,
 )
 from dynid.casestudies.scara_tables import torque_errors
+from dynid.core.arrays import FloatArray
 from dynid.estimators.closed_loop.strategy import Gains
 from dynid.estimators.estimate import Estimate
 from dynid.preparation.motion import Motion
 from dynid.problem.replay import LoopModel, regular_start, replay
 from dynid.report.charts import Chart, Figure, line
 
-FloatArray = NDArray[np.float64]
 SIGNALS = ("position", "speed", "acceleration")
 CLOSER = 3.0
 """§VI.B: the simulation is 3 to 5 times closer to the robot than to the reference."""

@@ -10,13 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.finding import Finding, Level, Name, Where
 from dynid.estimators.linear.least_squares import own_sigma, weights_of
 from dynid.problem.problem import Problem
 
-FloatArray = NDArray[np.float64]
 _ROWS_PER_PARAMETER = 1.5
 """Rows that a joint needs for each parameter of its own: fewer leave nothing to judge its error by."""
 _CLEAR_F = 4.0

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.base.base_map import BaseMap
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.estimate import Estimate
@@ -26,8 +27,6 @@ from dynid.estimators.linear.least_squares import WLS, weighted_fit
 from dynid.preparation.preparation import Preparation
 from dynid.preparation.spectrum import PositionSpectrum
 from dynid.problem.build import build_problem
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from dynid.checks.data_check import Checked
 from dynid.checks.explained import TorqueColumns, unexplained_squares
 from dynid.checks.light_motion import LightMotion
+from dynid.core.arrays import FloatArray
 from dynid.core.finding import Finding, Level, Name, Where
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

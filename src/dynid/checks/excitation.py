@@ -6,16 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dynid.base.find import base_of
 from dynid.checks.data_check import Checked
 from dynid.checks.explained import robot_regressor
 from dynid.checks.light_motion import LightMotion
+from dynid.core.arrays import FloatArray
 from dynid.core.finding import Finding, Level, Name
 from dynid.model.robot import Robot
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

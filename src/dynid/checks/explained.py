@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 from dynid.checks.data_check import Checked
 from dynid.checks.light_motion import LightMotion
 from dynid.checks.steps import is_rough
+from dynid.core.arrays import BoolArray, FloatArray
 from dynid.core.finding import Finding, Level, Name, Where
 from dynid.dynamics.operations import NUMERIC
 from dynid.dynamics.regressor import regressor
 from dynid.logs.log import Log
 from dynid.model.robot import Robot
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 RANK = 1e-8
 """Singular value of unit columns, over the largest, below which a direction is rounding."""
 _VISIBLE = 1e-10

@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dynid.checks.data_check import Checked
 from dynid.checks.explained import RANK, STUCK, robot_regressor, visible_sizes
 from dynid.checks.light_motion import LightMotion
+from dynid.core.arrays import FloatArray
 from dynid.core.finding import Finding, Level, Name, Where
 from dynid.model.robot import Robot
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

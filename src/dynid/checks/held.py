@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dynid.checks.data_check import Checked
 from dynid.checks.values import Columns
+from dynid.core.arrays import FloatArray
 from dynid.core.finding import Finding, Level, Name, Where
 from dynid.logs.log import Log
 from dynid.preparation.column import ColumnStatistics, run_ends
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.logs.log import Log
 from dynid.preparation.clock import read_clock
 from dynid.preparation.column import column_statistics
 from dynid.preparation.derivative import speed_and_acceleration
 from dynid.preparation.filters import butterworth_poles, zero_phase
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dynid.checks.attenuation import inertias
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.estimate import Estimate
@@ -22,7 +22,6 @@ from dynid.preparation.preparation import Preparation
 from dynid.preparation.spectrum import PositionSpectrum, fewest_points
 from dynid.problem.build import build_problem
 
-FloatArray = NDArray[np.float64]
 _MOST_SAMPLES = 200_000
 """Samples beyond which a second fit would take too long."""
 _NOISY_BAND = 0.1

@@ -10,12 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.finding import Finding, Level, Name, Where
 from dynid.preparation.motion import Motion, PositionSeries, sampled_positions, seconds_of, spread_of
 
-FloatArray = NDArray[np.float64]
 _CLOSE = 0.05
 """RMS distance, in standard deviations of the fit's positions, at which two stretches are the same path."""
 _STEP = 0.02

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from dynid.base.base_map import BaseMap
 from dynid.compile.kernels import RobotKernels, kernels
+from dynid.core.arrays import FloatArray
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.linear.terms import slots_of
 from dynid.preparation.motion import Motion
 
-FloatArray = NDArray[np.float64]
 _POSITIVE = ("Ia", "Iam", "Fv", "Fvm", "Fc", "Fcm")
 """Parameters that are positive wherever they stand alone; sums such as ZZ1R − ZZ2 may have any sign."""
 _SURE = 3.0

@@ -6,17 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dynid.checks.data_check import Checked
 from dynid.checks.light_motion import LightMotion
+from dynid.core.arrays import FloatArray
 from dynid.core.finding import Finding, Level, Name, Where
 from dynid.logs.log import Log
 from dynid.model.joint import Joint, JointKind
 from dynid.model.robot import Robot
 from dynid.preparation.column import column_statistics
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

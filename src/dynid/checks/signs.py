@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dynid.checks.data_check import Checked
 from dynid.checks.explained import TorqueColumns
 from dynid.checks.light_motion import LightMotion
+from dynid.core.arrays import FloatArray
 from dynid.core.finding import Finding, Level, Name, Where
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dynid.checks.data_check import Checked
 from dynid.checks.values import Columns
+from dynid.core.arrays import FloatArray
 from dynid.core.finding import Finding, Level, Name, Where
 from dynid.logs.log import Log
 from dynid.model.robot import Robot
@@ -16,7 +16,6 @@ from dynid.preparation.column import GARBAGE, SAMPLED, ColumnStatistics, neighbo
 from dynid.preparation.leaps import axis_turns, find_leaps, wild_torques
 from dynid.preparation.repair import REPAIR
 
-FloatArray = NDArray[np.float64]
 _WHITE = 0.91
 """Median of squared changes over the variance, for white noise: twice the median of χ² with one degree."""
 

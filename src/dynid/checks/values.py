@@ -6,16 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dynid.checks.data_check import Checked
+from dynid.core.arrays import BoolArray
 from dynid.core.finding import Finding, Level, Name, Where
 from dynid.logs.log import Log
 from dynid.preparation.clock import damaged_rows
 from dynid.preparation.column import ColumnStatistics, column_statistics, run_ends
 from dynid.preparation.repair import REPAIR
 
-BoolArray = NDArray[np.bool_]
 Columns = Mapping[str, Sequence[ColumnStatistics]]
 """What is usual in each column of a log, by channel and axis."""
 _STOPPED = "Nothing need be done if the recording was stopped there; else record it again."

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from dynid.compile.ir_batch import TILE
 from dynid.compile.program import Port
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import ShapeError
 
-FloatArray = NDArray[np.float64]
 _BYTE = ctypes.c_char
 
 

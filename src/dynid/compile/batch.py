@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dynid.compile import jit
-from dynid.compile.arrays import FloatArray, address, allocate, as_port_array, is_aligned, padded
+from dynid.compile.arrays import address, allocate, as_port_array, is_aligned, padded
 from dynid.compile.ir_batch import LANES, TILE, batch_ir
 from dynid.compile.program import Port
 from dynid.compile.trace import Kernel
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import ShapeError, unknown_name
 from dynid.core.lazy import later
 

@@ -9,15 +9,14 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dynid.compile.batch import BatchKernel, compile_batch
 from dynid.compile.csource import c_source
 from dynid.compile.trace import describe
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import ModelError, ShapeError
 from dynid.model.robot import Robot
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dynid.compile import jit
 from dynid.compile.arrays import address, aligned, aligned_copy
@@ -20,9 +19,9 @@ from dynid.compile.batch import chosen_backend
 from dynid.compile.ir_loop import STAGES, LoopSizes, loop_ir
 from dynid.compile.program import Port
 from dynid.compile.trace import Kernel, Symbols, fingerprint
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import ModelError, ShapeError
 
-FloatArray = NDArray[np.float64]
 Body = Callable[[Symbols], list[Any]]
 _SIZE, _REAL, _POINTER = ctypes.c_int64, ctypes.c_double, ctypes.c_void_p
 LANES = (1, 4)

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dynid.compile.ir_loop import LoopSizes
 from dynid.compile.loop import Loop, LoopKernel, check_step, compile_loop, describe_loop
 from dynid.compile.program import Port
 from dynid.compile.trace import Kernel, Symbols, fingerprint
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import ModelError, ShapeError, unknown_name
 
-FloatArray = NDArray[np.float64]
 RK4, MAP = "rk4", "map"
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError
 from dynid.core.executor import LocalExecutor
 from dynid.core.finding import Finding, Level, Name
@@ -15,7 +16,6 @@ from dynid.estimators.linear.least_squares import root_over_base
 from dynid.estimators.uncertainty import Doubt, Uncertainty, automatic_bandwidth, score_series, white_rows
 from dynid.problem.problem import Problem
 
-FloatArray = NDArray[np.float64]
 _MAX_CELLS = 400
 """Cells at most: their matrices take rank² numbers each."""
 _CELLS_PER_BLOCK = 4

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, unknown_name
 from dynid.estimators.fit import Fit, Solved
 from dynid.estimators.linear.least_squares import WLS, kept_mask
@@ -18,7 +19,6 @@ from dynid.problem.problem import Problem
 if TYPE_CHECKING:
     from dynid.problem.closed_loop import LoopProblem
 
-FloatArray = NDArray[np.float64]
 THRESHOLDS = {"sigma": 20.0, "residual": 1.04, "f-test": 0.01}
 """Default threshold of each rule: %σ (P3, P4), ratio of σ̂_ρ (P1 §2.2), significance level."""
 

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.finding import Finding
 from dynid.core.plain import plain
 
 if TYPE_CHECKING:
     from dynid.problem.problem import Problem
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

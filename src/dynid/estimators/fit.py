@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.finding import Finding
 from dynid.estimators.estimate import Further
 from dynid.problem.factor import Spectrum
@@ -17,8 +18,6 @@ from dynid.problem.problem import Problem
 if TYPE_CHECKING:
     from dynid.estimators.strategy import Strategy
     from dynid.estimators.uncertainty import Uncertainty
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.finding import FINE, Finding, Level, Name
 from dynid.estimators.estimate import Estimate, Further
 from dynid.estimators.fit import Fit
@@ -19,7 +20,6 @@ from dynid.problem.problem import Problem
 if TYPE_CHECKING:
     from dynid.problem.closed_loop import LoopProblem
 
-FloatArray = NDArray[np.float64]
 POOR_CONDITION, HOPELESS_CONDITION = 100.0, 1e4
 """Column-scaled condition numbers above which a note is given (100 is the usual rule for exciting motions),
 and above which no value is trusted: errors of a hundredth of a per cent in the torques then move values by

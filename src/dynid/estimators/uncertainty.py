@@ -10,13 +10,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, unknown_name
 from dynid.core.finding import Finding, Level, Name
 from dynid.core.lazy import later
 from dynid.estimators.fit import Fit
 from dynid.problem.problem import Problem
 
-FloatArray = NDArray[np.float64]
 _LARGEST = 0.97
 """First autocorrelations are kept within ± this: nearer to one, prewhitening divides by nearly zero."""
 _ENOUGH = 50

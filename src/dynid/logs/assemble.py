@@ -7,8 +7,8 @@ from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import ShapeError
 from dynid.logs import spool
 from dynid.logs.clocks import Stamps, Tables, log_stamps
@@ -19,7 +19,6 @@ from dynid.logs.retime import Timing, channels_at_stamps, same_stamps
 from dynid.logs.spool import Samples, cut_rows, writer_of
 from dynid.logs.words import UNITS, is_signal, plain_unit, unit_factor
 
-FloatArray = NDArray[np.float64]
 _CUT_TOGETHER = 5
 """Rows by which files of one experiment may differ in length."""
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import FileError
 from dynid.logs.grammar import find_stamps, time_unit
 from dynid.logs.log import Step
@@ -16,7 +16,6 @@ from dynid.logs.mapping import LogMapping, TimeMap
 from dynid.logs.readers.table import RawArray, Table
 from dynid.logs.words import TIME_UNITS
 
-FloatArray = NDArray[np.float64]
 Tables = Mapping[str | None, Table]
 """Files by the name that a mapping gives them; None is the log's one file."""
 _EPOCH = 1e8

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import ModelError, ShapeError
 from dynid.logs.log import Log, Step
 from dynid.logs.spool import Samples, Spool, by_rows
 from dynid.model.drives import HOW_TO_GIVE, Drives
 from dynid.model.robot import Robot
-
-FloatArray = NDArray[np.float64]
 
 
 def to_joint_side(log: Log, robot: Robot) -> Log:

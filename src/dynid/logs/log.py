@@ -8,12 +8,10 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import ShapeError, unknown_name
 from dynid.logs.spool import Samples, Spool, cut_rows
-
-FloatArray = NDArray[np.float64]
 
 CHANNELS: Mapping[str, str] = MappingProxyType(
     {

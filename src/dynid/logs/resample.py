@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import NotTrustworthyError
-
-FloatArray = NDArray[np.float64]
 
 _EVEN = 0.02
 """Share of a step by which steps may differ and still count as even."""

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.arrays import BoolArray, FloatArray
 from dynid.core.errors import FileError
 from dynid.logs import spool
 from dynid.logs.log import Step
 from dynid.logs.resample import interpolate
 from dynid.logs.spool import Samples, by_columns, writer_of
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 IndexArray = NDArray[np.intp]
 _SAME = 1e-3
 """Share of a step by which stamps may differ and still be the same."""

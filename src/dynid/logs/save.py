@@ -11,8 +11,8 @@ from types import MappingProxyType
 from typing import Any, BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.disk import replaced_file
 from dynid.core.errors import FileError
 from dynid.logs.log import CHANNELS, SIDES, Log, Source, Step
@@ -20,7 +20,6 @@ from dynid.logs.readers.npz import texts_of
 from dynid.logs.readers.table import Table
 from dynid.logs.spool import blocks, kept_samples
 
-FloatArray = NDArray[np.float64]
 _MARK = "dynid_log"
 _SCHEMA = 1
 _NAMES: Mapping[str, str] = MappingProxyType(

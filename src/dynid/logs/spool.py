@@ -18,9 +18,9 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import FileError, ShapeError
 
-FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.bool_] | NDArray[np.integer[Any]]
 TILE = 65_536
 """Rows of a tile: half a megabyte per axis, enough for the disk to read at full speed."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import ModelError, ShapeError
 from dynid.core.keys import key
 from dynid.core.tables import check_fields
 
-FloatArray = NDArray[np.float64]
 Matrix = tuple[tuple[float, ...], ...]
 HOW_TO_GIVE = (
     "add [drives] with ratio to the robot file (dynid model ROBOT --toml FILE makes one of a URDF or MJCF), "

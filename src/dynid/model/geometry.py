@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from dynid.core.arrays import FloatArray
 from dynid.model.joint import Joint, JointKind
 
-FloatArray = NDArray[np.float64]
 CLEAN = 1e-12
 """Below this, an entry of a constant rotation or a length is rounding junk and taken as zero."""
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import ModelError
 from dynid.model.parameters import INERTIAL
-
-FloatArray = NDArray[np.float64]
 
 
 def skew(v: ArrayLike) -> FloatArray:

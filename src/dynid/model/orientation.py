@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import ModelError
 from dynid.model.geometry import clean, cos_sin, rotation_x, rotation_z
 
-FloatArray = NDArray[np.float64]
 _AXES = {"x": 0, "y": 1, "z": 2}
 
 

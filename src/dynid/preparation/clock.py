@@ -10,12 +10,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.arrays import BoolArray, FloatArray
 from dynid.core.finding import Name
 from dynid.logs.log import Log
 from dynid.preparation.column import SAMPLED, column_statistics, run_ends, stride
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 IndexArray = NDArray[np.intp]
 
 

@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
+from dynid.core.arrays import BoolArray, FloatArray
+
 IndexArray = NDArray[np.intp]
 
 

@@ -17,11 +17,11 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, NotTrustworthyError, ShapeError, unknown_name
 from dynid.preparation.filters import chebyshev_poles, filtfilt, real_product, states_before
 from dynid.preparation.preparation import CONVENTIONS
 
-FloatArray = NDArray[np.float64]
 ComplexArray = NDArray[np.complex128]
 
 

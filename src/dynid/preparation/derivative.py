@@ -5,11 +5,9 @@ from __future__ import annotations
 from math import factorial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import ShapeError
-
-FloatArray = NDArray[np.float64]
 
 DIFFERENCE_POINTS = (3, 5, 7, 9)
 """Samples that a central difference may reach over; 3 is the papers'."""

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, NotTrustworthyError, ShapeError, unknown_name
 from dynid.preparation.preparation import CONVENTIONS
 
-FloatArray = NDArray[np.float64]
 ComplexArray = NDArray[np.complex128]
 
 _PAD_PERIODS = 3.0

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.arrays import BoolArray, FloatArray
 from dynid.logs.log import Log
 from dynid.model.joint import JointKind
 from dynid.model.robot import Robot
 from dynid.preparation.column import ColumnStatistics, column_statistics
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 IndexArray = NDArray[np.intp]
 TURN = 2 * np.pi
 

@@ -13,11 +13,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import ShapeError
 from dynid.logs.log import Source, Step
 from dynid.logs.spool import TILE, Samples, Spool, blocks, cut_rows
 
-FloatArray = NDArray[np.float64]
 SIGNALS = ("q", "qd", "qdd", "tau")
 
 

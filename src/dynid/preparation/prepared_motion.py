@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, NotTrustworthyError, ShapeError, unknown_name
 from dynid.logs.log import Log, Step
 from dynid.logs.resample import SAME_RATE, grid, interpolate, is_even, steady_rate
@@ -18,7 +18,6 @@ from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 from dynid.preparation.robust import replace_outliers, rloess, window_samples
 
-FloatArray = NDArray[np.float64]
 FEWEST_SAMPLES = 5
 """Samples a log must have after trimming, whatever the plan."""
 _SLOWEST = 0.8

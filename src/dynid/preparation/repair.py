@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dynid.core.arrays import BoolArray, FloatArray
 from dynid.core.finding import Name
 from dynid.logs.log import Log, Step
 from dynid.logs.spool import Samples, Spool, SpoolWriter, by_columns
@@ -27,9 +27,6 @@ from dynid.preparation.clock import (
 )
 from dynid.preparation.column import column_statistics, run_ends
 from dynid.preparation.leaps import TURN, axis_turns, find_leaps, find_spikes
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import ShapeError
-
-FloatArray = NDArray[np.float64]
 
 _TO_SIGMA = 1.4826
 """Standard deviation of a normal law over its median absolute deviation."""

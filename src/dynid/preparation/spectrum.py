@@ -7,13 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.logs.log import Log
 from dynid.logs.resample import grid, interpolate, is_even, steady_rate
 from dynid.preparation.derivative import DIFFERENCE_POINTS, difference_gain
 from dynid.preparation.preparation import Preparation
 from dynid.preparation.robust import replace_outliers
-
-FloatArray = NDArray[np.float64]
 
 FEWEST_SAMPLES = 256
 """Samples below which a spectrum says too little: the bands of the slow motion would hold one line each."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.keys import entries_of
 from dynid.logs.log import Log
 from dynid.logs.resample import is_even, steady_rate
@@ -31,8 +31,6 @@ from dynid.preparation.spectrum import (
     spectrum_of_log,
     three_digits,
 )
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dynid.base.base_map import BaseMap
 from dynid.base.find import base_of
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError
 from dynid.logs.log import Log, Source, Step
 from dynid.model.robot import Robot
@@ -22,7 +23,6 @@ from dynid.simulation.controller import Controller
 from dynid.simulation.reference import Reference, reference_of_log
 from dynid.simulation.setup import Accuracy
 
-FloatArray = NDArray[np.float64]
 _WHOLE = 1e-3
 """Share by which the rate of a log may be off a whole multiple of the controller's."""
 _BESIDE = 0.3

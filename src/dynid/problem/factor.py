@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import NotTrustworthyError
 
-FloatArray = NDArray[np.float64]
 RANK_TOLERANCE = 1e-10
 """Relative singular value, columns at unit length, below which a direction counts as not seen at all."""
 _INVOLVED = 1e-6

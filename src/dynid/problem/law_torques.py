@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.compile.kernels import kernels
+from dynid.core.arrays import FloatArray
 from dynid.dynamics.algebra import Scalar
 from dynid.dynamics.operations import NUMERIC, symbolic
 from dynid.model.robot import Robot
@@ -18,7 +19,6 @@ from dynid.simulation.controller import Controller
 from dynid.simulation.programs import Measured, control
 from dynid.simulation.user_law import UserLaw
 
-FloatArray = NDArray[np.float64]
 _LEAST = 10
 """Fewest samples on which a law is run."""
 _AT_ONCE = 1000

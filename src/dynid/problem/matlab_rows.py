@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dynid.compile.kernels import RobotKernels
+from dynid.core.arrays import FloatArray
 from dynid.preparation.decimate import decimate_rows
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 from dynid.problem.stream import BLOCK_SAMPLES, RowBlock, masked_block, regression_samples, structure
 
-FloatArray = NDArray[np.float64]
 SEGMENT_BYTES = 48_000_000
 """Full-rate regressor held at once while it is low-passed."""
 _SETTLING = 256

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dynid.base.base_map import BaseMap
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, ShapeError
 from dynid.logs.log import Source, Step
 from dynid.model.robot import Robot
@@ -17,8 +18,6 @@ from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 from dynid.problem.factor import Spectrum, spectrum, triangular
 from dynid.problem.regression import JointRows, Regression
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.problem.factor import Factor, merge_factors
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dynid.base.base_map import BaseMap
 from dynid.base.find import base_of
 from dynid.compile.kernels import kernels
+from dynid.core.arrays import FloatArray
 from dynid.core.finding import FINE, Finding
 from dynid.model.parameters import DRIVE_INERTIA
 from dynid.model.robot import Robot
@@ -29,7 +29,6 @@ from dynid.simulation.setup import MAX_SUBSTEPS, Setup, loop_inputs, prepare_loo
 from dynid.simulation.simulator import Paths
 from dynid.simulation.substeps import integrate
 
-FloatArray = NDArray[np.float64]
 _CHECKED = 200
 """Samples of a reference at which M(q) is looked at."""
 STEADY = 0.005

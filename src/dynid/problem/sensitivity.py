@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.compile.loop import LoopKernel, compile_loop, tangent_loop
+from dynid.core.arrays import FloatArray
 from dynid.preparation.preparation import Preparation
 from dynid.problem.accumulate import Accumulator
 from dynid.problem.build import BUDGET_BYTES
@@ -19,8 +20,6 @@ from dynid.problem.replay import SimulatedRun, memory_place
 from dynid.problem.stream import BLOCK_SAMPLES, RowBlock
 from dynid.simulation.programs import LoopPlan
 from dynid.simulation.simulator import MANY
-
-FloatArray = NDArray[np.float64]
 
 
 @cache

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.compile.kernels import RobotKernels
+from dynid.core.arrays import FloatArray
 from dynid.logs.spool import blocks
 from dynid.preparation.decimate import Decimator
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 
-FloatArray = NDArray[np.float64]
 BLOCK_SAMPLES = 2048
 """Samples of a block at the regression's rate: W of an arm then stays in the caches."""
 PIECE_SAMPLES = 2016

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-FloatArray = NDArray[np.float64]
+from dynid.core.arrays import FloatArray
+
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 520, 260, 52, 10, 16, 38
 MOST_POINTS = 1500
 COLOURS = ("predicted", "residual", "inertia", "drive", "gravity", "friction", "good", "measured")

@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dynid.base.base_map import BaseMap
+from dynid.core.arrays import FloatArray
 from dynid.core.plain import plain
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.linear.terms import slots_of
 
-FloatArray = NDArray[np.float64]
 KNOWN_PERCENT = 20.0
 """%σ beyond which a parameter is said to be poorly known (P3, P4)."""
 _STRONG = 0.9

@@ -9,14 +9,13 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dynid.base.find import base_of
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError
 from dynid.model.robot import Robot
 from dynid.results.result import SavedResult
 
-FloatArray = NDArray[np.float64]
 SIGMAS = 4.0
 """Combined σ by which a parameter may differ between two results."""
 SHARE = 0.02

@@ -11,14 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.base.base_map import BaseMap
+from dynid.core.arrays import FloatArray
 from dynid.estimators.estimate import Further
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Trail
 from dynid.preparation.preparation import Preparation
 from dynid.results.view import ResultView
 from dynid.validation.model import IdentifiedModel
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -13,8 +13,9 @@ from importlib import import_module
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, FileError, ShapeError
 from dynid.core.finding import finding_line
 from dynid.core.text import TextTable
@@ -22,7 +23,6 @@ from dynid.preparation.motion import Motion
 from dynid.validation.curves import drawn_motion
 from dynid.validation.model import IdentifiedModel, predictions
 
-FloatArray = NDArray[np.float64]
 MAIN = 12
 """Parameters listed in a summary: those known best."""
 _FRAME = ("value", "sigma", "percent_sigma", "unit", "status", "formula")

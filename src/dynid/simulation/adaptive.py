@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dynid.compile.program import Port
 from dynid.compile.trace import Kernel
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError
 from dynid.core.finding import FINE, Finding, Level, Name
 from dynid.dynamics.algebra import Scalar
@@ -18,7 +18,6 @@ from dynid.simulation.outcomes import FAR, law_failure
 from dynid.simulation.programs import STICK, LoopPlan, Measured, control
 from dynid.simulation.simulator import Paths
 
-FloatArray = NDArray[np.float64]
 _METHOD = "LSODA"
 """Switches between stiff and non-stiff by itself: smooth friction is stiff near rest only."""
 

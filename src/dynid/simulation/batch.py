@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.simulation.setup import Setup
 from dynid.simulation.simulator import MANY, Paths
 
-FloatArray = NDArray[np.float64]
 PIECES = MANY
 """Parts of a long simulation that are run side by side in the lanes of a vector register."""
 WINDOWS = 4

@@ -8,15 +8,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, unknown_name
 from dynid.dynamics.algebra import Scalar
 from dynid.model.frozen import FrozenDict
 from dynid.model.robot import Robot
 from dynid.simulation.law import Law, options_of, per_axis, whole_number
 
-FloatArray = NDArray[np.float64]
 KINDS = ("exact", "backward", "mean", "filtered")
 MAXIMUM = "maximum"
 

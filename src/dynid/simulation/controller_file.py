@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, FileError
 from dynid.core.files import named_file, naming_file, read_toml, shipped_names, toml_text
 from dynid.core.tables import table_by_kind, to_table
@@ -28,7 +29,7 @@ from dynid.simulation.controller_keys import (
     PythonKeys,
 )
 from dynid.simulation.inertia import joint_inertias
-from dynid.simulation.law import DriveSide, FloatArray, Law, per_axis
+from dynid.simulation.law import DriveSide, Law, per_axis
 from dynid.simulation.laws import PID, Bandwidth, Cascade, ComputedTorque, OpenLoop
 from dynid.simulation.parameter_file import ParametersReader, named_parameters, read_parameters
 from dynid.simulation.user_law import python_law

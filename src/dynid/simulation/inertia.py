@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dynid.compile.kernels import kernels
+from dynid.core.arrays import FloatArray
 from dynid.dynamics.inverse import actuation_torques
 from dynid.dynamics.operations import NUMERIC
 from dynid.model.robot import Robot
 from dynid.simulation.controller import MAXIMUM, Controller
 
-FloatArray = NDArray[np.float64]
 _POSTURES = 512
 """Positions at which M(q) is looked at for the largest inertia of each joint."""
 _WIDEST = np.pi

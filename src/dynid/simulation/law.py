@@ -9,15 +9,14 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError
 from dynid.dynamics.algebra import Scalar, dot, mul, sub
 from dynid.dynamics.operations import Operations
 from dynid.model.drives import Matrix
 from dynid.model.robot import Robot
 
-FloatArray = NDArray[np.float64]
 Scalars = Sequence[Scalar]
 Answer = tuple[list[Scalar], list[Scalar]]
 """Torques, and rates of change of the law's memory."""

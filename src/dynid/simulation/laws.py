@@ -7,12 +7,13 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError
 from dynid.dynamics.algebra import Scalar, add, mul, sub
 from dynid.dynamics.inverse import inverse_dynamics
 from dynid.dynamics.operations import Operations
 from dynid.model.robot import Robot
-from dynid.simulation.law import Answer, FloatArray, Law, LawSignals, Scalars, per_axis, same_axes
+from dynid.simulation.law import Answer, Law, LawSignals, Scalars, per_axis, same_axes
 
 Values = float | Sequence[float]
 

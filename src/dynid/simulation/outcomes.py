@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.finding import FINE, Finding, Level, Name
 from dynid.model.robot import Robot
 from dynid.simulation.inertia import definiteness
 from dynid.simulation.reference import Reference
 
-FloatArray = NDArray[np.float64]
 FAR = 20.0
 """Distance from the reference, in its range plus 1 rad or m, beyond which a loop no longer follows it."""
 _CHECKED = 200

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dynid.compile.ir_loop import LoopSizes
 from dynid.compile.loop import Loop, describe_loop
@@ -30,7 +29,6 @@ from dynid.simulation.controller import Controller
 from dynid.simulation.law import LawSignals
 from dynid.simulation.stick import check_stick, stick_jump, stick_rates
 
-FloatArray = NDArray[np.float64]
 SMOOTH, STICK = "smooth", "stick"
 
 

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, FileError, ShapeError, unknown_name
 from dynid.logs.convert import to_joint_side
 from dynid.logs.log import Log
 from dynid.logs.read import MappingLike, read_log
 from dynid.model.robot import Robot
 
-FloatArray = NDArray[np.float64]
 METHODS = ("cubic", "linear", "hold")
 """Ways from a slower clock to a faster one; the first is the default."""
 CHANNELS = ("reference", "position")

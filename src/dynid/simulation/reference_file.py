@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, FileError
 from dynid.core.files import named_file, naming_file, read_toml, shipped_names
 from dynid.core.keys import OtherKey, key
@@ -16,7 +17,6 @@ from dynid.core.tables import table_by_kind
 from dynid.logs.read import MappingLike
 from dynid.model.robot import Robot
 from dynid.simulation.controller_keys import period
-from dynid.simulation.law import FloatArray
 from dynid.simulation.reference import (
     CHANNELS,
     METHODS,

@@ -7,12 +7,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, unknown_name
 from dynid.simulation.law import per_axis, whole_number
 
-FloatArray = NDArray[np.float64]
 SIDES = ("joint", "motor")
 Values = float | Sequence[float]
 

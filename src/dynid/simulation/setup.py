@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dynid.base.base_map import BaseMap
 from dynid.base.find import base_of
 from dynid.compile.kernels import kernels
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, ShapeError, unknown_name
 from dynid.model.joint import JointKind
 from dynid.model.robot import Robot
@@ -68,7 +69,6 @@ class Accuracy:
 DEFAULT = Accuracy()
 
 
-FloatArray = NDArray[np.float64]
 Parameters = Mapping[str, float] | ArrayLike | None
 Start = tuple[ArrayLike, ArrayLike]
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dynid.base.base_map import BaseMap
 from dynid.base.find import base_of
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError
 from dynid.core.finding import FINE, Finding
 from dynid.logs.log import Log, Step
@@ -44,8 +45,6 @@ from dynid.simulation.setup import (
 )
 from dynid.simulation.simulator import Paths
 from dynid.simulation.substeps import Integrated, integrate, least_substeps
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -7,14 +7,13 @@ from dataclasses import dataclass, field, fields
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dynid.compile.loop import LoopKernel, compile_loop
+from dynid.core.arrays import FloatArray
 from dynid.core.executor import LocalExecutor
 from dynid.simulation.controller import Controller
 from dynid.simulation.programs import STICK, LoopPlan
 
-FloatArray = NDArray[np.float64]
 MANY = 4
 """Simulations side by side when there are several: one vector register of four doubles."""
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.simulation.batch import (
     PIECES,
     Batch,
@@ -25,7 +25,6 @@ from dynid.simulation.reference import Reference
 from dynid.simulation.setup import MAX_SUBSTEPS, Accuracy, Setup
 from dynid.simulation.simulator import Paths
 
-FloatArray = NDArray[np.float64]
 PILOT = 250
 """Samples of each window on which the number of steps to try first is chosen."""
 _SHORT = 4000

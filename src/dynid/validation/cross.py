@@ -8,8 +8,8 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, ShapeError
 from dynid.core.executor import ONE_BY_ONE, LocalExecutor
 from dynid.core.plain import plain
@@ -18,8 +18,6 @@ from dynid.estimators.identification import identify
 from dynid.estimators.strategy import Strategy
 from dynid.problem.problem import Problem
 from dynid.validation.validation import validate
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

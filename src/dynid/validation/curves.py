@@ -11,12 +11,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.preparation.motion import Motion
 from dynid.validation.model import IdentifiedModel, predictions
 
-FloatArray = NDArray[np.float64]
 BUDGET = 1_000_000
 """Numbers that all curves of a page may take together: 2.7 MB, still small enough to mail."""
 _LARGEST = 32767

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import ShapeError
 from dynid.core.plain import plain
 from dynid.logs.spool import Samples
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

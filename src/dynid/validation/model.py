@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dynid.base.base_map import BaseMap
 from dynid.compile.ir_batch import TILE
 from dynid.compile.kernels import kernels
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import ShapeError
 from dynid.estimators.estimate import Estimate, Further
 from dynid.estimators.linear.augmented import load_torques, needs_load
@@ -21,7 +22,6 @@ from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
 from dynid.problem.stream import structure
 
-FloatArray = NDArray[np.float64]
 BLOCK = 1008
 """Samples per block, a multiple of TILE: W of a block stays in the caches."""
 _WITHOUT_DRY = ("Fv", "off")

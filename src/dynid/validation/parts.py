@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.base.base_map import BaseMap
+from dynid.core.arrays import FloatArray
 from dynid.core.plain import plain
 from dynid.model.parameters import DRIVE_INERTIA, MOTOR_TERMS
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
 from dynid.validation.model import IdentifiedModel, check_width, nonlinear_part, regressor_blocks
 
-FloatArray = NDArray[np.float64]
 _DRIVE_SYMBOLS = (DRIVE_INERTIA, MOTOR_TERMS[0])
 PART_NAMES = ("inertia", "gravity", "drive", "friction")
 

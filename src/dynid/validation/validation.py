@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError
 from dynid.core.finding import Finding
 from dynid.core.plain import plain
@@ -25,7 +26,6 @@ from dynid.validation.parts import TorqueShares, torque_shares
 from dynid.validation.residual_tests import ResidualTests, residual_tests
 from dynid.validation.verdict import Thresholds, Verdict, judge
 
-FloatArray = NDArray[np.float64]
 _TESTED_ROWS = 200_000
 """Rows of a motion on disk that the residual tests look at, from its beginning; more would change nothing."""
 

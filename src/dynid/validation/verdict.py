@@ -7,14 +7,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError
 from dynid.core.finding import Finding, Level, Name, gravest_first, worst_level
 from dynid.validation.figures import ErrorFigures
 from dynid.validation.residual_tests import ResidualTests
 
-FloatArray = NDArray[np.float64]
 _HEAVY_KURTOSIS = 3.0
 """Excess kurtosis beyond which large errors are called frequent; a Gaussian has 0, a Laplace law 3."""
 _ROBUST = {"hac": "HAC", "bootstrap": "bootstrap"}

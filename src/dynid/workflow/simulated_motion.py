@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, NotTrustworthyError
 from dynid.core.finding import Finding, Level, Name, gravest_first
 from dynid.estimators.closed_loop.iv import IV
@@ -37,7 +37,6 @@ from dynid.validation.verdict import Verdict
 from dynid.workflow.motion_source import MotionSource, Progress, UnseenMotion, longest_log
 from dynid.workflow.usable_log import UsableLog
 
-FloatArray = NDArray[np.float64]
 CONTROLLER, ACCURACY = "controller", "accuracy"
 """Keys under which a result keeps the control law and how it was simulated."""
 

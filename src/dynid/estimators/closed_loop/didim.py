@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, NotTrustworthyError
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.closed_loop.loop_checks import check_loop
@@ -19,7 +20,6 @@ from dynid.problem.closed_loop import LoopProblem
 from dynid.problem.problem import Problem
 from dynid.problem.replay import LoopModel, Replayed, inertias_of, replay, supported_model
 
-FloatArray = NDArray[np.float64]
 _UNCHECKED = 2
 """First passes whose integration steps are not checked: they only lead to the later ones."""
 _FLOOR = 1e-4

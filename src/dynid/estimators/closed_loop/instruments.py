@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, ShapeError
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.fit import Fit
@@ -25,7 +26,6 @@ from dynid.estimators.strategy import Strategy
 from dynid.problem.factor import Spectrum, spectrum, triangular
 from dynid.problem.problem import Problem
 
-FloatArray = NDArray[np.float64]
 STRONG = 10.0
 """First-stage F from which on the bias of instruments is below a tenth of that of least squares."""
 SHIFT = 2.0

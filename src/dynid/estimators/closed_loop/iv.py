@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import unknown_name
 from dynid.core.finding import Finding
 from dynid.estimators.closed_loop.instruments import TwoStage, check_weighting, instrument_rows
@@ -27,7 +28,6 @@ from dynid.problem.closed_loop import LoopProblem, at_motions, reference_motions
 from dynid.problem.problem import Problem
 from dynid.problem.replay import LoopModel, Replayed, regular_start, replay, supported_model
 
-FloatArray = NDArray[np.float64]
 Rows = tuple[FloatArray, ...]
 INSTRUMENTS = ("model", "reference", "both")
 LEAST_SQUARES = "least squares"

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.problem.closed_loop import LoopExperiment, LoopProblem
 from dynid.problem.law_torques import LawTorques
 
-FloatArray = NDArray[np.float64]
 _SETTLING = 0.02
 """Share of a log left out at its start, where the speeds the law remembers are not known."""
 _MOVING = 0.02

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.closed_loop.law_errors import (
     LawErrors,
@@ -23,7 +24,6 @@ from dynid.problem.replay import Replayed
 from dynid.simulation.laws import ComputedTorque
 from dynid.simulation.user_law import UserLaw
 
-FloatArray = NDArray[np.float64]
 CHECKED = 40000
 """Samples of an experiment that the law is run on, from where it begins to move; more tell nothing new."""
 SYSTEMATIC = 0.08

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.closed_loop.didim import DIDIM
 from dynid.estimators.closed_loop.instruments import check_weighting
@@ -34,7 +35,6 @@ from dynid.problem.factor import spectrum
 from dynid.problem.problem import Problem
 from dynid.problem.replay import LoopModel, replay
 
-FloatArray = NDArray[np.float64]
 DIDIM_START = "didim"
 
 

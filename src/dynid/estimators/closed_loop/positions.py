@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError
 from dynid.core.finding import FINE, Finding
 from dynid.problem.closed_loop import LoopExperiment, LoopProblem, Memory
@@ -17,7 +18,6 @@ from dynid.simulation.controller import Controller, Velocity
 from dynid.simulation.laws import OpenLoop
 from dynid.simulation.programs import STICK
 
-FloatArray = NDArray[np.float64]
 _FLOOR = 1e-5
 """Share of the integration's tolerance below which errors of positions are the integrator's own."""
 

@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, NotTrustworthyError, unknown_name
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.closed_loop.loop_checks import SYSTEMATIC, check_law
@@ -22,7 +23,6 @@ from dynid.problem.problem import Problem
 from dynid.problem.replay import LoopModel, inertias_of, regular_start
 from dynid.simulation.controller import Controller
 
-FloatArray = NDArray[np.float64]
 FOLLOW = ("start", "always", "never")
 REGULAR, PRIOR = "regular", "prior"
 REMEDY = "Allow more iterations, start from other values, or keep only essential parameters."

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dynid.base.base_map import BaseMap
 from dynid.compile.kernels import kernels
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError
 from dynid.estimators.linear.least_squares import above_rounding
 from dynid.estimators.linear.terms import NonlinearTerm, Slot, slots_of
@@ -19,7 +20,6 @@ from dynid.problem.factor import Spectrum, spectrum, triangular
 from dynid.problem.problem import Problem
 from dynid.problem.regression import JointRows
 
-FloatArray = NDArray[np.float64]
 _BLOCK = 5000
 """Samples whose regressor is held in memory at once."""
 _STEP = 1e-5

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, unknown_name
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.fit import Fit
@@ -24,7 +25,6 @@ from dynid.problem.factor import Spectrum, spectrum, triangular
 from dynid.problem.problem import Problem
 from dynid.problem.regression import JointRows
 
-FloatArray = NDArray[np.float64]
 TUNINGS = {"huber": 1.345, "bisquare": 4.685}
 """95 % efficiency with Gaussian errors (Holland and Welsch 1977)."""
 _AT_REST = 1e-7

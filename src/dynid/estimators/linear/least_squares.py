@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.fit import Fit
@@ -15,7 +16,6 @@ from dynid.estimators.strategy import Strategy
 from dynid.problem.factor import triangular
 from dynid.problem.problem import Problem
 
-FloatArray = NDArray[np.float64]
 MEDIAN_OF_NORMAL = 0.6744897501960817
 """Median of |x| of a standard normal x: over it, a median absolute residual is a robust σ̂."""
 FLOOR = 1e-9

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, ShapeError, unknown_name
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.fit import Fit
@@ -16,7 +17,6 @@ from dynid.estimators.strategy import Strategy
 from dynid.problem.factor import spectrum, triangular
 from dynid.problem.problem import Problem
 
-FloatArray = NDArray[np.float64]
 _FLOOR_SHARE = 0.1
 """A prior value near zero gets the deviation of a parameter that makes this share of the torque."""
 _MOSTLY_PRIOR = 0.5

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, unknown_name
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.estimate import Further
@@ -18,7 +19,6 @@ from dynid.estimators.linear.terms import STRIBECK, NonlinearTerm
 from dynid.estimators.strategy import Strategy
 from dynid.problem.problem import Problem
 
-FloatArray = NDArray[np.float64]
 _EXACT = 1e-8
 """Share of the joint's torque below which a term is rounding."""
 _SETTLE, _SETTLED = 60, 1e-8

@@ -9,8 +9,8 @@ from functools import cache
 from types import CodeType
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, ModelError, unknown_name
 from dynid.dynamics.operations import NUMERIC
 from dynid.model.friction import FUNCTIONS, parse_expression
@@ -18,7 +18,6 @@ from dynid.model.joint import JointKind
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
 
-FloatArray = NDArray[np.float64]
 SIGNALS = ("q", "qd", "tau", "load")
 
 

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import FileError, unknown_name
 from dynid.logs.log import Step
 from dynid.logs.mapping import BagOptions
 from dynid.logs.readers.table import Column, RawArray, Table, file_errors, library, require_file
 
-FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 _PACKED = ".zstd"
 _JOINT_STATE = "sensor_msgs/msg/JointState"

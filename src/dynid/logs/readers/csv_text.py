@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import FileError
 from dynid.logs import spool
 from dynid.logs.log import Step
@@ -26,7 +26,6 @@ from dynid.logs.readers.dates import dates_as_seconds, dates_of
 from dynid.logs.readers.table import Column, RawArray, Table, file_errors
 from dynid.logs.spool import Samples, SpoolWriter
 
-FloatArray = NDArray[np.float64]
 _BLOCK = 4_000_000
 """Characters read at once; also the longest line."""
 _LARGE = 8_000_000

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import ModelError
 from dynid.model.inertia import LinkInertia, check_physical
 from dynid.model.loaders.mjcf_source import ORIENTATIONS, Settings
@@ -23,7 +23,6 @@ from dynid.model.orientation import (
     snap_rotation,
 )
 
-FloatArray = NDArray[np.float64]
 Pose = tuple[FloatArray, FloatArray]
 _SIZES = {"sphere": 1, "capsule": 2, "cylinder": 2, "box": 3, "ellipsoid": 3}
 _ALONG = ("capsule", "cylinder", "box", "ellipsoid")

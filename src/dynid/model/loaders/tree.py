@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import ModelError, unknown_name
 from dynid.model.coupling import Coupling
 from dynid.model.friction import FrictionTerm
@@ -18,7 +18,6 @@ from dynid.model.joint import BASE, Joint, JointKind, Limits
 from dynid.model.orientation import align_z, snap_rotation
 from dynid.model.robot import EARTH_GRAVITY, Robot
 
-FloatArray = NDArray[np.float64]
 SNAP_RAD = 1e-5
 """Angles this near a multiple of π/2 are taken as it: 1.5708 and 3.1416 mean right angles."""
 TERMS = ("Ia", "Fv", "Fc", "off")

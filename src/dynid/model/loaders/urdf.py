@@ -9,8 +9,8 @@ from pathlib import Path
 from xml.etree.ElementTree import Element
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, ModelError, unknown_name
 from dynid.core.files import naming_file
 from dynid.model.inertia import LinkInertia
@@ -21,7 +21,6 @@ from dynid.model.loaders.xml_safe import number, numbers, parse_xml, read_xml, r
 from dynid.model.orientation import from_rpy, snap_angle, unit
 from dynid.model.robot import Robot
 
-FloatArray = NDArray[np.float64]
 _KINDS = {
     "revolute": JointKind.REVOLUTE,
     "continuous": JointKind.REVOLUTE,
