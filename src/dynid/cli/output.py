@@ -16,7 +16,6 @@ from typing import Any
 from dynid.cli.command import OptionGroup, option
 from dynid.core.disk import replaced_file
 from dynid.core.errors import FileError
-from dynid.core.finding import Level, finding_line
 from dynid.core.lazy import later
 from dynid.core.text import TextTable
 
@@ -25,8 +24,9 @@ _console, _table, _text = (
     later("rich.table", "Table"),
     later("rich.text", "Text"),
 )
-STYLES = {Level.FAIL.word: "red", Level.CARE.word: "yellow", Level.NOTE.word: "", Level.GOOD.word: "dim"}
+STYLES = {"fail": "red", "care": "yellow", "note": "", "good": "dim"}
 """How a terminal shows findings, by level."""
+_finding_line = later("dynid.core.finding", "finding_line")
 _CLEAR_LINE = "\r\x1b[K"
 """Back to the beginning of a terminal's line, which is emptied."""
 
@@ -55,7 +55,7 @@ class Screen:
     def findings(self, findings: Iterable[Mapping[str, Any]], *, named: bool = False) -> None:
         """Show all findings, one per line; they are dictionaries of ``Finding.to_dict``."""
         for finding in findings:
-            self.print(finding_line(finding, named=named), style=STYLES[finding["level"]])
+            self.print(_finding_line(finding, named=named), style=STYLES[finding["level"]])
 
 
 def _rich_table(plain: TextTable) -> Any:
