@@ -74,8 +74,8 @@ class RightBandwidth(Runs):
     """A seed where the believed bandwidth is right after all."""
 
     @cached_property
-    def half(self) -> Estimate:
-        return self.regular
+    def half_bandwidth(self) -> Estimate:
+        return self.regular_start
 
 
 def test_section_e_fails_when_nothing_is_told() -> None:
@@ -86,8 +86,8 @@ def test_section_e_fails_when_nothing_is_told() -> None:
 
 def test_the_simulated_motion_converges_to_the_robot() -> None:
     runs = Runs(1, 30.0)
-    tracked = track(runs.experiment, runs.regular)
-    assert tracked.actual.shape == (runs.regular.iterations + 1, 3, 2)
+    tracked = track(runs.experiment, runs.regular_start)
+    assert tracked.actual.shape == (runs.regular_start.iterations + 1, 3, 2)
     assert np.all(tracked.actual[-1, 0] < 1e-4)
     assert np.all(tracked.actual[-1, 0] <= tracked.actual[0, 0])
 

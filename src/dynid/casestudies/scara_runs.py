@@ -198,12 +198,12 @@ def idim(
     return identify(build_problem(experiment.robot, [motion], plan), WLS())
 
 
-def per_joint(estimate: Estimate) -> FloatArray:
+def joint_residuals(estimate: Estimate) -> FloatArray:
     """‖Y − W χ̂‖ / ‖Y‖ of each joint."""
     return np.asarray(estimate.facts["relative_residual_per_joint"], dtype=float) / 100
 
 
-def overall(estimate: Estimate) -> float:
+def overall_residual(estimate: Estimate) -> float:
     """‖Y − W χ̂‖ / ‖Y‖ over all joints."""
     return float(estimate.facts["relative_residual"]) / 100
 
@@ -213,11 +213,11 @@ FAST_HZ = tuple(100.0 * max(row) for row in FREQUENCIES_HZ)
 FAST_RATE_HZ = 1000.0
 """Such a loop needs quicker samples: at 200 Hz it is unstable."""
 NEEDED = {
-    "A": ("idim", "from_idim", "regular"),
-    "B": ("idim", "regular", "exact", "white"),
+    "A": ("idim", "from_idim", "regular_start"),
+    "B": ("idim", "regular_start", "without_noise", "with_white_noise"),
     "C": ("slow_idim", "slow_didim", "distortion"),
     "D": ("raw_idim", "raw_didim"),
-    "E": ("half", "fast_half"),
+    "E": ("half_bandwidth", "fast_half_bandwidth"),
 }
 """What each section of the paper asks of a seed."""
 
@@ -250,7 +250,7 @@ class Runs:
         return idim(self.experiment)
 
     @cached_property
-    def regular(self) -> Estimate:
+    def regular_start(self) -> Estimate:
         """DIDIM from the regular start."""
         return didim(loop_problem(self.experiment))
 
@@ -260,12 +260,12 @@ class Runs:
         return didim(loop_problem(self.experiment), self.idim)
 
     @cached_property
-    def exact(self) -> Estimate:
+    def without_noise(self) -> Estimate:
         """DIDIM on an experiment without noise."""
         return didim(loop_problem(run_experiment(self.seed, noise=NONE, duration=self.duration)))
 
     @cached_property
-    def white(self) -> Estimate:
+    def with_white_noise(self) -> Estimate:
         """DIDIM where nothing but the logged torque is noisy."""
         return didim(loop_problem(run_experiment(self.seed, noise=WHITE, duration=self.duration)))
 
@@ -311,12 +311,12 @@ class Runs:
         return didim(loop_problem(self.experiment, decimation=1))
 
     @cached_property
-    def half(self) -> Estimate:
+    def half_bandwidth(self) -> Estimate:
         """DIDIM that believes in half the bandwidth."""
         return didim(loop_problem(self.experiment, bandwidth=0.5))
 
     @cached_property
-    def fast_half(self) -> Estimate:
+    def fast_half_bandwidth(self) -> Estimate:
         """The same where the loop is a hundred times faster than its trajectory."""
         fast = run_experiment(self.seed, duration=self.duration, frequencies_hz=FAST_HZ, rate_hz=FAST_RATE_HZ)
         return didim(loop_problem(fast, bandwidth=0.5, decimation=round(FAST_RATE_HZ / 10)))

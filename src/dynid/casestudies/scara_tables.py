@@ -30,7 +30,7 @@ from dynid.casestudies.scara_rules import (
     runs_above,
     runs_below,
 )
-from dynid.casestudies.scara_runs import Runs, overall, paper_units, per_joint, truth
+from dynid.casestudies.scara_runs import Runs, joint_residuals, overall_residual, paper_units, truth
 from dynid.core.arrays import FloatArray
 from dynid.core.finding import Name
 from dynid.estimators.estimate import Estimate
@@ -46,19 +46,22 @@ def iterations(label: str, published: float, estimates: Sequence[Estimate], boun
 def torque_errors(estimate: Estimate, passes: int) -> FloatArray:
     """‖Y − W χ^k‖ / ‖Y‖ for k = 0 … passes − 1, (joints, passes); the residual after the last pass."""
     history = [h["torque_error"] for h in estimate.facts["history"]]
-    rows = [*history, *[per_joint(estimate).tolist()] * passes][:passes]
+    rows = [*history, *[joint_residuals(estimate).tolist()] * passes][:passes]
     return np.array(rows, dtype=float).T
 
 
 def section_a(runs: Sequence[Runs]) -> list[Row]:
     """Good initial values: IDIM, and DIDIM that starts from it."""
     inverse, direct = [r.idim for r in runs], [r.from_idim for r in runs]
-    gaps = [float(np.max(np.abs(r.from_idim.values - r.regular.values) / r.regular.sigma)) for r in runs]
+    gaps = [
+        float(np.max(np.abs(r.from_idim.values - r.regular_start.values) / r.regular_start.sigma))
+        for r in runs
+    ]
     rows = estimate_rows(", IDIM", None, inverse, INVERSE)
     rows += estimate_rows(", DIDIM from IDIM", None, direct, NEAR)
     rows += [
-        runs_below("‖Y − Wχ‖/‖Y‖, IDIM", 0.03, [overall(e) for e in inverse], 0.03),
-        runs_below("‖Y − Wχ‖/‖Y‖, DIDIM", 0.03, [overall(e) for e in direct], 0.03),
+        runs_below("‖Y − Wχ‖/‖Y‖, IDIM", 0.03, [overall_residual(e) for e in inverse], 0.03),
+        runs_below("‖Y − Wχ‖/‖Y‖, DIDIM", 0.03, [overall_residual(e) for e in direct], 0.03),
         iterations("", 2, direct, 3),
         runs_below("distance to the fixed point of the regular start [σ]", None, gaps, 0.2),
     ]
@@ -67,12 +70,12 @@ def section_a(runs: Sequence[Runs]) -> list[Row]:
 
 def section_b(runs: Sequence[Runs]) -> list[Row]:
     """The regular start."""
-    found = [r.regular for r in runs]
-    ratios = [overall(r.regular) / overall(r.idim) for r in runs]
+    found = [r.regular_start for r in runs]
+    ratios = [overall_residual(r.regular_start) / overall_residual(r.idim) for r in runs]
     rows = estimate_rows("", TABLE_2, found, NEAR, sigma_factor=2.0)
     rows += [
         iterations("", 3, found, 5),
-        runs_below("‖Y − Wχ‖/‖Y‖", 0.03, [overall(e) for e in found], 0.03),
+        runs_below("‖Y − Wχ‖/‖Y‖", 0.03, [overall_residual(e) for e in found], 0.03),
         runs_below("the same over IDIM's", None, ratios, 1.05),
     ]
     errors = [torque_errors(e, 4) for e in found]
@@ -107,9 +110,12 @@ def _values_after_pass(estimate: Estimate, k: int) -> FloatArray:
 
 def _rows_of_ideal_data(runs: Sequence[Runs]) -> list[Row]:
     """Without noise every parameter comes back; with white noise σ tells the truth."""
-    exact = [r.exact for r in runs]
+    exact = [r.without_noise for r in runs]
     worst = [float(np.max(np.abs(paper_units(e.values) / truth() - 1.0))) for e in exact]
-    inside = [np.abs(paper_units(r.white.values) - truth()) <= 2 * paper_units(r.white.sigma) for r in runs]
+    inside = [
+        np.abs(paper_units(r.with_white_noise.values) - truth()) <= 2 * paper_units(r.with_white_noise.sigma)
+        for r in runs
+    ]
     share = float(np.mean(inside))
     return rows_of_table(
         "B · without noise, and with white torque noise only",
@@ -129,8 +135,8 @@ def section_c(runs: Sequence[Runs]) -> list[Row]:
     rows += estimate_rows(", DIDIM", TABLE_5_DIDIM, direct, SLOWLY, {})
     rows += [
         iterations(", DIDIM", 3, direct, 5),
-        runs_above("‖Y − Wχ‖/‖Y‖, IDIM", TABLE_5_RESIDUALS[0], [overall(e) for e in inverse], 0.3),
-        runs_below("‖Y − Wχ‖/‖Y‖, DIDIM", TABLE_5_RESIDUALS[1], [overall(e) for e in direct], 0.08),
+        runs_above("‖Y − Wχ‖/‖Y‖, IDIM", TABLE_5_RESIDUALS[0], [overall_residual(e) for e in inverse], 0.3),
+        runs_below("‖Y − Wχ‖/‖Y‖, DIDIM", TABLE_5_RESIDUALS[1], [overall_residual(e) for e in direct], 0.08),
     ]
     sixth = [
         runs_above(
@@ -155,15 +161,15 @@ def section_d(runs: Sequence[Runs]) -> list[Row]:
     rows += estimate_rows(", DIDIM", TABLE_7_DIDIM, direct, NEAR)
     rows += [
         iterations(", DIDIM", 2, direct, 5),
-        runs_above("‖Y − Wχ‖/‖Y‖, IDIM", TABLE_7_RESIDUALS[0], [overall(e) for e in inverse], 0.3),
-        runs_below("‖Y − Wχ‖/‖Y‖, DIDIM", TABLE_7_RESIDUALS[1], [overall(e) for e in direct], 0.08),
+        runs_above("‖Y − Wχ‖/‖Y‖, IDIM", TABLE_7_RESIDUALS[0], [overall_residual(e) for e in inverse], 0.3),
+        runs_below("‖Y − Wχ‖/‖Y‖, DIDIM", TABLE_7_RESIDUALS[1], [overall_residual(e) for e in direct], 0.08),
     ]
     return rows_of_table("D · table 7: no filter", rows)
 
 
 def section_e(runs: Sequence[Runs]) -> list[Row]:
     """Half the bandwidth in the simulation: reported, never accepted."""
-    half, fast = [r.half for r in runs], [r.fast_half for r in runs]
+    half, fast = [r.half_bandwidth for r in runs], [r.fast_half_bandwidth for r in runs]
     told = [float(e.outcome.name == Name.CONTROL_LAW_MISMATCH and not e.outcome.trustworthy) for e in half]
     rows = estimate_rows("", TABLE_8, half, {}, {})
     rows += [
@@ -174,7 +180,10 @@ def section_e(runs: Sequence[Runs]) -> list[Row]:
     ]
     rows += [
         runs_above(
-            f"residual of joint {j + 1}: not as printed", 0.02, [float(per_joint(e)[j]) for e in half], 0.1
+            f"residual of joint {j + 1}: not as printed",
+            0.02,
+            [float(joint_residuals(e)[j]) for e in half],
+            0.1,
         )
         for j in range(2)
     ]

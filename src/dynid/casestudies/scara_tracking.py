@@ -88,7 +88,7 @@ def _errors(signals: Sequence[FloatArray], others: Sequence[FloatArray]) -> list
 
 def tracking_rows(runs: Sequence[Runs]) -> list[Row]:
     """What §VI.B reads from Fig. 11, after the last pass; the larger of the joints."""
-    found = [track(r.experiment, r.regular) for r in runs]
+    found = [track(r.experiment, r.regular_start) for r in runs]
     rows = []
     for what, k in (("robot", 0), ("reference", 1)):
         for s, signal in enumerate(SIGNALS):
@@ -116,17 +116,17 @@ PASSES = "iteration k"
 def figures_of(section: str, runs: Runs) -> list[Figure]:
     """The figures of a section of chapter VI."""
     if section == "A":
-        return [_torques("Fig. 10", track(runs.experiment, runs.regular))]
+        return [_torques("Fig. 10", track(runs.experiment, runs.regular_start))]
     if section == "B":
-        tracked = track(runs.experiment, runs.regular)
+        tracked = track(runs.experiment, runs.regular_start)
         return [
             _tracking("Fig. 11", tracked),
-            _convergence("Fig. 12", runs.regular),
-            _parameters("Fig. 13", runs.regular),
+            _convergence("Fig. 12", runs.regular_start),
+            _parameters("Fig. 13", runs.regular_start),
         ]
     if section == "E":
-        tracked = track(runs.experiment, runs.half, 0.5)
-        return [_tracking("Fig. 14", tracked), _convergence("Fig. 15", runs.half)]
+        tracked = track(runs.experiment, runs.half_bandwidth, 0.5)
+        return [_tracking("Fig. 14", tracked), _convergence("Fig. 15", runs.half_bandwidth)]
     return []
 
 

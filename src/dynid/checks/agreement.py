@@ -16,12 +16,23 @@ from dynid.core.finding import Finding, Level, Name, Where
 from dynid.estimators.linear.least_squares import own_sigma, weights_of
 from dynid.problem.problem import Problem
 
-_ROWS_PER_PARAMETER = 1.5
-"""Rows that a joint needs for each parameter of its own: fewer leave nothing to judge its error by."""
-_CLEAR_F = 4.0
-"""F above which the disagreement is more than chance and the usual small errors of a model."""
-_VISIBLE_RATIO = 1.3
-"""σ̂ of a joint in the common fit over its own from which a disagreement is worth a sentence."""
+@dataclass(frozen=True)
+class AgreementLimits:
+    """When joints disagree. Higher limits miss wrong constants, lower ones blame small errors of the model.
+
+    Args:
+        rows_per_parameter: rows that a joint needs for each parameter of its own: fewer leave nothing to
+            judge its error by.
+        clear_f: F above which the disagreement is more than chance and the usual small errors of a model.
+        visible_ratio: σ̂ of a joint in the common fit over its own from which it is worth a sentence.
+    """
+
+    rows_per_parameter: float = 1.5
+    clear_f: float = 4.0
+    visible_ratio: float = 1.3
+
+
+LIMITS = AgreementLimits()
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +63,7 @@ def agreement(problem: Problem) -> Agreement | None:
     left = np.array([own.residual_norm for own in problem.joint_spectra])
     ranks = np.array([own.rank for own in problem.joint_spectra], dtype=float)
     sizes = problem.torque_norms()
-    if np.any(rows < _ROWS_PER_PARAMETER * ranks) or np.any(left <= 0) or np.any(sizes <= 0):
+    if np.any(rows < LIMITS.rows_per_parameter * ranks) or np.any(left <= 0) or np.any(sizes <= 0):
         return None
     sigma = own_sigma(problem)
     common = problem.spectrum(weights_of(sigma))
@@ -72,7 +83,7 @@ def disagreements(problem: Problem) -> tuple[Finding, ...]:
         problem: rows of all joints.
     """
     found = agreement(problem)
-    if found is None or found.F < _CLEAR_F or found.ratio.max() < _VISIBLE_RATIO:
+    if found is None or LIMITS.clear_f > found.F or found.ratio.max() < LIMITS.visible_ratio:
         return ()
     j = int(np.argmax(found.ratio))
     robot = problem.robot

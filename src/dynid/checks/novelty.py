@@ -15,18 +15,29 @@ from dynid.core.arrays import FloatArray
 from dynid.core.finding import Finding, Level, Name, Where
 from dynid.preparation.motion import Motion, PositionSeries, sampled_positions, seconds_of, spread_of
 
-_CLOSE = 0.05
-"""RMS distance, in standard deviations of the fit's positions, at which two stretches are the same path."""
-_STEP = 0.02
-"""Travel between two samples compared, in the same unit: finer than the distance asked about."""
-_MOST_SAMPLES = 40_000
-"""Samples compared of all motions together; longer ones are sampled more coarsely."""
-_STRETCHES = 6
-"""Stretches that held-out motion is cut into; long enough that a match is no chance."""
-_RESTING = 0.05
-"""Stretches that move less than this prove nothing and repeat nothing."""
-_REPEATED_SHARE = 0.5
-"""Share of a motion's stretches that must repeat before the motion is said to."""
+@dataclass(frozen=True)
+class RepetitionRules:
+    """When a motion repeats another. Chosen by hand on periodic and new motions; lengths are standard
+    deviations of the fit's positions.
+
+    Args:
+        close: RMS distance at which two stretches are the same path.
+        step: travel between two samples compared: finer than the distance asked about.
+        most_samples: compared of all motions together; longer ones are sampled more coarsely.
+        stretches: that held-out motion is cut into; long enough that a match is no chance.
+        resting: stretches that move less than this prove nothing and repeat nothing.
+        share: of a motion's stretches that must repeat before the motion is said to.
+    """
+
+    close: float = 0.05
+    step: float = 0.02
+    most_samples: int = 40_000
+    stretches: int = 6
+    resting: float = 0.05
+    share: float = 0.5
+
+
+REPETITION = RepetitionRules()
 
 
 @dataclass(frozen=True)
@@ -66,7 +77,7 @@ def novelty_by_shares(names: Sequence[str], own: Sequence[bool], shares: Sequenc
     """
     if not names:
         return Novelty()
-    old = [same or share >= _REPEATED_SHARE for same, share in zip(own, shares, strict=True)]
+    old = [same or share >= REPETITION.share for same, share in zip(own, shares, strict=True)]
     findings = tuple(
         _own_log(name) if same else _repetition(name, share)
         for name, same, again, share in zip(names, own, old, shares, strict=True)
@@ -109,14 +120,18 @@ def repeated_share(held: Motion, fitted: Sequence[PositionSeries]) -> float:
     speed = spread.speed(held)
     if not speed > 0:
         return 0.0
-    step = max(_STEP / speed, 1.0 / held.rate_hz, seconds_of([held, *fitted]) / _MOST_SAMPLES)
-    close = max(_CLOSE, speed * step)  # a coarse step cannot meet a finer distance
+    step = max(
+        REPETITION.step / speed, 1.0 / held.rate_hz, seconds_of([held, *fitted]) / REPETITION.most_samples
+    )
+    close = max(REPETITION.close, speed * step)  # a coarse step cannot meet a finer distance
     paths = [
         (sampled_positions(path, step)[:, spread.moving] - spread.middle) / spread.scale
         for path in (held, *fitted)
     ]
     stretches = [
-        s for s in np.array_split(paths[0], _STRETCHES) if len(s) > 2 and np.max(np.ptp(s, axis=0)) > _RESTING
+        s
+        for s in np.array_split(paths[0], REPETITION.stretches)
+        if len(s) > 2 and np.max(np.ptp(s, axis=0)) > REPETITION.resting
     ]
     if not stretches:
         return 0.0

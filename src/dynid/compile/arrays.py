@@ -25,7 +25,7 @@ def allocate(rows: int, samples: int) -> FloatArray:
     return raw[shift : shift + rows * stride].reshape(rows, stride)[:, :samples]
 
 
-def aligned(shape: tuple[int, ...]) -> FloatArray:
+def aligned_array(shape: tuple[int, ...]) -> FloatArray:
     """An array of any values that starts on a cache line, so that vectors of lanes never cross one."""
     size = math.prod(shape)
     raw = np.empty(size + 8)
@@ -35,7 +35,7 @@ def aligned(shape: tuple[int, ...]) -> FloatArray:
 
 def aligned_copy(array: FloatArray) -> FloatArray:
     """The values of an array in C order, from a cache line on."""
-    copy = aligned(array.shape)
+    copy = aligned_array(array.shape)
     copy[...] = array
     return copy
 
@@ -53,7 +53,7 @@ def address(array: NDArray[Any]) -> int:
     return int(array.__array_interface__["data"][0])
 
 
-def padded(array: FloatArray, port: Port, start: int, last: int) -> FloatArray:
+def padded_tile(array: FloatArray, port: Port, start: int, last: int) -> FloatArray:
     """Samples of a port copied into a whole tile, zeros behind them."""
     if port.uniform:
         return array

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dynid.compile import jit
-from dynid.compile.arrays import address, allocate, as_port_array, is_aligned, padded
+from dynid.compile.arrays import address, allocate, as_port_array, is_aligned, padded_tile
 from dynid.compile.ir_batch import LANES, TILE, batch_ir
 from dynid.compile.program import Port
 from dynid.compile.trace import Kernel
@@ -81,8 +81,8 @@ class BatchKernel:
         Returns:
             (outputs, samples): every output scalar is one contiguous row.
         """
-        arrays, samples = self._checked(inputs)
-        result = allocate(self.n_outputs, samples) if out is None else self._checked_out(out, samples)
+        arrays, samples = self._port_arrays(inputs)
+        result = allocate(self.n_outputs, samples) if out is None else self._usable_out(out, samples)
         if self._module is None:
             self._evaluate(arrays, result)
             return result
@@ -110,7 +110,7 @@ class BatchKernel:
             First sample of the block, number of samples, and the buffer (tiles, nonzero outputs, TILE),
             which the next block overwrites.
         """
-        arrays, samples = self._checked(inputs)
+        arrays, samples = self._port_arrays(inputs)
         if tiles is None:
             tiles = max(1, _BLOCK_BYTES // (8 * TILE * max(1, len(self.rows))))
         if tiles < 1:
@@ -139,7 +139,8 @@ class BatchKernel:
         if self._module is None:
             full = np.zeros((self.n_outputs, count))
             self._evaluate(
-                [_cut(a, p, first, count) for a, p in zip(arrays, self.kernel.inputs, strict=True)], full
+                [_samples_of(a, p, first, count) for a, p in zip(arrays, self.kernel.inputs, strict=True)],
+                full,
             )
             for t in range(-(-count // TILE)):
                 part = full[self._row_numbers, t * TILE : (t + 1) * TILE]
@@ -207,7 +208,7 @@ class BatchKernel:
 
     def _tail(self, arrays: list[FloatArray], tile: FloatArray, start: int, last: int) -> None:
         """The samples behind the last whole tile."""
-        whole = [padded(a, p, start, last) for a, p in zip(arrays, self.kernel.inputs, strict=True)]
+        whole = [padded_tile(a, p, start, last) for a, p in zip(arrays, self.kernel.inputs, strict=True)]
         ports, strides = self._ports(whole, 0)
         self._functions.tile(-(-(last - start) // LANES), ports, strides, address(tile))
 
@@ -241,7 +242,7 @@ class BatchKernel:
             stacked = np.vstack([np.asarray(v.full()) for v in values])
             result[self._row_numbers, start:stop] = stacked[self._row_numbers]
 
-    def _checked(self, inputs: Sequence[ArrayLike]) -> tuple[list[FloatArray], int]:
+    def _port_arrays(self, inputs: Sequence[ArrayLike]) -> tuple[list[FloatArray], int]:
         ports = self.kernel.inputs
         if len(inputs) != len(ports):
             names = ", ".join(p.name for p in ports)
@@ -260,7 +261,7 @@ class BatchKernel:
             raise ShapeError(f"The arrays do not have the same number of samples ({listing}).")
         return arrays, next(iter(counts.values()), 1)
 
-    def _checked_out(self, out: FloatArray, samples: int) -> FloatArray:
+    def _usable_out(self, out: FloatArray, samples: int) -> FloatArray:
         good = out.shape == (self.n_outputs, samples) and out.dtype == np.float64
         if not good or out.strides[1] != 8 or out.strides[0] < 8 * samples:
             raise ShapeError(
@@ -272,7 +273,7 @@ class BatchKernel:
         return out
 
 
-def _cut(array: FloatArray, port: Port, first: int, count: int) -> FloatArray:
+def _samples_of(array: FloatArray, port: Port, first: int, count: int) -> FloatArray:
     if port.uniform:
         return array
     return array[:, first : first + count] if port.columns else array[first : first + count]
@@ -298,7 +299,7 @@ def compile_batch(kernel: Kernel, backend: str = "auto") -> BatchKernel:
     reason = "asked for"
     if backend != "casadi":
         try:
-            return _compiled(kernel)
+            return _machine_code_kernel(kernel)
         except jit.CompileError as error:
             if backend == "llvm":
                 raise
@@ -306,7 +307,7 @@ def compile_batch(kernel: Kernel, backend: str = "auto") -> BatchKernel:
     return BatchKernel(kernel, "casadi", kernel.program().nonzero, reason)
 
 
-def _compiled(kernel: Kernel) -> BatchKernel:
+def _machine_code_kernel(kernel: Kernel) -> BatchKernel:
     key = f"batch {kernel.key}"
     found = jit.load_cached(key)
     if found is not None:

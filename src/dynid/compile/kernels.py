@@ -47,15 +47,15 @@ class RobotKernels:
         return RobotKernels, (self.robot, self.columns, self.backend, self.threads)
 
     @cached_property
-    def _made(self) -> dict[str, BatchKernel]:
+    def _compiled_by_name(self) -> dict[str, BatchKernel]:
         return {}
 
     def kernel(self, name: str) -> BatchKernel:
         """The compiled kernel of a name in ``dynid.compile.trace.KERNELS``."""
-        if name not in self._made:
+        if name not in self._compiled_by_name:
             columns = self.columns if "regressor" in name else None
-            self._made[name] = compile_batch(describe(self.robot, name, columns), self.backend)
-        return self._made[name]
+            self._compiled_by_name[name] = compile_batch(describe(self.robot, name, columns), self.backend)
+        return self._compiled_by_name[name]
 
     def regressor(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> FloatArray:
         """W of τ = W χ: (samples, coordinates, columns), a view of ``regressor_blocks``."""
@@ -76,7 +76,7 @@ class RobotKernels:
             out: zeroed array to write into, (coordinates·columns, samples); the result is a view of it.
         """
         raw = self.kernel("regressor")(q, qd, qdd, out=out, threads=self.threads)
-        return _split(raw, self.robot.n_coordinates, self.n_columns)
+        return _blocks_of_joints(raw, self.robot.n_coordinates, self.n_columns)
 
     def regressor_adjoint(
         self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, seed: ArrayLike
@@ -160,7 +160,7 @@ class RobotKernels:
         return np.ascontiguousarray(self.kernel(name)(*inputs, threads=self.threads).T)
 
 
-def _split(raw: FloatArray, joints: int, columns: int) -> FloatArray:
+def _blocks_of_joints(raw: FloatArray, joints: int, columns: int) -> FloatArray:
     """(joints·columns, samples) with padded rows, as (joints, columns, samples), without a copy."""
     samples, row, item = raw.shape[1], raw.strides[0], raw.strides[1]
     return np.lib.stride_tricks.as_strided(raw, (joints, columns, samples), (row * columns, row, item))
@@ -187,11 +187,11 @@ def kernels(
             chosen = tuple(robot.table.index(c) if isinstance(c, str) else operator.index(c) for c in columns)
         except TypeError:
             raise ModelError(f"columns are {columns!r}; give indices or names of parameters.") from None
-    return _shared(robot, chosen, backend, threads, os.environ.get("DYNID_BACKEND"))
+    return _loaded_kernels(robot, chosen, backend, threads, os.environ.get("DYNID_BACKEND"))
 
 
 @lru_cache(maxsize=32)
-def _shared(
+def _loaded_kernels(
     robot: Robot, columns: tuple[int, ...] | None, backend: str, threads: int, _: str | None
 ) -> RobotKernels:
     """One set of loaded kernels per robot and choice, so that repeated calls do not load them again."""

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from dynid.compile import jit
-from dynid.compile.arrays import address, aligned, aligned_copy
+from dynid.compile.arrays import address, aligned_array, aligned_copy
 from dynid.compile.batch import chosen_backend
 from dynid.compile.ir_loop import STAGES, LoopSizes, loop_ir
 from dynid.compile.program import Port
@@ -158,7 +158,7 @@ class LoopKernel:
         state = aligned_copy(x.T)  # the loop advances it in place
         held = np.ascontiguousarray(u if self.shared else np.moveaxis(u, 0, 2))
         values = aligned_copy(p.T)
-        records = aligned((samples, sizes.row, self.lanes))
+        records = aligned_array((samples, sizes.row, self.lanes))
         pointers = (address(a) for a in (state, held, values, records))
         self._function(samples, substeps, h, *pointers)
         return np.moveaxis(records, 2, 0), np.ascontiguousarray(state.T)
@@ -280,25 +280,25 @@ def tangent_loop(loop: Loop) -> Loop:
 
     def step(s: Symbols) -> list[Any]:
         memory = sizes.memory
-        x, dx, z, dz = _cut(s["x"], (sizes.states, sizes.states, memory, memory))
-        p, dp = _cut(s["p"], (sizes.parameters, sizes.parameters))
+        x, dx, z, dz = _groups_of(s["x"], (sizes.states, sizes.states, memory, memory))
+        p, dp = _groups_of(s["p"], (sizes.parameters, sizes.parameters))
         values = loop.step.body({"x": [*x, *z], "u": s["u"], "p": p})
-        rates = _along(values, [*x, *z, *p], [*dx, *dz, *dp])
+        rates = _derivative_along(values, [*x, *z, *p], [*dx, *dz, *dp])
         widths = (sizes.held, memory, sizes.records)
-        pairs = zip(_cut(values, widths), _cut(rates, widths), strict=True)
+        pairs = zip(_groups_of(values, widths), _groups_of(rates, widths), strict=True)
         return [scalar for own, rate in pairs for scalar in (*own, *rate)]
 
     def rate(s: Symbols) -> list[Any]:
-        x, dx = _cut(s["x"], (sizes.states, sizes.states))
-        w, dw = _cut(s["w"], (sizes.held, sizes.held))
-        p, dp = _cut(s["p"], (sizes.parameters, sizes.parameters))
+        x, dx = _groups_of(s["x"], (sizes.states, sizes.states))
+        w, dw = _groups_of(s["w"], (sizes.held, sizes.held))
+        p, dp = _groups_of(s["p"], (sizes.parameters, sizes.parameters))
         values = loop.rate.body({"x": x, "w": w, "p": p})
-        return [*values, *_along(values, [*x, *w, *p], [*dx, *dw, *dp])]
+        return [*values, *_derivative_along(values, [*x, *w, *p], [*dx, *dw, *dp])]
 
     return describe_loop(f"tangent_{loop.step.name}", loop.key, tangent_sizes(sizes), step, rate)
 
 
-def _cut(values: list[Any], widths: tuple[int, ...]) -> list[list[Any]]:
+def _groups_of(values: list[Any], widths: tuple[int, ...]) -> list[list[Any]]:
     """Consecutive groups of a list."""
     groups, start = [], 0
     for width in widths:
@@ -307,7 +307,7 @@ def _cut(values: list[Any], widths: tuple[int, ...]) -> list[list[Any]]:
     return groups
 
 
-def _along(values: list[Any], variables: list[Any], direction: list[Any]) -> list[Any]:
+def _derivative_along(values: list[Any], variables: list[Any], direction: list[Any]) -> list[Any]:
     """Derivative of scalars along a direction of the variables."""
     import casadi as ca
 

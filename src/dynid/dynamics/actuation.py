@@ -28,7 +28,7 @@ def actuation_column(
         qdd: their accelerations.
         ops: elementary functions of the scalar type.
     """
-    ops = ops.smoothed(robot.sign_width)
+    ops = ops.with_smooth_sign(robot.sign_width)
     k = robot.coordinates.index(parameter.joint)
     if parameter.family == "motor":
         return _motor_column(robot, parameter.symbol, k, qd, qdd, ops)

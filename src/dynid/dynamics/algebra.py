@@ -101,19 +101,19 @@ def rotate(R: Rotation, v: Vector) -> Vector:
     return (dot(R[0], v), dot(R[1], v), dot(R[2], v))
 
 
-def transposed(R: Rotation) -> Rotation:
+def transpose(R: Rotation) -> Rotation:
     """Rᵀ."""
     return ((R[0][0], R[1][0], R[2][0]), (R[0][1], R[1][1], R[2][1]), (R[0][2], R[1][2], R[2][2]))
 
 
 def unrotate(R: Rotation, v: Vector) -> Vector:
     """Rᵀ v."""
-    return rotate(transposed(R), v)
+    return rotate(transpose(R), v)
 
 
 def matmul(A: Rotation, B: Rotation) -> Rotation:
     """A B."""
-    columns = transposed(B)
+    columns = transpose(B)
     return tuple(tuple(dot(row, column) for column in columns) for row in A)  # type: ignore[return-value]
 
 

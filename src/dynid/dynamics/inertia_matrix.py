@@ -18,7 +18,7 @@ from dynid.dynamics.algebra import (
     scale,
     sub,
     total,
-    transposed,
+    transpose,
 )
 from dynid.dynamics.inverse import Body, bodies
 from dynid.dynamics.kinematics import Placement, placements
@@ -73,7 +73,7 @@ def _carry(body: Body, frame: Placement) -> Body:
     """
     R, p = frame.rotation, frame.position
     s = rotate(R, body.moment)
-    turned = matmul(matmul(R, body.tensor), transposed(R))
+    turned = matmul(matmul(R, body.tensor), transpose(R))
     half = plus(s, scale(mul(0.5, body.mass), p))
     trace = mul(2.0, total(mul(p[i], half[i]) for i in range(3)))
     rows: list[list[Scalar]] = [[0.0] * 3 for _ in range(3)]

@@ -108,11 +108,7 @@ def placements(robot: Robot, q: Sequence[Scalar], ops: Operations) -> list[Place
 
 
 def motions(
-    robot: Robot,
-    frames: Sequence[Placement],
-    qd: Sequence[Scalar],
-    qdd: Sequence[Scalar],
-    gravity: Vector | None = None,
+    robot: Robot, frames: Sequence[Placement], qd: Sequence[Scalar], qdd: Sequence[Scalar]
 ) -> list[LinkMotion]:
     """Motions of all frames, outward from the base (Luh–Walker–Paul recursion).
 
@@ -121,12 +117,10 @@ def motions(
         frames: placements of the frames.
         qd: speeds of the coordinates.
         qdd: accelerations of the coordinates.
-        gravity: gravity in the base frame; the robot's own when None.
     """
     speeds = tree_variables(robot, qd, offset=False)
     accelerations = tree_variables(robot, qdd, offset=False)
-    g = constants(robot.gravity) if gravity is None else gravity
-    root = LinkMotion(ZERO, ZERO, scale(-1.0, g))
+    root = LinkMotion(ZERO, ZERO, scale(-1.0, constants(robot.gravity)))
     result: list[LinkMotion] = []
     for j, joint in enumerate(robot.joints):
         before = root if joint.antecedent == BASE else result[joint.antecedent]

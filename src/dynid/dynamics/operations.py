@@ -32,7 +32,7 @@ class Operations:
         """−1, 0 or 1."""
         return self.functions["sign"](x)
 
-    def smoothed(self, width: float) -> Operations:
+    def with_smooth_sign(self, width: float) -> Operations:
         """The same functions with sign and step smooth over |x| < width and exact outside; 0 changes nothing.
 
         sign → c (3 − c²)/2 with c = x/width limited to ±1.

@@ -65,19 +65,19 @@ def decimate_rows(rows: FloatArray, factor: int, convention: str = "scipy") -> F
     Returns:
         (k, ⌈samples / r⌉).
     """
-    array = _checked(rows, factor, convention)
+    array = _checked_rows(rows, factor, convention)
     if factor == 1:
         return array.copy()
     used = _nonzero_rows(array)
     if len(used) == len(array):
-        return _decimated(array, factor, convention)
+        return _decimated_rows(array, factor, convention)
     out = np.zeros((len(array), -(-array.shape[1] // factor)))
     if len(used):
-        out[used] = _decimated(array[used], factor, convention)
+        out[used] = _decimated_rows(array[used], factor, convention)
     return out
 
 
-def _decimated(array: FloatArray, factor: int, convention: str) -> FloatArray:
+def _decimated_rows(array: FloatArray, factor: int, convention: str) -> FloatArray:
     if convention == "matlab":
         b, a = matlab_filter(factor)
         return filtfilt(b, a, array)[:, (array.shape[1] - 1) % factor :: factor]
@@ -94,7 +94,7 @@ def _nonzero_rows(array: FloatArray) -> NDArray[np.intp]:
     return np.flatnonzero(nonzero)
 
 
-def _checked(rows: FloatArray, factor: int, convention: str) -> FloatArray:
+def _checked_rows(rows: FloatArray, factor: int, convention: str) -> FloatArray:
     if convention not in CONVENTIONS:
         raise unknown_name("decimation convention", convention, CONVENTIONS)
     if factor < 1:
@@ -138,7 +138,7 @@ class Decimator:
 
     def push(self, rows: FloatArray) -> FloatArray:
         """Take more samples (k, any number); return the outputs that are complete (k, some, often none)."""
-        x = self._joined(rows)
+        x = self._rest_and(rows)
         if self._factor == 1:
             return x.copy()
         whole = x.shape[1] // self._filter.block * self._filter.block
@@ -155,7 +155,7 @@ class Decimator:
 
     def finish(self, rows: FloatArray | None = None) -> FloatArray:
         """Take the last samples, if any; return all outputs that are left."""
-        x = self._joined(np.empty((self._rows, 0)) if rows is None else rows)
+        x = self._rest_and(np.empty((self._rows, 0)) if rows is None else rows)
         n, p, size = self._samples, self._filter.poles, self._filter.block
         if n < 2 or self._factor == 1:
             return x.copy()
@@ -174,7 +174,7 @@ class Decimator:
         wanted = -(-n // self._factor) - self._given
         return self._release(self._left.shape[1], tail / p ** (2 + missing))[:, :wanted]
 
-    def _joined(self, rows: FloatArray) -> FloatArray:
+    def _rest_and(self, rows: FloatArray) -> FloatArray:
         """The rest of the last piece followed by this one."""
         array = np.asarray(rows, dtype=float)
         if array.ndim != 2 or len(array) != self._rows:

@@ -154,8 +154,8 @@ def _write_positions(
 ) -> _Changes:
     """Positions without outliers, at the rate, low-passed, with speeds and accelerations."""
     plan = course.plan
-    q, replaced = _even(channel, axes, course)
-    q, moved = _low_passed(q, plan.cutoff_hz, course)
+    q, replaced = _even_values(channel, axes, course)
+    q, moved = _low_passed_values(q, plan.cutoff_hz, course)
     qd, qdd = speed_and_acceleration(q, course.rate_hz, plan.difference_points)
     if plan.rloess_acceleration:
         qdd = rloess(qdd, plan.rloess_acceleration)
@@ -169,15 +169,15 @@ def _write_torques(
 ) -> _Changes:
     """Torques without outliers, at the rate, low-passed or smoothed."""
     plan = course.plan
-    tau, replaced = _even(channel, axes, course)
-    tau, moved = _low_passed(tau, plan.torque_cutoff_hz, course)
+    tau, replaced = _even_values(channel, axes, course)
+    tau, moved = _low_passed_values(tau, plan.torque_cutoff_hz, course)
     if plan.rloess_torque:
         tau = rloess(tau, plan.rloess_torque)
     writer.put(axes.start, tau[course.kept])
     return _Changes(replaced, moved)
 
 
-def _even(channel: Samples, axes: slice, course: _Course) -> tuple[FloatArray, int]:
+def _even_values(channel: Samples, axes: slice, course: _Course) -> tuple[FloatArray, int]:
     """Values of some axes without outliers at even stamps, and how many outliers there were."""
     plan, replaced = course.plan, 0
     x = channel[course.rows, axes]
@@ -187,7 +187,7 @@ def _even(channel: Samples, axes: slice, course: _Course) -> tuple[FloatArray, i
     return (x if course.at is None else interpolate(course.time, x, course.at)), replaced
 
 
-def _low_passed(x: FloatArray, cutoff_hz: float | None, course: _Course) -> tuple[FloatArray, float]:
+def _low_passed_values(x: FloatArray, cutoff_hz: float | None, course: _Course) -> tuple[FloatArray, float]:
     """Values below a cut-off, and the sum of the squares of what was taken off."""
     if cutoff_hz is None:
         return x, 0.0

@@ -104,7 +104,7 @@ def rloess(x: FloatArray, span: float) -> FloatArray:
         span: share of the samples in a window, 0 < span ≤ 1.
     """
     window = window_samples(len(x), span)
-    return np.stack([_smooth(column, window) for column in x.T], axis=1) if x.size else x.copy()
+    return np.stack([_rloess_of_signal(column, window) for column in x.T], axis=1) if x.size else x.copy()
 
 
 def window_samples(samples: int, span: float) -> int:
@@ -119,7 +119,7 @@ def window_samples(samples: int, span: float) -> int:
     return window
 
 
-def _smooth(y: FloatArray, window: int) -> FloatArray:
+def _rloess_of_signal(y: FloatArray, window: int) -> FloatArray:
     robust = np.ones_like(y)
     smooth = _local_quadratics(y, robust, window)
     # Residuals at the level of rounding carry no outliers, and their median must not become a divisor.
@@ -151,7 +151,7 @@ def _local_quadratics(y: FloatArray, robust: FloatArray, window: int) -> FloatAr
     S = [moment(robust, power) for power in range(5)]
     T = [moment(weighted, power) for power in range(3)]
     out = np.empty_like(y)
-    out[half : len(y) - half] = _centre(S, T, y[half : len(y) - half])
+    out[half : len(y) - half] = _centre_values(S, T, y[half : len(y) - half])
     out[:half] = _at_start(y, robust, window)
     out[len(y) - half :] = _at_start(y[::-1], robust[::-1], window)[::-1]
     return out
@@ -174,11 +174,11 @@ def _at_start(y: FloatArray, robust: FloatArray, window: int) -> FloatArray:
             if power <= 2:
                 T.append(w @ values)
             w = w * u
-        out[at] = _centre(S, T, values[at])
+        out[at] = _centre_values(S, T, values[at])
     return out
 
 
-def _centre(S: list[FloatArray], T: list[FloatArray], own: FloatArray) -> FloatArray:
+def _centre_values(S: list[FloatArray], T: list[FloatArray], own: FloatArray) -> FloatArray:
     """Constant term of quadratics with moments S₀…S₄ and T₀…T₂, by Cramer; own value where singular."""
     a = S[2] * S[4] - S[3] ** 2
     b = S[2] * S[3] - S[1] * S[4]

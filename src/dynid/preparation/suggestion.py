@@ -102,7 +102,7 @@ class Suggestion:
         if not given:
             return self
         stale = {*given, ATTENUATION} if {"cutoff_hz", "decimation"} & set(given) else set(given)
-        why = {key: _as_given(key, value, getattr(self.plan, key)) for key, value in given.items()}
+        why = {key: _given_reason(key, value, getattr(self.plan, key)) for key, value in given.items()}
         why |= {key: reason for key, reason in self.why.items() if key not in stale}
         return Suggestion(replace(self.plan, **given), why, self.facts)
 
@@ -128,7 +128,7 @@ def suggest(log: Log) -> Suggestion:
         first = (samples - RULES.stretch) // 2
         log = log.part(slice(first, first + RULES.stretch))
     if log.samples < FEWEST_SAMPLES:
-        return _for_short(log)
+        return _suggestion_for_short_log(log)
     rate = steady_rate(log.time)
     why: dict[str, str] = {}
     if log.samples < samples:
@@ -207,7 +207,7 @@ def _clear_of_noise(spectrum: PositionSpectrum, thresholds: FloatArray) -> float
     return float(np.min(limits, initial=np.inf))
 
 
-def _for_short(log: Log) -> Suggestion:
+def _suggestion_for_short_log(log: Log) -> Suggestion:
     """Safe defaults where a spectrum says too little."""
     samples = log.samples
     rate = steady_rate(log.time) if samples > 2 else float("nan")
@@ -223,12 +223,12 @@ def _for_short(log: Log) -> Suggestion:
     return Suggestion(plan, {"cutoff_hz": reason}, facts)
 
 
-def _as_given(key: str, new: Any, old: Any) -> str:
+def _given_reason(key: str, new: Any, old: Any) -> str:
     unit = next((e.key.unit for e in entries_of(Preparation) if e.field.name == key), "")
-    return f"{key} is {_shown(new, unit)} as given (suggested: {_shown(old, unit)})."
+    return f"{key} is {_value_text(new, unit)} as given (suggested: {_value_text(old, unit)})."
 
 
-def _shown(value: Any, unit: str) -> str:
+def _value_text(value: Any, unit: str) -> str:
     if value is None or value == ():
         return "none"
     text = ", ".join(f"{v:g}" for v in value) if isinstance(value, tuple) else value

@@ -101,7 +101,7 @@ class Comparison:
         """Whether the results agree, and what differs most where they do not."""
         conflicts = self.conflicts
         if not conflicts:
-            return f"The results agree{self._excused()}."
+            return f"The results agree{self._why_they_agree()}."
         named = "; ".join(
             f"{g.name} is {g.values[0]:.4g} in {g.labels[0]} and {g.values[1]:.4g} in {g.labels[1]} "
             f"({g.sigmas:.1f} σ, {100 * g.share:.0f} %)"
@@ -111,7 +111,7 @@ class Comparison:
         bound = f"both more than {SIGMAS:g} combined σ and more than {100 * SHARE:g} % of the value"
         return f"The results disagree by {bound}: {named}{more}."
 
-    def _excused(self) -> str:
+    def _why_they_agree(self) -> str:
         """Why results agree: all within their doubt, or the largest gaps in σ are too small to matter."""
         among = " but of friction, whose models differ," if self.incomparable else ""
         pairs = [gap for gap in self._pairs() if gap.name not in self.incomparable]
@@ -187,11 +187,11 @@ def compare_results(results: Sequence[SavedResult]) -> Comparison:
         values,
         sigma,
         tuple(_summary(r) for r in results),
-        _incomparable(results),
+        _incomparable_names(results),
     )
 
 
-def _incomparable(results: Sequence[SavedResult]) -> tuple[str, ...]:
+def _incomparable_names(results: Sequence[SavedResult]) -> tuple[str, ...]:
     """Linear friction parameters, where results have different terms beside them."""
     if len({r.further.names if r.further is not None else () for r in results}) == 1:
         return ()

@@ -77,7 +77,7 @@ def reserved_folder(folder: Path, *, force: bool = False, inputs: Iterable[Path]
         made = [place for place in (folder, *folder.parents) if not place.exists()]
         handle = _lock(folder)
     except OSError as error:
-        raise _unwritable(folder, error) from None
+        raise _write_error(folder, error) from None
     try:
         _refuse_occupied(folder, force)
         _refuse_foreign(folder)
@@ -113,7 +113,7 @@ def replace_result(folder: Path, content: Mapping[str, Any], files: Mapping[str,
         sync_folder(folder)
         os.replace(folder / part_name(token, RESULT), folder / RESULT)  # from here on, the new result counts
     except OSError as error:
-        raise _unwritable(folder, error) from None
+        raise _write_error(folder, error) from None
     try:
         sync_folder(folder)
         for name in files:
@@ -134,16 +134,16 @@ def read_result(folder: Path) -> tuple[dict[str, Any], bytes]:
     text = b""
     for _ in range(_ATTEMPTS):
         before, text = text, _read(folder, RESULT)
-        content = _parsed(folder, text)
-        arrays = _belonging(folder, content)
+        content = _json_content(folder, text)
+        arrays = _arrays_of(folder, content)
         if arrays is not None:
             return content, arrays
         if text == before:  # otherwise another process has just saved a new result
             break
-    raise damaged(folder, f"{ARRAYS} was changed or removed since it was saved")
+    raise damaged_result(folder, f"{ARRAYS} was changed or removed since it was saved")
 
 
-def damaged(folder: Path, reason: str) -> FileError:
+def damaged_result(folder: Path, reason: str) -> FileError:
     """The error for a result that cannot be used."""
     return FileError(f"The result in {folder} is damaged ({reason.rstrip('.')}); fit again.")
 
@@ -155,14 +155,14 @@ def _read(folder: Path, name: str) -> bytes:
         reason = "it is a file" if folder.is_file() else f"it has no {name}"
         raise FileError(f"{folder} is not a dynid result folder: {reason}.") from None
     except OSError as error:
-        raise damaged(folder, f"{name}: {error.strerror or error}") from None
+        raise damaged_result(folder, f"{name}: {error.strerror or error}") from None
 
 
-def _parsed(folder: Path, text: bytes) -> dict[str, Any]:
+def _json_content(folder: Path, text: bytes) -> dict[str, Any]:
     try:
         content = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise damaged(folder, f"{RESULT}: {error}") from None
+        raise damaged_result(folder, f"{RESULT}: {error}") from None
     given = content.get("schema") if isinstance(content, dict) else None
     if given not in READABLE:
         known = " and ".join(map(str, READABLE))
@@ -171,7 +171,7 @@ def _parsed(folder: Path, text: bytes) -> dict[str, Any]:
     return content
 
 
-def _belonging(folder: Path, content: Mapping[str, Any]) -> bytes | None:
+def _arrays_of(folder: Path, content: Mapping[str, Any]) -> bytes | None:
     """The arrays that ``result.json`` names; None when there are only others.
 
     A save may have been cut short, or go on right now, so that they do not have their final name yet.
@@ -182,7 +182,7 @@ def _belonging(folder: Path, content: Mapping[str, Any]) -> bytes | None:
         token, facts = str(content["save"]), content["files"][ARRAYS]
         size, digest = facts["size"], facts["sha256"]
     except (KeyError, TypeError):
-        raise damaged(folder, f"{RESULT} does not name its files") from None
+        raise damaged_result(folder, f"{RESULT} does not name its files") from None
     part = part_name(token, ARRAYS)
     for name in (part, ARRAYS) if _PART.fullmatch(part) else (ARRAYS,):
         with contextlib.suppress(OSError):
@@ -252,7 +252,7 @@ def _settle(folder: Path) -> None:
         return
     content: dict[str, Any] = {}
     with contextlib.suppress(FileError):
-        content = _parsed(folder, _read(folder, RESULT))
+        content = _json_content(folder, _read(folder, RESULT))
     token, table = str(content.get("save")), content.get("files")
     named = [name for name in NAMES if isinstance(table, dict) and name in table]
     places = {part_name(token, name): name for name in named}
@@ -311,7 +311,7 @@ def _unlock(folder: Path, handle: int) -> None:
             os.unlink(folder / _LOCK)
 
 
-def _unwritable(folder: Path, error: OSError) -> FileError:
+def _write_error(folder: Path, error: OSError) -> FileError:
     return FileError(f"The result cannot be written to {folder}: {error.strerror or error}.")
 
 

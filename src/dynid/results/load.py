@@ -21,7 +21,7 @@ from dynid.model.loaders.mdh import robot_from_table
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Trail
 from dynid.preparation.preparation import Preparation
-from dynid.results.folder import ARRAYS, LARGEST, RESULT, damaged, read_result
+from dynid.results.folder import ARRAYS, LARGEST, RESULT, damaged_result, read_result
 from dynid.results.result import SavedResult
 from dynid.results.save import FURTHER_ARRAYS, TRAIL_ARRAYS
 from dynid.simulation.parameter_file import read_parameters
@@ -59,7 +59,7 @@ def load_result(folder: Path) -> SavedResult:
         trails = trails_from(arrays, robot.n_coordinates)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, DynidError) as error:
         reason = f"{RESULT} lacks {error.args[0]!r}" if isinstance(error, KeyError) else str(error)
-        raise damaged(folder, reason) from None
+        raise damaged_result(folder, reason) from None
     _check_sizes(folder, base, names, arrays)
     return SavedResult(
         folder,
@@ -106,17 +106,17 @@ def _arrays(folder: Path, packed: bytes) -> Arrays:
         with zipfile.ZipFile(io.BytesIO(packed)) as members:
             unpacked = sum(member.file_size for member in members.infolist())
         if unpacked > LARGEST:
-            raise damaged(folder, f"{ARRAYS} unpacks to {unpacked} bytes")
+            raise damaged_result(folder, f"{ARRAYS} unpacks to {unpacked} bytes")
         with np.load(io.BytesIO(packed), allow_pickle=False) as stored:
             arrays = {name: np.asarray(stored[name]) for name in stored.files}
     except _UNREADABLE:  # what NumPy says here advises to allow pickles, which nobody should
-        raise damaged(folder, f"{ARRAYS} cannot be read") from None
+        raise damaged_result(folder, f"{ARRAYS} cannot be read") from None
     for name in _NEEDED:
         if name not in arrays:
-            raise damaged(folder, f"{ARRAYS} lacks {name!r}")
+            raise damaged_result(folder, f"{ARRAYS} lacks {name!r}")
     for name, array in arrays.items():
         if array.dtype.kind not in "biuf":
-            raise damaged(folder, f"{name} in {ARRAYS} does not hold numbers")
+            raise damaged_result(folder, f"{name} in {ARRAYS} does not hold numbers")
     return arrays
 
 
@@ -135,7 +135,7 @@ def _check_sizes(folder: Path, base: BaseMap, names: Any, arrays: Arrays) -> Non
         raise FileError(f"The result in {folder} names other base parameters than its robot has.")
     for name, shape in (("covariance", (n, n)), ("kept", (n,)), ("joint_sigma", (joints,))):
         if arrays[name].shape != shape:
-            raise damaged(folder, f"{name} has shape {arrays[name].shape} instead of {shape}")
+            raise damaged_result(folder, f"{name} has shape {arrays[name].shape} instead of {shape}")
 
 
 def _tuples(plan: Mapping[str, Any]) -> dict[str, Any]:

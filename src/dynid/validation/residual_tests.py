@@ -75,7 +75,7 @@ class ResidualTests:
         }
 
 
-def residual_tests(stretches: Sequence[FloatArray], lags: int = LAGS) -> ResidualTests:
+def residual_tests(stretches: Sequence[FloatArray]) -> ResidualTests:
     """Test residuals of one coordinate over one or several experiments.
 
     Samples never pair across two experiments; NaN marks rows that do not count (a speed mask), and pairs
@@ -83,14 +83,13 @@ def residual_tests(stretches: Sequence[FloatArray], lags: int = LAGS) -> Residua
 
     Args:
         stretches: residuals of each experiment, (samples,) each [N m or N].
-        lags: number of autocorrelations.
     """
     known = np.concatenate([np.asarray(s)[np.isfinite(s)] for s in stretches]) if stretches else np.zeros(0)
     n = len(known)
     if n < _LEAST or np.ptp(known) == 0:
         return ResidualTests(n)
     centred = [np.asarray(s, dtype=float) - known.mean() for s in stretches]
-    r, pairs = _autocorrelations(centred, lags)
+    r, pairs = _autocorrelations(centred)
     q = float(n * (n + 2) * np.sum(r[pairs > 0] ** 2 / pairs[pairs > 0]))
     z = _runs(stretches, float(np.median(known)))
     spread = known.std()
@@ -113,14 +112,14 @@ def residual_tests(stretches: Sequence[FloatArray], lags: int = LAGS) -> Residua
     )
 
 
-def _autocorrelations(centred: Sequence[FloatArray], lags: int) -> tuple[FloatArray, FloatArray]:
+def _autocorrelations(centred: Sequence[FloatArray]) -> tuple[FloatArray, FloatArray]:
     """r_k and the number of pairs behind it, over experiments and around holes."""
-    total, pairs = np.zeros(lags), np.zeros(lags)
+    total, pairs = np.zeros(LAGS), np.zeros(LAGS)
     energy = sum(float(np.nansum(e**2)) for e in centred)
     for e in centred:
         there = np.isfinite(e)
         filled = np.where(there, e, 0.0)
-        for k in range(1, min(lags, len(e) - 1) + 1):
+        for k in range(1, min(LAGS, len(e) - 1) + 1):
             total[k - 1] += filled[k:] @ filled[:-k]
             pairs[k - 1] += np.count_nonzero(there[k:] & there[:-k])
     return total / energy, pairs

@@ -10,7 +10,7 @@ import numpy as np
 
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError
-from dynid.core.finding import Finding, Level, Name, gravest_first, worst_level
+from dynid.core.finding import Finding, Level, Name, findings_repr, gravest_first, worst_level
 from dynid.validation.figures import ErrorFigures
 from dynid.validation.residual_tests import ResidualTests
 
@@ -76,8 +76,7 @@ class Verdict:
 
     def __repr__(self) -> str:
         """The answer, and the gravest findings."""
-        lines = [f"{self.grade}: {self.sentence}", *(f"  {f.level.word}: {f.text}" for f in self.findings)]
-        return "\n".join(lines[:14] + ["  …"] * (len(lines) > 14))
+        return findings_repr(f"{self.grade}: {self.sentence}", self.findings)
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
