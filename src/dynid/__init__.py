@@ -44,49 +44,28 @@ if TYPE_CHECKING:
 else:
     from dynid.core.lazy import lazy_exports
 
-    _HOMES = {
-        "BaseMap": "base",
-        "DIDIM": "estimators",
-        "DynidError": "core.errors",
-        "Essential": "estimators",
-        "Finding": "core.finding",
-        "FitResult": "workflow",
-        "IRLS": "estimators",
-        "IV": "estimators",
-        "Log": "logs",
-        "OLS": "estimators",
-        "OutputError": "estimators",
-        "Preparation": "preparation",
-        "Ridge": "estimators",
-        "Robot": "model",
-        "Separable": "estimators",
-        "TLS": "estimators",
-        "WLS": "estimators",
-        "build_problem": "problem",
-        "catalog": "model",
-        "check": "checks:check_log",
-        "compare": "results:compare_results",
-        "find_base": "base",
-        "fit": "workflow",
-        "identify": "estimators",
-        "kernels": "compile.kernels",
-        "load_controller": "simulation",
-        "load_reference": "simulation",
-        "load_result": "results",
-        "load_robot": "model",
-        "prepare": "preparation",
-        "read_log": "logs",
-        "read_logs": "logs",
-        "repair": "checks:repair_log",
-        "save_log": "logs",
-        "simulate": "simulation",
-        "suggest": "preparation",
-        "validate": "workflow",
+    _NAMES = {
+        "base": ("BaseMap", "find_base"),
+        "checks": ("check:check_log", "repair:repair_log"),
+        "compile.kernels": ("kernels",),
+        "core.errors": ("DynidError",),
+        "core.finding": ("Finding",),
+        "estimators": (
+            *("DIDIM", "Essential", "IRLS", "IV", "OLS", "OutputError", "Ridge", "Separable", "TLS", "WLS"),
+            "identify",
+        ),
+        "logs": ("Log", "read_log", "read_logs", "save_log"),
+        "model": ("Robot", "catalog", "load_robot"),
+        "preparation": ("Preparation", "prepare", "suggest"),
+        "problem": ("build_problem",),
+        "results": ("compare:compare_results", "load_result"),
+        "simulation": ("load_controller", "load_reference", "simulate"),
+        "workflow": ("FitResult", "fit", "validate"),
     }
     _FAMILIES = (
         *("base", "checks", "compile", "dynamics", "estimators", "logs", "model", "preparation"),
         *("problem", "results", "simulation", "validation", "workflow"),
     )
-    __getattr__, __dir__, __all__ = lazy_exports(__name__, _HOMES, _FAMILIES)
+    __getattr__, __dir__, __all__ = lazy_exports(__name__, _NAMES, _FAMILIES)
 
 __version__ = "0.1.0"

@@ -10,10 +10,8 @@ if TYPE_CHECKING:
 else:
     from dynid.core.lazy import lazy_exports
 
-    _HOMES = {
-        "BaseMap": "base_map",
-        "base_of": "find",
-        "find_base": "find",
-        "joint_bases": "find",
+    _NAMES = {
+        "base_map": ("BaseMap",),
+        "find": ("base_of", "find_base", "joint_bases"),
     }
-    __getattr__, __dir__, __all__ = lazy_exports(__name__, _HOMES)
+    __getattr__, __dir__, __all__ = lazy_exports(__name__, _NAMES)

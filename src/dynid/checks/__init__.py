@@ -10,10 +10,8 @@ if TYPE_CHECKING:
 else:
     from dynid.core.lazy import lazy_exports
 
-    _HOMES = {
-        "VERDICTS": "data_check",
-        "DataCheck": "data_check",
-        "check_log": "check",
-        "repair_log": "check",
+    _NAMES = {
+        "check": ("check_log", "repair_log"),
+        "data_check": ("DataCheck", "VERDICTS"),
     }
-    __getattr__, __dir__, __all__ = lazy_exports(__name__, _HOMES)
+    __getattr__, __dir__, __all__ = lazy_exports(__name__, _NAMES)

@@ -10,9 +10,8 @@ if TYPE_CHECKING:
 else:
     from dynid.core.lazy import lazy_exports
 
-    _HOMES = {
-        "RobotKernels": "kernels",
-        "compile_scan": "scan",
-        "describe_step": "scan",
+    _NAMES = {
+        "kernels": ("RobotKernels",),
+        "scan": ("compile_scan", "describe_step"),
     }
-    __getattr__, __dir__, __all__ = lazy_exports(__name__, _HOMES)
+    __getattr__, __dir__, __all__ = lazy_exports(__name__, _NAMES)

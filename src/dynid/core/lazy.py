@@ -6,7 +6,7 @@ A command uses one reader and one estimator of many; loading all of them would t
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -27,7 +27,7 @@ def later(module: str, name: str) -> Callable[..., Any]:
 
 
 def lazy_exports(
-    package: str, homes: Mapping[str, str], families: Collection[str] = ()
+    package: str, names: Mapping[str, Sequence[str]], families: Collection[str] = ()
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """``__getattr__``, ``__dir__`` and ``__all__`` of a package whose names are imported when first used.
 
@@ -36,18 +36,21 @@ def lazy_exports(
 
     Args:
         package: ``__name__`` of the package.
-        homes: for each public name, its module relative to the package, such as ``linear.irls``; where the
-            name there is another one, it follows a colon: ``checks.check:check_log``.
+        names: public names by their module relative to the package, such as ``linear.irls``; where the name
+            there is another one, it follows a colon: ``check:check_log``.
         families: packages inside that can be used without an import of their own.
     """
+
+    pairs = [(entry.partition(":"), module) for module, entries in names.items() for entry in entries]
+    homes = {public: (module, own or public) for (public, _, own), module in pairs}
 
     def get(name: str) -> Any:
         if name in families:
             return import_module(f"{package}.{name}")
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        module, _, own = homes[name].partition(":")
-        value = getattr(import_module(f"{package}.{module}"), own or name)
+        module, own = homes[name]
+        value = getattr(import_module(f"{package}.{module}"), own)
         setattr(sys.modules[package], name, value)
         return value
 

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 else:
     from dynid.core.lazy import lazy_exports
 
-    _HOMES = {
-        "direct_dynamics": "direct",
-        "symbolic": "operations",
+    _NAMES = {
+        "direct": ("direct_dynamics",),
+        "operations": ("symbolic",),
     }
-    __getattr__, __dir__, __all__ = lazy_exports(__name__, _HOMES)
+    __getattr__, __dir__, __all__ = lazy_exports(__name__, _NAMES)

@@ -26,27 +26,14 @@ if TYPE_CHECKING:
 else:
     from dynid.core.lazy import lazy_exports
 
-    _HOMES = {
-        "Bootstrap": "bootstrap",
-        "DIDIM": "closed_loop",
-        "IV": "closed_loop",
-        "OutputError": "closed_loop",
-        "Essential": "essential",
-        "Estimate": "estimate",
-        "Further": "estimate",
-        "identify": "identification",
-        "IRLS": "linear",
-        "LOAD": "linear",
-        "NonlinearTerm": "linear",
-        "OLS": "linear",
-        "Ridge": "linear",
-        "STRIBECK": "linear",
-        "Separable": "linear",
-        "TLS": "linear",
-        "WLS": "linear",
-        "Strategy": "strategy",
-        "Classical": "uncertainty",
-        "HAC": "uncertainty",
-        "Uncertainty": "uncertainty",
+    _NAMES = {
+        "bootstrap": ("Bootstrap",),
+        "closed_loop": ("DIDIM", "IV", "OutputError"),
+        "essential": ("Essential",),
+        "estimate": ("Estimate", "Further"),
+        "identification": ("identify",),
+        "linear": ("IRLS", "LOAD", "NonlinearTerm", "OLS", "Ridge", "STRIBECK", "Separable", "TLS", "WLS"),
+        "strategy": ("Strategy",),
+        "uncertainty": ("Classical", "HAC", "Uncertainty"),
     }
-    __getattr__, __dir__, __all__ = lazy_exports(__name__, _HOMES)
+    __getattr__, __dir__, __all__ = lazy_exports(__name__, _NAMES)

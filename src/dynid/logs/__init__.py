@@ -12,11 +12,10 @@ if TYPE_CHECKING:
 else:
     from dynid.core.lazy import lazy_exports
 
-    _HOMES = {
-        "to_joint_side": "convert",
-        "Log": "log",
-        "read_log": "read",
-        "read_logs": "read",
-        "save_log": "save",
+    _NAMES = {
+        "convert": ("to_joint_side",),
+        "log": ("Log",),
+        "read": ("read_log", "read_logs"),
+        "save": ("save_log",),
     }
-    __getattr__, __dir__, __all__ = lazy_exports(__name__, _HOMES)
+    __getattr__, __dir__, __all__ = lazy_exports(__name__, _NAMES)

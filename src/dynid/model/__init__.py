@@ -22,20 +22,16 @@ if TYPE_CHECKING:
 else:
     from dynid.core.lazy import lazy_exports
 
-    _HOMES = {
-        "Drives": "drives",
-        "LinkInertia": "inertia",
-        "Joint": "joint",
-        "JointKind": "joint",
-        "catalog": "load",
-        "load_robot": "load",
-        "from_mdh": "loaders.mdh",
-        "load_drives": "loaders.mdh",
-        "robot_to_toml": "loaders.mdh",
-        "from_mjcf": "loaders.mjcf",
-        "from_urdf": "loaders.urdf",
-        "ParameterTable": "parameters",
-        "attach_payload": "payload",
-        "Robot": "robot",
+    _NAMES = {
+        "drives": ("Drives",),
+        "inertia": ("LinkInertia",),
+        "joint": ("Joint", "JointKind"),
+        "load": ("catalog", "load_robot"),
+        "loaders.mdh": ("from_mdh", "load_drives", "robot_to_toml"),
+        "loaders.mjcf": ("from_mjcf",),
+        "loaders.urdf": ("from_urdf",),
+        "parameters": ("ParameterTable",),
+        "payload": ("attach_payload",),
+        "robot": ("Robot",),
     }
-    __getattr__, __dir__, __all__ = lazy_exports(__name__, _HOMES)
+    __getattr__, __dir__, __all__ = lazy_exports(__name__, _NAMES)

@@ -12,11 +12,10 @@ if TYPE_CHECKING:
 else:
     from dynid.core.lazy import lazy_exports
 
-    _HOMES = {
-        "Motion": "motion",
-        "Preparation": "preparation",
-        "prepare": "prepared_motion",
-        "Suggestion": "suggestion",
-        "suggest": "suggestion",
+    _NAMES = {
+        "motion": ("Motion",),
+        "preparation": ("Preparation",),
+        "prepared_motion": ("prepare",),
+        "suggestion": ("Suggestion", "suggest"),
     }
-    __getattr__, __dir__, __all__ = lazy_exports(__name__, _HOMES)
+    __getattr__, __dir__, __all__ = lazy_exports(__name__, _NAMES)

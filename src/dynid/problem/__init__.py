@@ -15,11 +15,9 @@ if TYPE_CHECKING:
 else:
     from dynid.core.lazy import lazy_exports
 
-    _HOMES = {
-        "build_problem": "build",
-        "LoopExperiment": "closed_loop",
-        "LoopProblem": "closed_loop",
-        "build_loop_problem": "closed_loop",
-        "Problem": "problem",
+    _NAMES = {
+        "build": ("build_problem",),
+        "closed_loop": ("LoopExperiment", "LoopProblem", "build_loop_problem"),
+        "problem": ("Problem",),
     }
-    __getattr__, __dir__, __all__ = lazy_exports(__name__, _HOMES)
+    __getattr__, __dir__, __all__ = lazy_exports(__name__, _NAMES)

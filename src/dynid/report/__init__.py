@@ -15,11 +15,8 @@ if TYPE_CHECKING:
 else:
     from dynid.core.lazy import lazy_exports
 
-    _HOMES = {
-        "build_document": "document",
-        "Page": "page",
-        "Section": "page",
-        "render_page": "page",
-        "render_report": "page",
+    _NAMES = {
+        "document": ("build_document",),
+        "page": ("Page", "Section", "render_page", "render_report"),
     }
-    __getattr__, __dir__, __all__ = lazy_exports(__name__, _HOMES, ("sections",))
+    __getattr__, __dir__, __all__ = lazy_exports(__name__, _NAMES, ("sections",))

@@ -12,11 +12,10 @@ if TYPE_CHECKING:
 else:
     from dynid.core.lazy import lazy_exports
 
-    _HOMES = {
-        "compare_results": "comparison",
-        "Comparison": "comparison",
-        "load_result": "load",
-        "SavedResult": "result",
-        "save_result": "save",
+    _NAMES = {
+        "comparison": ("Comparison", "compare_results"),
+        "load": ("load_result",),
+        "result": ("SavedResult",),
+        "save": ("save_result",),
     }
-    __getattr__, __dir__, __all__ = lazy_exports(__name__, _HOMES)
+    __getattr__, __dir__, __all__ = lazy_exports(__name__, _NAMES)

@@ -32,27 +32,17 @@ if TYPE_CHECKING:
 else:
     from dynid.core.lazy import lazy_exports
 
-    _HOMES = {
-        "Controller": "controller",
-        "Velocity": "controller",
-        "controller_names": "controller_file",
-        "load_controller": "controller_file",
-        "joint_inertias": "inertia",
-        "DriveSide": "law",
-        "Bandwidth": "laws",
-        "Cascade": "laws",
-        "ComputedTorque": "laws",
-        "OpenLoop": "laws",
-        "PID": "laws",
-        "Reference": "reference",
-        "Sines": "reference",
-        "load_reference": "reference_file",
-        "Disturbances": "sensors",
-        "Sensors": "sensors",
-        "Accuracy": "setup",
-        "Simulation": "simulation",
-        "simulate": "simulation",
-        "simulate_many": "simulation",
-        "UserLaw": "user_law",
+    _NAMES = {
+        "controller": ("Controller", "Velocity"),
+        "controller_file": ("controller_names", "load_controller"),
+        "inertia": ("joint_inertias",),
+        "law": ("DriveSide",),
+        "laws": ("Bandwidth", "Cascade", "ComputedTorque", "OpenLoop", "PID"),
+        "reference": ("Reference", "Sines"),
+        "reference_file": ("load_reference",),
+        "sensors": ("Disturbances", "Sensors"),
+        "setup": ("Accuracy",),
+        "simulation": ("Simulation", "simulate", "simulate_many"),
+        "user_law": ("UserLaw",),
     }
-    __getattr__, __dir__, __all__ = lazy_exports(__name__, _HOMES)
+    __getattr__, __dir__, __all__ = lazy_exports(__name__, _NAMES)

@@ -20,20 +20,13 @@ if TYPE_CHECKING:
 else:
     from dynid.core.lazy import lazy_exports
 
-    _HOMES = {
-        "CrossValidation": "cross",
-        "Stability": "cross",
-        "cross_validate": "cross",
-        "experiment_stability": "cross",
-        "ErrorFigures": "figures",
-        "IdentifiedModel": "model",
-        "predictions": "model",
-        "TorqueParts": "parts",
-        "torque_parts": "parts",
-        "ResidualTests": "residual_tests",
-        "Validation": "validation",
-        "validate": "validation",
-        "Thresholds": "verdict",
-        "Verdict": "verdict",
+    _NAMES = {
+        "cross": ("CrossValidation", "Stability", "cross_validate", "experiment_stability"),
+        "figures": ("ErrorFigures",),
+        "model": ("IdentifiedModel", "predictions"),
+        "parts": ("TorqueParts", "torque_parts"),
+        "residual_tests": ("ResidualTests",),
+        "validation": ("Validation", "validate"),
+        "verdict": ("Thresholds", "Verdict"),
     }
-    __getattr__, __dir__, __all__ = lazy_exports(__name__, _HOMES)
+    __getattr__, __dir__, __all__ = lazy_exports(__name__, _NAMES)

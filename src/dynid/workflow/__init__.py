@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 else:
     from dynid.core.lazy import lazy_exports
 
-    _HOMES = {
-        "fit": "fitting",
-        "Proof": "proof",
-        "FitResult": "result",
-        "validate": "saved_model",
+    _NAMES = {
+        "fitting": ("fit",),
+        "proof": ("Proof",),
+        "result": ("FitResult",),
+        "saved_model": ("validate",),
     }
-    __getattr__, __dir__, __all__ = lazy_exports(__name__, _HOMES)
+    __getattr__, __dir__, __all__ = lazy_exports(__name__, _NAMES)

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 else:
     from dynid.core.lazy import lazy_exports
 
-    _HOMES = {
-        "DIDIM": "didim",
-        "IV": "iv",
-        "OutputError": "output_error",
+    _NAMES = {
+        "didim": ("DIDIM",),
+        "iv": ("IV",),
+        "output_error": ("OutputError",),
     }
-    __getattr__, __dir__, __all__ = lazy_exports(__name__, _HOMES)
+    __getattr__, __dir__, __all__ = lazy_exports(__name__, _NAMES)

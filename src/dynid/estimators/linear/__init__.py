@@ -17,15 +17,11 @@ if TYPE_CHECKING:
 else:
     from dynid.core.lazy import lazy_exports
 
-    _HOMES = {
-        "IRLS": "irls",
-        "OLS": "least_squares",
-        "TLS": "least_squares",
-        "WLS": "least_squares",
-        "Ridge": "ridge",
-        "Separable": "separable",
-        "LOAD": "terms",
-        "NonlinearTerm": "terms",
-        "STRIBECK": "terms",
+    _NAMES = {
+        "irls": ("IRLS",),
+        "least_squares": ("OLS", "TLS", "WLS"),
+        "ridge": ("Ridge",),
+        "separable": ("Separable",),
+        "terms": ("LOAD", "NonlinearTerm", "STRIBECK"),
     }
-    __getattr__, __dir__, __all__ = lazy_exports(__name__, _HOMES)
+    __getattr__, __dir__, __all__ = lazy_exports(__name__, _NAMES)
