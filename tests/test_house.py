@@ -52,7 +52,7 @@ def test_the_measures_see_what_they_should(house: ModuleType, tmp_path: Path) ->
     """A small tree with one of each: a lonely short file, a class name twice, a constant, a participle."""
     package = tmp_path / "src" / "dynid"
     package.mkdir(parents=True)
-    (package / "__init__.py").write_text("_HOMES = {'fit': 'a'}\n")
+    (package / "__init__.py").write_text("_NAMES = {'a': ('fit',)}\n")
     body = "".join(f"value_{i} = work({i})\n" for i in range(7))
     (package / "a.py").write_text(
         f"from dynid.b import Part\nLIMIT = 3.0\n{body}\n\nclass Other:\n    pass\n"

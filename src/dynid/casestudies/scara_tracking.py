@@ -116,21 +116,21 @@ PASSES = "iteration k"
 def figures_of(section: str, runs: Runs) -> list[Figure]:
     """The figures of a section of chapter VI."""
     if section == "A":
-        return [_torques("Fig. 10", track(runs.experiment, runs.regular_start))]
+        return [_torque_figure("Fig. 10", track(runs.experiment, runs.regular_start))]
     if section == "B":
         tracked = track(runs.experiment, runs.regular_start)
         return [
-            _tracking("Fig. 11", tracked),
-            _convergence("Fig. 12", runs.regular_start),
-            _parameters("Fig. 13", runs.regular_start),
+            _tracking_figure("Fig. 11", tracked),
+            _convergence_figure("Fig. 12", runs.regular_start),
+            _parameter_figure("Fig. 13", runs.regular_start),
         ]
     if section == "E":
         tracked = track(runs.experiment, runs.half_bandwidth, 0.5)
-        return [_tracking("Fig. 14", tracked), _convergence("Fig. 15", runs.half_bandwidth)]
+        return [_tracking_figure("Fig. 14", tracked), _convergence_figure("Fig. 15", runs.half_bandwidth)]
     return []
 
 
-def _torques(title: str, tracked: Tracking) -> Figure:
+def _torque_figure(title: str, tracked: Tracking) -> Figure:
     motion = tracked.last
     charts = tuple(
         Chart(
@@ -149,7 +149,7 @@ def _torques(title: str, tracked: Tracking) -> Figure:
     return Figure(title, caption, charts)
 
 
-def _tracking(title: str, tracked: Tracking) -> Figure:
+def _tracking_figure(title: str, tracked: Tracking) -> Figure:
     passes = np.arange(len(tracked.actual))
     charts = []
     for s, signal in enumerate(SIGNALS):
@@ -163,7 +163,7 @@ def _tracking(title: str, tracked: Tracking) -> Figure:
     return Figure(title, caption, tuple(charts))
 
 
-def _convergence(title: str, estimate: Estimate) -> Figure:
+def _convergence_figure(title: str, estimate: Estimate) -> Figure:
     passes = estimate.iterations + 1
     errors = torque_errors(estimate, passes)
     lines = tuple(line(f"joint {j}", np.arange(passes), errors[j - 1], marks=True) for j in JOINTS)
@@ -171,7 +171,7 @@ def _convergence(title: str, estimate: Estimate) -> Figure:
     return Figure(title, caption, (Chart("Torque error", PASSES, "‖Y − W χ^k‖ / ‖Y‖", lines, True),))
 
 
-def _parameters(title: str, estimate: Estimate) -> Figure:
+def _parameter_figure(title: str, estimate: Estimate) -> Figure:
     values = np.array([paper_units(np.array(h["solved"])) for h in estimate.facts["history"]])
     passes = np.arange(1, len(values) + 1)
     charts = []

@@ -82,7 +82,7 @@ def noise_share(spectrum: PositionSpectrum, plan: Preparation) -> FloatArray:
     """
     share = spectrum.noise_share(plan.band_hz(spectrum.rate_hz))
     # Where no noise is seen, what stands at the top of the spectrum is motion or rounding.
-    return np.where(np.isfinite(spectrum.noise_begin()) & spectrum.moving(), share, 0.0)
+    return np.where(np.isfinite(spectrum.noise_begin()) & spectrum.moving_axes(), share, 0.0)
 
 
 def inertias(base: BaseMap) -> NDArray[np.bool_]:

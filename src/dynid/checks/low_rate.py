@@ -45,7 +45,7 @@ def low_rate_findings(estimate: Estimate, spectrum: PositionSpectrum | None) -> 
         return ()
     plan = estimate.problem.plan
     rate = plan.resample_hz or spectrum.rate_hz
-    moving = spectrum.moving()
+    moving = spectrum.moving_axes()
     motion_hz = float(np.max(spectrum.motion_end(2)[moving])) if np.any(moving) else 0.0
     needed = fewest_points(motion_hz, rate)
     short = plan.difference_points < needed and plan.band_hz(rate) <= _NOISY_BAND * rate
@@ -72,7 +72,7 @@ def acceleration_loss(
     f = spectrum.frequency
     top = np.minimum(spectrum.noise_begin(), plan.band_hz(rate_hz))
     seen = (f[:, None] <= top) & (f[:, None] < 0.49 * rate_hz)
-    power = spectrum.acceleration * spectrum.width[:, None] * (seen & spectrum.moving())
+    power = spectrum.acceleration * spectrum.width[:, None] * (seen & spectrum.moving_axes())
     total = np.maximum(np.sum(power, axis=0), _TINY)
     inside = np.minimum(f, 0.49 * rate_hz)
     by_filter = 1.0 - _filter_gain(inside, plan, rate_hz)

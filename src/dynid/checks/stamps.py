@@ -137,16 +137,16 @@ def _bad_stamps(clock: LogClock) -> list[Finding]:
 
 
 def _gaps(clock: LogClock) -> list[Finding]:
-    found, long = [], clock.missing > CLOCK.short_gap
+    found, long = [], clock.missing_samples > CLOCK.short_gap
     if not np.all(long):
         first = clock.raw[clock.stamp_before(clock.gaps[np.argmin(long)])]
-        count, missing = int(np.count_nonzero(~long)), int(clock.missing[~long].sum())
+        count, missing = int(np.count_nonzero(~long)), int(clock.missing_samples[~long].sum())
         sentence = f"{_plural(count, 'short gap')}: {missing} samples are missing."
         remedy, place = "Interpolate the missing samples.", Where(moment=f"first at t = {first:.4f} s")
         found.append(Finding(Name.SHORT_GAPS, Level.CARE, sentence, remedy, place, repairable=True))
     if np.any(long):
-        widest = int(np.argmax(clock.missing))
-        missing = int(clock.missing[widest])
+        widest = int(np.argmax(clock.missing_samples))
+        missing = int(clock.missing_samples[widest])
         share = clock.longest_stretch()[1] / max(1, clock.samples - clock.bad_stamps)
         sentence = (
             f"{_plural(int(np.count_nonzero(long)), 'long gap')}, the longest {missing * clock.step:.3g} s "

@@ -122,7 +122,7 @@ class LogClock:
         return np.flatnonzero(self.steps > self.longest_step)
 
     @cached_property
-    def missing(self) -> NDArray[np.int64]:
+    def missing_samples(self) -> NDArray[np.int64]:
         """Samples missing in each gap."""
         return np.round(self.steps[self.gaps] / self.step).astype(np.int64) - 1
 
@@ -141,7 +141,7 @@ class LogClock:
         """The longest run of stamps without a long gap, and how many good ones it holds."""
         if not len(self.gaps) and self.bad_stamps == 0:
             return slice(0, self.samples), self.samples
-        cuts = self.gaps[self.missing > CLOCK.short_gap] + 1
+        cuts = self.gaps[self.missing_samples > CLOCK.short_gap] + 1
         edges = [0, *cuts.tolist(), self.samples - self.bad_stamps]
         run = longest_run([slice(*ends) for ends in pairwise(edges)])
         return slice(self.stamp_before(run.start), self.stamp_before(run.stop - 1) + 1), run.stop - run.start

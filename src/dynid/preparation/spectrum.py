@@ -100,7 +100,7 @@ class PositionSpectrum:
         decade = np.log10(2.0 * np.pi * self.frequency)
         return np.array([_valley(10.0 * np.log10(axis), decade, self.frequency) for axis in envelope.T])
 
-    def moving(self) -> NDArray[np.bool_]:
+    def moving_axes(self) -> NDArray[np.bool_]:
         """Which axes move: their speed is strongest at low frequencies, where that of noise never is."""
         speed = self.frequency[:, None] ** 2 * self.density
         strongest = self.frequency[np.argmax(speed, axis=0)]
@@ -232,7 +232,7 @@ def choose_bandwidth(spectrum: PositionSpectrum, rate_hz: float) -> MotionBand:
         spectrum: of the positions.
         rate_hz: their rate.
     """
-    moving = spectrum.moving()
+    moving = spectrum.moving_axes()
     moving = moving if np.any(moving) else np.ones_like(moving)
     seen = spectrum.noise_begin()[moving]
     noise = float(np.max(seen[np.isfinite(seen)])) if np.any(np.isfinite(seen)) else None

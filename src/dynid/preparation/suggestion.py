@@ -290,7 +290,7 @@ def _thresholds(
     speed = np.sqrt(density * (2.0 * np.pi) ** 2 * cutoff**3 / 3.0)
     largest = np.max(np.abs(central_difference(low_pass(q, cutoff, rate), rate)), axis=0)
     limits = np.maximum(RULES.noises * speed, RULES.speed_share * largest)
-    still = ~spectrum.moving() | (limits > 0.5 * largest)
+    still = ~spectrum.moving_axes() | (limits > 0.5 * largest)
     limits[still] = 0.0
     why["speed_thresholds"] = (
         f"Rows slower than {RULES.speed_share:.0%} of the largest speed, or than {RULES.noises:g} times the "
