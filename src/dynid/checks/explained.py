@@ -19,16 +19,27 @@ from dynid.dynamics.regressor import regressor
 from dynid.logs.log import Log
 from dynid.model.robot import Robot
 
-RANK = 1e-8
-"""Singular value of unit columns, over the largest, below which a direction is rounding."""
-_VISIBLE = 1e-10
-"""Norm of a column over the largest, below which it is rounding."""
-STUCK = 1e-9
-"""Spread of a torque over its size, below which it is constant but for rounding, and says nothing."""
-_POSES = 40
-"""Poses at which the inertia that an axis feels is averaged."""
-_COUPLED = 3
-"""Axes up to which plain columns hold products of all axes; with more they would explain anything."""
+@dataclass(frozen=True)
+class ColumnRules:
+    """How columns are looked at. Shares above rounding, below anything that a motor does.
+
+    Args:
+        rank: singular value of unit columns, over the largest, below which a direction is rounding.
+        visible: norm of a column over the largest, below which it is rounding.
+        stuck: spread of a torque over its size, below which it is constant but for rounding.
+        poses: poses at which the inertia that an axis feels is averaged.
+        coupled: axes up to which plain columns hold products of all axes; with more they would explain
+            anything.
+    """
+
+    rank: float = 1e-8
+    visible: float = 1e-10
+    stuck: float = 1e-9
+    poses: int = 40
+    coupled: int = 3
+
+
+COLUMNS = ColumnRules()
 
 
 @dataclass(frozen=True)
@@ -79,14 +90,14 @@ class TorqueColumns:
     def basis(self) -> FloatArray:
         """An orthonormal basis of the columns, (samples, rank)."""
         U, s, _ = self.svd
-        made: FloatArray = U[:, s > RANK * s.max(initial=0.0)]
+        made: FloatArray = U[:, s > COLUMNS.rank * s.max(initial=0.0)]
         return made
 
 
 def visible_sizes(columns: FloatArray) -> FloatArray:
     """Norms of columns, (samples, columns); zero for those below rounding."""
     sizes: FloatArray = np.linalg.norm(columns, axis=0)
-    return np.where(sizes > _VISIBLE * sizes.max(initial=0.0), sizes, 0.0)
+    return np.where(sizes > COLUMNS.visible * sizes.max(initial=0.0), sizes, 0.0)
 
 
 def unexplained_squares(
@@ -107,7 +118,7 @@ def unexplained_squares(
         tau, Q = motion.tau[motion.rows[:, None] + shifts, j], part.basis
         size = np.sum((tau - tau.mean(axis=0)) ** 2, axis=0)
         left = np.sum((tau - Q @ (Q.T @ tau)) ** 2, axis=0)
-        np.divide(left, size, out=squares[:, j], where=size > STUCK**2 * np.sum(tau**2, axis=0))
+        np.divide(left, size, out=squares[:, j], where=size > COLUMNS.stuck**2 * np.sum(tau**2, axis=0))
     return squares
 
 
@@ -187,7 +198,7 @@ def robot_columns(robot: Robot, motion: LightMotion) -> tuple[tuple[TorqueColumn
         motion: the signals.
     """
     q, qd, qdd = motion.q[motion.rows], motion.qd[motion.rows], motion.qdd[motion.rows]
-    few = q[:: max(1, len(q) // _POSES)]
+    few = q[:: max(1, len(q) // COLUMNS.poses)]
     n, count, poses = robot.n_coordinates, len(q), len(few)
     # All states in one call: the motion, some poses at rest, and these with each axis accelerated alone.
     rest = np.zeros((poses * (n + 1), n))
@@ -225,7 +236,7 @@ def plain_columns(motion: LightMotion) -> tuple[TorqueColumns, ...]:
     shared = np.concatenate([np.ones((len(q), 1)), qdd, turns], axis=1)
     inertias = np.zeros((n, shared.shape[1]))
     inertias[:, 1 : n + 1] = np.eye(n)
-    if 1 < n <= _COUPLED:
+    if 1 < n <= COLUMNS.coupled:
         # Inertia and centripetal torques change with the angles of the other axes.
         angles = np.concatenate([np.sin(q), np.cos(q)], axis=1)
         for part in (qdd, qd**2):

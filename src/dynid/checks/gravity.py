@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dynid.checks.data_check import Checked
-from dynid.checks.explained import RANK, STUCK, robot_regressor, visible_sizes
+from dynid.checks.explained import COLUMNS, robot_regressor, visible_sizes
 from dynid.checks.light_motion import LightMotion
 from dynid.core.arrays import FloatArray
 from dynid.core.finding import Finding, Level, Name, Where
@@ -155,7 +155,7 @@ def gravity_problem(motion: LightMotion, robot: Robot, W: FloatArray) -> Gravity
     # An axis counts by what is left when it alone may choose its parameters and its gravity.
     spread = np.std(tau, axis=0)
     weights, shares, least = np.zeros(len(spread)), [], []
-    for j in np.flatnonzero(spread > STUCK * np.max(np.abs(tau), initial=0.0)):
+    for j in np.flatnonzero(spread > COLUMNS.stuck * np.max(np.abs(tau), initial=0.0)):
         noise = _left_alone(columns[j], tau[:, j]) / np.sqrt(len(tau))
         shares.append(noise / spread[j])
         weights[j] = 1.0 / max(noise, GRAVITY.least * spread[j])
@@ -179,7 +179,7 @@ def _left_alone(columns: FloatArray, y: FloatArray) -> float:
     """Norm of what the columns do not explain of a signal."""
     sizes = visible_sizes(columns)
     unit = columns[:, sizes > 0] / sizes[sizes > 0]
-    x = np.linalg.lstsq(unit, y, rcond=RANK)[0]
+    x = np.linalg.lstsq(unit, y, rcond=COLUMNS.rank)[0]
     return float(np.linalg.norm(y - unit @ x))
 
 
@@ -196,7 +196,7 @@ def gravity_fits(problem: GravityProblem, gravities: FloatArray) -> list[Gravity
     U, s, Vt = np.linalg.svd(columns * inverse[:, None, :], full_matrices=False)
     found = []
     for k, g in enumerate(gravities):
-        rank = int(np.count_nonzero(s[k] > RANK * s[k, 0]))
+        rank = int(np.count_nonzero(s[k] > COLUMNS.rank * s[k, 0]))
         basis = U[k, :, :rank]
         seen = basis.T @ problem.torques
         left = problem.torques - basis @ seen

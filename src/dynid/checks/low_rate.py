@@ -6,7 +6,7 @@ tell.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,12 +22,24 @@ from dynid.preparation.preparation import Preparation
 from dynid.preparation.spectrum import PositionSpectrum, fewest_points
 from dynid.problem.build import build_problem
 
-_MOST_SAMPLES = 200_000
-"""Samples beyond which a second fit would take too long."""
-_NOISY_BAND = 0.1
-"""Band over rate above which longer differences let more noise pass, and a comparison would tell of that."""
-_CARE_SHARE = 1e-3
-"""Share taken off the accelerations from which it asks for care; below, where σ is smaller still, a note."""
+@dataclass(frozen=True)
+class LowRateLimits:
+    """When a low rate is told, and when the second fit is not worth its time. Chosen by hand.
+
+    Args:
+        most_samples: samples beyond which the second fit would take too long.
+        noisy_band: band over rate above which longer differences let more noise pass, and a comparison
+            would tell of that.
+        care_share: share taken off the accelerations from which it asks for care; below, where σ is
+            smaller still, a note.
+    """
+
+    most_samples: int = 200_000
+    noisy_band: float = 0.1
+    care_share: float = 1e-3
+
+
+LIMITS = LowRateLimits()
 _TINY = 1e-300
 
 
@@ -48,7 +60,7 @@ def low_rate_findings(estimate: Estimate, spectrum: PositionSpectrum | None) -> 
     moving = spectrum.moving_axes()
     motion_hz = float(np.max(spectrum.motion_end(2)[moving])) if np.any(moving) else 0.0
     needed = fewest_points(motion_hz, rate)
-    short = plan.difference_points < needed and plan.band_hz(rate) <= _NOISY_BAND * rate
+    short = plan.difference_points < needed and plan.band_hz(rate) <= LIMITS.noisy_band * rate
     moved = _moved_by_longer_differences(estimate, needed) if short else ()
     return moved or _taken_off_accelerations(spectrum, rate, motion_hz, estimate)
 
@@ -104,7 +116,7 @@ def _taken_off_accelerations(
     return (
         Finding(
             Name.LOW_RATE,
-            Level.CARE if x >= _CARE_SHARE else Level.NOTE,
+            Level.CARE if x >= LIMITS.care_share else Level.NOTE,
             f"For motion up to {motion_hz:.3g} Hz at {rate:.4g} Hz, filter and differences take about "
             f"{100 * x:.2g} % off the accelerations (axis {worst + 1}): inertias come out too large by about "
             f"as much, more than the {sigma:.2g} % that σ says of the one known best; {remedy}.",
@@ -130,7 +142,7 @@ def _moved_by_longer_differences(estimate: Estimate, needed: int) -> tuple[Findi
     problem, most = estimate.problem, DIFFERENCE_POINTS[-1]
     plan, motions = problem.plan, problem.motions or ()
     samples = sum(motion.samples for motion in motions)
-    if not 0 < samples <= _MOST_SAMPLES or plan.difference_points == most:
+    if not 0 < samples <= LIMITS.most_samples or plan.difference_points == most:
         return ()
     try:
         longer = [_with_longest_differences(motion) for motion in motions]

@@ -7,6 +7,7 @@ values; the torques of such a model must not be used away from the motion of the
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +22,22 @@ from dynid.preparation.motion import Motion
 
 _POSITIVE = ("Ia", "Iam", "Fv", "Fvm", "Fc", "Fcm")
 """Parameters that are positive wherever they stand alone; sums such as ZZ1R − ZZ2 may have any sign."""
-_SURE = 3.0
-"""Standard deviations below zero: with dozens of parameters, two happen by chance."""
-_POSES = 200
-"""Poses at which the inertia matrix is looked at, at least; more take time and find the same."""
+
+
+@dataclass(frozen=True)
+class PhysicalLimits:
+    """What shows that values are impossible.
+
+    Args:
+        sure: standard deviations below zero: with dozens of parameters, two happen by chance.
+        poses: poses at which the inertia matrix is looked at, at least; more take time and find the same.
+    """
+
+    sure: float = 3.0
+    poses: int = 200
+
+
+LIMITS = PhysicalLimits()
 
 
 def impossible_values(estimate: Estimate, motions: Sequence[Motion]) -> tuple[Finding, ...]:
@@ -44,7 +57,7 @@ def _negative_values(estimate: Estimate) -> list[Finding]:
     listed = []
     for i, column in enumerate(base.columns):
         value, sigma = float(estimate.values[i]), float(estimate.sigma[i])
-        if table.entries[column].symbol in _POSITIVE and alone[i] and value < -_SURE * sigma:
+        if table.entries[column].symbol in _POSITIVE and alone[i] and value < -LIMITS.sure * sigma:
             listed.append(f"{base.names[i]} = {value:.3g} ± {sigma:.2g} {base.units[i]}")
     if not listed:
         return []
@@ -82,7 +95,7 @@ def _negative_inertia(estimate: Estimate, motions: Sequence[Motion]) -> list[Fin
     doubt = float(np.sqrt(max(gradient @ estimate.covariance @ gradient, 0.0)))
     # Rounding leaves zero inertias (a parameter that was removed) a little below zero.
     rounding = 1e-9 * float(np.max(np.abs(sizes[worst])))
-    if least >= -max(_SURE * doubt, rounding):
+    if least >= -max(LIMITS.sure * doubt, rounding):
         return []
     joint = _joint_name(base, int(np.argmax(np.abs(direction))))
     share = float(np.mean(sizes[:, 0] < -rounding))
@@ -100,7 +113,7 @@ def _negative_inertia(estimate: Estimate, motions: Sequence[Motion]) -> list[Fin
 
 def _poses(motions: Sequence[Motion]) -> FloatArray:
     """Positions spread evenly over all motions, (poses, coordinates)."""
-    step = max(1, sum(motion.samples for motion in motions) // _POSES)
+    step = max(1, sum(motion.samples for motion in motions) // LIMITS.poses)
     firsts = np.cumsum([0, *(motion.samples for motion in motions)])
     pairs = zip(firsts, motions, strict=False)
     return np.concatenate([motion.q[int(-first % step) :: step] for first, motion in pairs])

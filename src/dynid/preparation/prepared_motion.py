@@ -14,7 +14,7 @@ from dynid.logs.resample import SAME_RATE, grid, interpolate, is_even, steady_ra
 from dynid.logs.spool import ArrayWriter, Samples, SpoolWriter, writer_of
 from dynid.preparation.derivative import speed_and_acceleration
 from dynid.preparation.filters import low_pass
-from dynid.preparation.motion import Motion
+from dynid.preparation.motion import Motion, count_not_finite
 from dynid.preparation.preparation import Preparation
 from dynid.preparation.robust import replace_outliers, rloess, window_samples
 
@@ -246,7 +246,7 @@ def refuse_unprepared(log: Log) -> None:
             raise unknown_name(
                 f"channel in log {log.name!r}", name, log.channels, "A fit needs position and torque."
             )
-        bad = _not_finite(log.channels[name])
+        bad = count_not_finite(log.channels[name])
         if bad:
             raise NotTrustworthyError(
                 f"{bad} values of the {name} in log {log.name!r} are not finite; run `dynid check` on it "
@@ -262,13 +262,6 @@ def refuse_unprepared(log: Log) -> None:
             f"{len(wrong)} stamps of log {log.name!r} repeat or go backward, the first after t = "
             f"{log.time[wrong[0]]:.6g} s; run `dynid check` on it and repair it."
         )
-
-
-def _not_finite(values: Samples) -> int:
-    """How many values are not finite."""
-    if isinstance(values, np.ndarray):
-        return int(np.count_nonzero(~np.isfinite(values)))
-    return sum(int(np.count_nonzero(~np.isfinite(values[:, axis]))) for axis in range(values.shape[1]))
 
 
 def _refuse_short(samples: int, name: str) -> None:
