@@ -16,6 +16,7 @@ from dynid.core.finding import Finding, Level, Name, Where
 from dynid.estimators.linear.least_squares import own_sigma, weights_of
 from dynid.problem.problem import Problem
 
+
 @dataclass(frozen=True)
 class AgreementLimits:
     """When joints disagree. Higher limits miss wrong constants, lower ones blame small errors of the model.

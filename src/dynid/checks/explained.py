@@ -19,6 +19,7 @@ from dynid.dynamics.regressor import regressor
 from dynid.logs.log import Log
 from dynid.model.robot import Robot
 
+
 @dataclass(frozen=True)
 class ColumnRules:
     """How columns are looked at. Shares above rounding, below anything that a motor does.

@@ -22,6 +22,7 @@ from dynid.preparation.preparation import Preparation
 from dynid.preparation.spectrum import PositionSpectrum, fewest_points
 from dynid.problem.build import build_problem
 
+
 @dataclass(frozen=True)
 class LowRateLimits:
     """When a low rate is told, and when the second fit is not worth its time. Chosen by hand.

@@ -15,6 +15,7 @@ from dynid.core.arrays import FloatArray
 from dynid.core.finding import Finding, Level, Name, Where
 from dynid.preparation.motion import Motion, PositionSeries, sampled_positions, seconds_of, spread_of
 
+
 @dataclass(frozen=True)
 class RepetitionRules:
     """When a motion repeats another. Chosen by hand on periodic and new motions; lengths are standard
