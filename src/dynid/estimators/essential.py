@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,8 +19,8 @@ from dynid.problem.problem import Problem
 if TYPE_CHECKING:
     from dynid.problem.closed_loop import LoopProblem
 
-THRESHOLDS = {"sigma": 20.0, "residual": 1.04, "f-test": 0.01}
-"""Default threshold of each rule: %σ (P3, P4), ratio of σ̂_ρ (P1 §2.2), significance level."""
+THRESHOLDS = {"sigma": (20.0, 0.0, np.inf), "residual": (1.04, 1.0, np.inf), "f-test": (0.01, 0.0, 1.0)}
+"""Threshold of each rule, and what it must lie between: %σ (P3, P4), ratio of σ̂_ρ (P1 §2.2), significance."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Removal:
     residual_ratio: float
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True)
 class Essential(Strategy):
     """Remove the parameter with the largest %σ, solve again, and so on, until a rule says stop.
 
@@ -56,21 +56,26 @@ class Essential(Strategy):
         threshold: 20 [%], 1.04 or 0.01 when None.
     """
 
-    strategy: Strategy
+    strategy: Strategy = field(default_factory=WLS)
     rule: str = "sigma"
     threshold: float | None = None
+    uncertainty: str | Uncertainty = field(init=False)
 
-    def __init__(
-        self, strategy: Strategy | None = None, rule: str = "sigma", threshold: float | None = None
-    ) -> None:
-        """Take over the uncertainty of the strategy inside."""
-        inner = WLS() if strategy is None else strategy
-        for name, value in (("strategy", inner), ("rule", rule), ("uncertainty", inner.uncertainty)):
-            object.__setattr__(self, name, value)
-        if rule not in THRESHOLDS:
-            raise unknown_name("rule for essential parameters", rule, THRESHOLDS)
-        object.__setattr__(self, "threshold", THRESHOLDS[rule] if threshold is None else threshold)
-        _check_options(self)
+    def __post_init__(self) -> None:
+        """Take over the uncertainty of the strategy inside; refuse options that cannot work."""
+        if self.rule not in THRESHOLDS:
+            raise unknown_name("rule for essential parameters", self.rule, THRESHOLDS)
+        if isinstance(self.strategy, Essential):
+            raise DynidError("Essential wraps a strategy that estimates, not another Essential.")
+        default, low, high = THRESHOLDS[self.rule]
+        threshold = default if self.threshold is None else self.threshold
+        if not low < threshold < high:
+            raise DynidError(
+                f"The threshold of the rule {self.rule!r} is {threshold}; it must be between {low:g} and "
+                f"{high:g}."
+            )
+        object.__setattr__(self, "threshold", threshold)
+        object.__setattr__(self, "uncertainty", self.strategy.uncertainty)
 
     @property
     def linear(self) -> Strategy:
@@ -160,19 +165,6 @@ class Essential(Strategy):
                 "stopped_by": None if stopped_by is None else vars(stopped_by),
             },
         }
-
-
-def _check_options(essential: Essential) -> None:
-    allowed = {"sigma": (0.0, np.inf), "residual": (1.0, np.inf), "f-test": (0.0, 1.0)}
-    low, high = allowed[essential.rule]
-    threshold = essential.threshold
-    if threshold is None or not low < threshold < high:
-        raise DynidError(
-            f"The threshold of the rule {essential.rule!r} is {threshold}; it must be between {low:g} and "
-            f"{high:g}."
-        )
-    if isinstance(essential.strategy, Essential):
-        raise DynidError("Essential wraps a strategy that estimates, not another Essential.")
 
 
 def _relative_sigma(problem: Problem, fit: Fit, kind: Uncertainty) -> FloatArray:

@@ -68,6 +68,47 @@ class Fit:
     exact: float = 1e-8
     instruments: tuple[FloatArray, ...] | None = None
 
+    @classmethod
+    def weighted(
+        cls,
+        values: FloatArray,
+        kept: NDArray[np.bool_],
+        spectrum: Spectrum,
+        weights: FloatArray,
+        joint_sigma: FloatArray,
+        squares: float,
+        degrees: int,
+        **others: Any,
+    ) -> Fit:
+        """A fit with one weight per joint: C = σ̂² T Tᵀ, σ̂² the weighted squares per degree of freedom.
+
+        Args:
+            values: see ``Fit``.
+            kept: see ``Fit``.
+            spectrum: of the weighted system; T is its root.
+            weights: see ``Fit``.
+            joint_sigma: see ``Fit``.
+            squares: Σ w_j² ‖ρ_j‖².
+            degrees: see ``Fit``.
+            **others: further fields of ``Fit``.
+        """
+        variance = squares / degrees if degrees > 0 else 0.0
+        root = spectrum.root
+        return cls(
+            values=values,
+            kept=kept,
+            root=root,
+            covariance=variance * root @ root.T,
+            spectrum=spectrum,
+            row_weights=weights**2,
+            score_weights=None,
+            joint_sigma=joint_sigma,
+            sigma=float(np.sqrt(variance)),
+            degrees=degrees,
+            weights=weights,
+            **others,
+        )
+
     def residual_norms(self, problem: Problem) -> FloatArray:
         """‖y_j − ŷ_j‖ per joint, with parameters beside the base ones where there are some."""
         if self.further is None:

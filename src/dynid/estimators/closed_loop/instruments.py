@@ -16,7 +16,6 @@ from dynid.estimators.fit import Fit
 from dynid.estimators.linear.least_squares import (
     OLS,
     WLS,
-    above_rounding,
     fit_with_own_weights,
     kept_mask,
     residual_sigma,
@@ -279,14 +278,12 @@ class _InstrumentData:
 
     def own_sigma(self, problem: Problem) -> FloatArray:
         """σ̂_j from two stages on joint j's own rows alone (P2 §II.C with instruments)."""
-        sigma = np.full(len(self.W), np.nan)
+        norms, degrees = np.zeros((2, len(self.W)))
         for j in range(len(self.W)):
             own = self.stages(np.ones(len(self.W)), [j])
-            second = own.second
-            degrees = own.rows - second.rank
-            if degrees > 0:
-                sigma[j] = np.linalg.norm(own.y - own.w @ second.solution) / np.sqrt(degrees)
-        return above_rounding(problem, sigma)
+            norms[j] = np.linalg.norm(own.y - own.w @ own.second.solution)
+            degrees[j] = own.rows - own.second.rank
+        return residual_sigma(problem, norms, degrees)
 
 
 def _two_stage_fit(
@@ -298,28 +295,23 @@ def _two_stage_fit(
     values[data.kept] = second.solution
     degrees = stages.rows - second.rank
     residual = stages.y - stages.w @ second.solution
-    variance = float(residual @ residual) / degrees if degrees > 0 else 0.0
     hats = [Z @ stages.coefficients for Z in data.Z]
     if sigma is None:
-        norms = np.array([np.linalg.norm(hat @ second.root) for hat in hats])
-        sigma = residual_sigma(problem, values, (weights * norms) ** 2)
+        spent = (weights * np.array([np.linalg.norm(hat @ second.root) for hat in hats])) ** 2
+        sigma = residual_sigma(problem, problem.residual_norms(values), problem.row_counts - spent)
     names = [name for name, kept in zip(problem.names, data.kept, strict=True) if kept]
-    examined = instrument_tests(stages, names)
-    return Fit(
-        values=values,
-        kept=data.kept,
-        root=second.root,
-        covariance=variance * second.root @ second.root.T,
-        spectrum=second,
-        row_weights=weights**2,
-        score_weights=None,
-        joint_sigma=sigma,
-        sigma=float(np.sqrt(variance)),
-        degrees=degrees,
-        weights=weights,
-        problem_outcome=examined.outcome,
-        findings=examined.findings,
-        facts=examined.facts,
+    tests = instrument_tests(stages, names)
+    return Fit.weighted(
+        values,
+        data.kept,
+        second,
+        weights,
+        sigma,
+        float(residual @ residual),
+        degrees,
+        problem_outcome=tests.outcome,
+        findings=tests.findings,
+        facts=tests.facts,
         instruments=tuple(_wide(hat, data.kept) for hat in hats),
     )
 

@@ -12,8 +12,8 @@ from dynid.base.base_map import BaseMap
 from dynid.compile.kernels import kernels
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError
-from dynid.estimators.linear.least_squares import above_rounding
-from dynid.estimators.linear.terms import NonlinearTerm, Slot, slots_of
+from dynid.estimators.linear.least_squares import residual_sigma
+from dynid.estimators.linear.terms import NonlinearTerm, Slot, own_constants, slots_of
 from dynid.preparation.decimate import decimate_rows
 from dynid.preparation.motion import Motion
 from dynid.problem.factor import Spectrum, spectrum, triangular
@@ -118,39 +118,35 @@ class AugmentedRows:
 
     def columns(self, theta: FloatArray) -> list[FloatArray]:
         """Φ: per slot, the column at the rows of its joint."""
-        found, at = [], 0
-        for i, slot in enumerate(self.slots):
-            count = len(slot.constants)
-            own = theta[at : at + count]
+        for i, (slot, own) in enumerate(zip(self.slots, own_constants(self.slots, theta), strict=True)):
             # A descent and a scan move one constant at a time: the other columns are still right.
             if i not in self._last or not np.array_equal(self._last[i][0], own):
                 self._last[i] = own.copy(), self._column(slot, own)
-            found.append(self._last[i][1])
-            at += count
-        return found
+        return [self._last[i][1] for i in range(len(self.slots))]
 
     def _column(self, slot: Slot, constants: FloatArray) -> FloatArray:
-        rows, plan = self.rows[slot.joint], self.problem.plan
+        rows = self.rows[slot.joint]
         column = np.empty(len(rows))
         for e, motion in enumerate(self.motions):
             values = slot.values(motion, constants, None if self.loads is None else self.loads[e])
-            if plan.decimation > 1:
-                values = decimate_rows(np.array(values)[None], plan.decimation, plan.convention)[0]
             own = rows.experiment == e
-            column[own] = values[rows.sample[own]]
+            column[own] = self._decimate(np.array(values)[None])[0, rows.sample[own]]
         return column
+
+    def _decimate(self, rows: FloatArray) -> FloatArray:
+        """Rows (·, samples) at full rate as the regression has them."""
+        plan = self.problem.plan
+        return rows if plan.decimation == 1 else decimate_rows(rows, plan.decimation, plan.convention)
 
     def own_sigma(self, theta: FloatArray) -> FloatArray:
         """σ̂_j of each joint from its own rows with the terms in place (P2 §II.C)."""
         columns = self.columns(theta)
-        sigma = np.full(len(self.rows), np.nan)
+        norms, degrees = np.zeros((2, len(self.rows)))
         for j, rows in enumerate(self.rows):
             own = [c for slot, c in zip(self.slots, columns, strict=True) if slot.joint == j]
             solved = spectrum(np.column_stack([rows.W, *own, rows.y]))
-            degrees = len(rows) - solved.rank
-            if degrees > 0:
-                sigma[j] = solved.residual_norm / np.sqrt(degrees)
-        return above_rounding(self.problem, sigma)
+            norms[j], degrees[j] = solved.residual_norm, len(rows) - solved.rank
+        return residual_sigma(self.problem, norms, degrees)
 
     def projection(self, weights: FloatArray) -> Callable[[FloatArray], FloatArray]:
         """θ ↦ the weighted residual with everything linear solved for."""
@@ -176,12 +172,11 @@ class AugmentedRows:
 
     def solve(self, theta: FloatArray, weights: FloatArray) -> Spectrum:
         """Kept base parameters and coefficients at given constants."""
-        return self.jacobian_spectrum(self._slot_columns(self.columns(theta), len(self.slots), 0), weights)
+        return self.jacobian_spectrum(self._slot_columns(theta, len(self.slots)), weights)
 
     def jacobian(self, theta: FloatArray, coefficients: FloatArray) -> tuple[FloatArray, ...]:
         """Per joint, derivatives of the torque by coefficients and constants, (rows, slots + constants)."""
-        total = len(self.slots) + len(theta)
-        parts = self._slot_columns(self.columns(theta), total, 0)
+        parts = self._slot_columns(theta, len(self.slots) + len(theta))
         for i in range(len(theta)):
             step = np.zeros(len(theta))
             step[i] = _STEP * abs(theta[i])
@@ -196,29 +191,23 @@ class AugmentedRows:
         if self.loads is None:
             return None
         parts = tuple(np.zeros((len(rows), len(self.kept))) for rows in self.rows)
-        slopes, at = [], 0
-        for i, slot in enumerate(self.slots):
-            own = theta[at : at + len(slot.constants)]
-            at += len(slot.constants)
-            if "load" in slot.term.signals:
-                slopes.append((slot.joint, coefficients[i], slot, own))
-        for e, (motion, load) in enumerate(zip(self.motions, self.loads, strict=True)):
-            for j, c, slot, own in slopes:
+        for slot, c, own in zip(self.slots, coefficients, own_constants(self.slots, theta), strict=True):
+            if "load" not in slot.term.signals:
+                continue
+            j = slot.joint
+            for e, (motion, load) in enumerate(zip(self.motions, self.loads, strict=True)):
                 step = _STEP * max(float(np.sqrt(np.mean(load[:, j] ** 2))), 1e-12)
                 ahead, behind = slot.values(motion, own, load + step), slot.values(motion, own, load - step)
                 columns = load_columns(self.problem.base, motion, j) * (c * (ahead - behind) / (2 * step))
-                if self.problem.plan.decimation > 1:
-                    plan = self.problem.plan
-                    columns = decimate_rows(columns, plan.decimation, plan.convention)
                 here = self.rows[j].experiment == e
-                parts[j][here] += columns[:, self.rows[j].sample[here]].T
+                parts[j][here] += self._decimate(columns)[:, self.rows[j].sample[here]].T
         return parts
 
-    def _slot_columns(self, columns: list[FloatArray], total: int, first: int) -> tuple[FloatArray, ...]:
-        """Columns of the slots at the rows of their joints, zero elsewhere."""
-        parts = tuple(np.zeros((len(rows), total)) for rows in self.rows)
-        for i, (slot, column) in enumerate(zip(self.slots, columns, strict=True)):
-            parts[slot.joint][:, first + i] = column
+    def _slot_columns(self, theta: FloatArray, width: int) -> tuple[FloatArray, ...]:
+        """Columns of the slots at the rows of their joints, zero elsewhere: per joint (rows, width)."""
+        parts = tuple(np.zeros((len(rows), width)) for rows in self.rows)
+        for i, (slot, column) in enumerate(zip(self.slots, self.columns(theta), strict=True)):
+            parts[slot.joint][:, i] = column
         return parts
 
     def jacobian_spectrum(

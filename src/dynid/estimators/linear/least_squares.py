@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,24 +36,19 @@ def own_sigma(problem: Problem) -> FloatArray:
     Returns:
         (coordinates,) [N m or N]; not a number where a joint has no rows to spare.
     """
-    sigma = np.full(len(problem.regression.joints), np.nan)
-    for j, own in enumerate(problem.joint_spectra):
-        degrees = int(problem.row_counts[j]) - own.rank
-        if degrees > 0:
-            sigma[j] = own.residual_norm / np.sqrt(degrees)
-    return above_rounding(problem, sigma)
+    spectra = problem.joint_spectra
+    norms, ranks = (np.array([getattr(own, name) for own in spectra]) for name in ("residual_norm", "rank"))
+    return residual_sigma(problem, norms, problem.row_counts - ranks)
 
 
-def residual_sigma(problem: Problem, values: FloatArray, spent: FloatArray) -> FloatArray:
-    """σ̂_j of each joint from the residual of a fit of all joints: ‖ρ_j‖² / (r_j − h_j).
+def residual_sigma(problem: Problem, norms: FloatArray, degrees: NDArray[Any]) -> FloatArray:
+    """σ̂_j = ‖ρ_j‖ / √degrees_j; not a number where a joint has no rows to spare.
 
     Args:
         problem: the problem.
-        values: base parameters, (base,).
-        spent: h_j, what joint j's rows spend of the parameters; over all joints it sums to the rank.
+        norms: ‖ρ_j‖ of each joint's residual [N m or N], (coordinates,).
+        degrees: rows of each joint less the parameters that they spend, (coordinates,).
     """
-    degrees = problem.row_counts - spent
-    norms = problem.residual_norms(values)
     sigma = np.where(degrees > 0.5, norms / np.sqrt(np.maximum(degrees, 0.5)), np.nan)
     return above_rounding(problem, sigma)
 
@@ -178,23 +174,10 @@ def weighted_fit(
     values = np.zeros(len(kept))
     values[kept] = solved.solution
     degrees = int(problem.row_counts.sum()) - solved.rank
-    variance = solved.residual_norm**2 / degrees if degrees > 0 else 0.0
     if sigma is None:
         spent = leverages(problem, root_over_base(solved.root, kept), weights)
-        sigma = residual_sigma(problem, values, spent)
-    return Fit(
-        values=values,
-        kept=kept,
-        root=solved.root,
-        covariance=variance * solved.root @ solved.root.T,
-        spectrum=solved,
-        row_weights=weights**2,
-        score_weights=None,
-        joint_sigma=sigma,
-        sigma=float(np.sqrt(variance)),
-        degrees=degrees,
-        weights=weights,
-    )
+        sigma = residual_sigma(problem, problem.residual_norms(values), problem.row_counts - spent)
+    return Fit.weighted(values, kept, solved, weights, sigma, solved.residual_norm**2, degrees)
 
 
 @dataclass(frozen=True, kw_only=True)

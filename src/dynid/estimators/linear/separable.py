@@ -15,7 +15,7 @@ from dynid.estimators.estimate import Further
 from dynid.estimators.fit import Fit, FurtherColumns
 from dynid.estimators.linear.augmented import AugmentedRows, needs_load
 from dynid.estimators.linear.least_squares import kept_mask, weights_of
-from dynid.estimators.linear.terms import STRIBECK, NonlinearTerm
+from dynid.estimators.linear.terms import STRIBECK, NonlinearTerm, own_constants
 from dynid.estimators.strategy import Strategy
 from dynid.problem.problem import Problem
 
@@ -182,34 +182,27 @@ def _result(problem: Problem, found: _Descent, used: int) -> Fit:
     residual = system.residual(values, coefficients, theta)
     degrees = int(problem.row_counts.sum()) - solved.rank
     squares = sum(float(w**2 * r @ r) for w, r in zip(weights, residual, strict=True))
-    variance = squares / degrees if degrees > 0 else 0.0
-    slots = system.slots
     further = Further(
-        tuple(s.coefficient for s in slots) + tuple(n for s in slots for n in s.constants),
-        tuple(s.unit for s in slots) + tuple(u for s in slots for u in s.constant_units),
+        tuple(s.coefficient for s in system.slots) + tuple(n for s in system.slots for n in s.constants),
+        tuple(s.unit for s in system.slots) + tuple(u for s in system.slots for u in s.constant_units),
         np.concatenate([coefficients, theta]),
         np.zeros((0, 0)),
         system.terms,
     )
-    covariance = variance * solved.root @ solved.root.T
-    sigma_of = np.sqrt(np.diag(covariance))[count:]
-    return Fit(
-        values=values,
-        kept=system.kept,
-        root=solved.root,
-        covariance=covariance,
-        spectrum=solved,
-        row_weights=weights**2,
-        score_weights=None,
-        joint_sigma=found.sigma,
-        sigma=float(np.sqrt(variance)),
-        degrees=degrees,
-        weights=weights,
+    fit = Fit.weighted(
+        values,
+        system.kept,
+        solved,
+        weights,
+        found.sigma,
+        squares,
+        degrees,
         iterations=used,
         converged=found.converged,
-        findings=_findings(system, columns, further, sigma_of),
         further=FurtherColumns(further, columns, residual),
     )
+    sigma = np.sqrt(np.diag(fit.covariance))[count:]
+    return replace(fit, findings=_findings(system, columns, further, sigma))
 
 
 def _findings(
@@ -217,16 +210,13 @@ def _findings(
 ) -> tuple[Finding, ...]:
     """Terms the motion does not show: the coefficient is within its doubt, or a constant at a bound."""
     low, high = system.bounds()
-    count = len(system.slots)
-    theta, at = further.values[count:], 0
+    theta = further.values[len(system.slots) :]
+    at_bound = (theta <= low * (1 + 1e-6)) | (theta >= high * (1 - 1e-6))
     unseen = []
-    for i, slot in enumerate(system.slots):
-        own = slice(at, at + len(slot.constants))
-        at = own.stop
-        stuck = np.any((theta[own] <= low[own] * (1 + 1e-6)) | (theta[own] >= high[own] * (1 - 1e-6)))
+    for i, (slot, stuck) in enumerate(zip(system.slots, own_constants(system.slots, at_bound), strict=True)):
         share = abs(further.values[i]) * np.linalg.norm(columns[slot.joint][:, i])
         rounding = _EXACT * np.linalg.norm(system.rows[slot.joint].y)
-        if stuck or share < rounding or abs(further.values[i]) < 2 * sigma[i]:
+        if np.any(stuck) or share < rounding or abs(further.values[i]) < 2 * sigma[i]:
             unseen.append(slot.coefficient)
     if not unseen:
         return ()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from types import CodeType
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, ModelError, unknown_name
@@ -158,6 +160,11 @@ def slots_of(robot: Robot, terms: tuple[NonlinearTerm, ...]) -> tuple[Slot, ...]
     return tuple(slots)
 
 
+def own_constants(slots: Sequence[Slot], theta: NDArray[Any]) -> list[NDArray[Any]]:
+    """The constants of each slot, from those of all slots one after the other."""
+    return np.split(theta, np.cumsum([len(slot.constants) for slot in slots])[:-1])
+
+
 def nonlinear_torques(
     robot: Robot,
     terms: tuple[NonlinearTerm, ...],
@@ -176,11 +183,9 @@ def nonlinear_torques(
     """
     slots = slots_of(robot, terms)
     torques = np.zeros_like(motion.tau)
-    at = len(slots)
-    for i, slot in enumerate(slots):
-        count = len(slot.constants)
-        torques[:, slot.joint] += values[i] * slot.values(motion, values[at : at + count], load)
-        at += count
+    coefficients, theta = values[: len(slots)], values[len(slots) :]
+    for slot, c, own in zip(slots, coefficients, own_constants(slots, theta), strict=True):
+        torques[:, slot.joint] += c * slot.values(motion, own, load)
     return torques
 
 
