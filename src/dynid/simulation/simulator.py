@@ -126,7 +126,12 @@ class Simulator:
                 records[first:last, begin:end] = noted[: last - first]
                 passed[k, first:last], begin = states[: last - first], end
 
-        LocalExecutor(threads).map(group, range(0, count, lanes))
+        firsts = range(0, count, lanes)
+        if threads == 1 or len(firsts) == 1:  # often called, and too quick for an executor
+            for first in firsts:
+                group(first)
+        else:
+            LocalExecutor(threads).map(group, firsts)
         n = self.plan.axes
         tau, q, qd, *rounded, qdd = np.split(records, range(n, records.shape[2], n), axis=2)
         # What encoders read differs from q by their errors, the fifth group of inputs, unless they round.
