@@ -14,7 +14,7 @@ SOURCES = sorted((ROOT / "src").rglob("*.py"))
 MAX_LINES = 400
 # Heavy libraries that most users of a module never touch may be imported where they are used.
 MAY_BE_LATE = {
-    *("casadi", "h5py", "jinja2", "llvmlite", "matplotlib", "mcap", "numpy", "pandas"),
+    *("casadi", "h5py", "jinja2", "llvmlite", "matplotlib", "numpy", "pandas"),
     *("pyarrow", "rosbags", "scipy", "threadpoolctl"),
 }
 

@@ -90,7 +90,8 @@ def error_figures(
 def _values_of(parts: Sequence[Samples], masks: Sequence[NDArray[np.bool_] | None], j: int) -> FloatArray:
     """One coordinate of all stretches, where it counts."""
     pairs = zip((part[:, j] for part in parts), masks, strict=True)
-    return np.concatenate([x if mask is None else x[mask[:, j]] for x, mask in pairs])
+    columns = [x if mask is None else x[mask[:, j]] for x, mask in pairs]
+    return np.ascontiguousarray(columns[0]) if len(columns) == 1 else np.concatenate(columns)
 
 
 def _column_figures(tau: FloatArray, model: FloatArray) -> tuple[float, ...]:
@@ -103,4 +104,5 @@ def _column_figures(tau: FloatArray, model: FloatArray) -> tuple[float, ...]:
     with np.errstate(divide="ignore", invalid="ignore"):
         relative = float(100 * np.sqrt(np.float64(wrong) / size))
         ranged = float(100 * rms / np.float64(np.ptp(tau)))
-    return (relative, rms, ranged, float(error.mean()), float(np.abs(error).max()), wrong, size, len(tau))
+    largest = max(float(error.max()), -float(error.min()))
+    return (relative, rms, ranged, float(error.mean()), largest, wrong, size, len(tau))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
-from functools import lru_cache
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +18,7 @@ _DATE = re.compile(
     r"\s*(Z|z|[+-]\d\d(?::?\d\d)?)?"
 )
 _DAY_NS = 86_400_000_000_000
-_DAY_OF_1970 = date(1970, 1, 1).toordinal()
+_1970 = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -52,23 +51,13 @@ def read_date(cell: str) -> tuple[int, bool] | None:
     if found is None:
         return None
     year, _, month, day, hour, minute, second, part, zone = found.groups()
-    days, h, m, s = _days(year, month, day), int(hour), int(minute), int(second or 0)
-    if days is None or h > 23 or m > 59 or s > 59:
-        return None
-    minutes = h * 60 + m
-    if zone and zone not in "Zz":
-        ahead = int(zone[1:3]) * 60 + int(zone[3:].lstrip(":") or 0)
-        minutes -= ahead if zone[0] == "+" else -ahead
-    return days * _DAY_NS + (minutes * 60 + s) * 10**9 + int((part or "0").ljust(9, "0")), zone is not None
-
-
-@lru_cache(maxsize=64)
-def _days(year: str, month: str, day: str) -> int | None:
-    """Days since 1970; None for a thirteenth month."""
+    ahead = "+00:00" if zone is None or zone in "Zz" else zone
     try:
-        return date(int(year), int(month), int(day)).toordinal() - _DAY_OF_1970
-    except ValueError:
+        moment = datetime.fromisoformat(f"{year}-{month}-{day}T{hour}:{minute}:{second or '00'}{ahead}")
+    except ValueError:  # a thirteenth month
         return None
+    seconds = (moment - _1970) // timedelta(seconds=1)
+    return seconds * 10**9 + int((part or "0").ljust(9, "0")), zone is not None
 
 
 def find_dates(cells: Sequence[str]) -> Dates | None:
