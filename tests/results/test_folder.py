@@ -319,9 +319,13 @@ import os, sys, time
 from pathlib import Path
 from dynid.results.folder import reserved_folder
 with reserved_folder(Path(sys.argv[1]), force=True):
+    reading, writing = os.pipe()
     child = os.fork() if sys.argv[2] == "fork" else None
     if child == 0:
+        os.write(writing, b".")  # it runs, so it has let go of the lock that it has inherited
         time.sleep(60)
+    if child:
+        os.read(reading, 1)
     print(child or 0, flush=True)
     time.sleep(60)
 """
