@@ -44,10 +44,7 @@ def pinocchio_model(robot: Robot):  # type: ignore[no-untyped-def]
         rotation, position = placement(joint)
         kind = pin.JointModelRZ() if joint.kind is JointKind.REVOLUTE else pin.JointModelPZ()
         number = model.addJoint(joint.antecedent + 1, kind, pin.SE3(rotation, position), joint.name)
-        body = _body(robot, joint)
-        model.appendBodyToJoint(
-            number, pin.Inertia.FromDynamicParameters(body.pinocchio()), pin.SE3.Identity()
-        )
+        model.appendBodyToJoint(number, pin.Inertia(*_body(robot, joint).com_form()), pin.SE3.Identity())
     return model
 
 
