@@ -179,7 +179,7 @@ def _walk(method: str) -> dict[str, int]:
             "0.02",
         ]
         assert _command([*made, "--seed", "1", "--out", str(log)]) == 0, "dynid simulate failed"
-        fit = ["fit", robot, str(log), "--method", method, "--split", "0.7", "--out", str(folder / "out")]
+        fit = ["fit", robot, str(log), "--method", method, "--out", str(folder / "out")]
         fit += [] if method == "wls" else ["--controller", robot]
         with _Walk() as walk:
             _command(fit)
