@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -90,6 +91,27 @@ def test_bad_states_get_a_sentence(logs: tuple[dynid.Log, dynid.Log]) -> None:
         result.predict([0, 0], [0, 0], [0, 0, 0])
     with pytest.raises(dynid.DynidError, match="has 3 coordinates, but robot 'scara' has 2"):
         result.predict([0] * 3, [0] * 3, [0] * 3)
+
+
+def test_the_wrong_kind_of_thing_gets_a_sentence(logs: tuple[dynid.Log, dynid.Log]) -> None:
+    robot, log = dynid.load_robot("scara"), logs[0]
+    calls: list[tuple[str, Any]] = [
+        ("fit takes a Robot, not str; use load_robot", lambda: dynid.fit("scara", log)),
+        ("takes a Log, not str; use read_log", lambda: dynid.fit(robot, "run1.csv")),
+        (
+            "takes a Log, not PosixPath|takes a Log, not WindowsPath",
+            lambda: dynid.fit(robot, [Path("run1.csv")]),
+        ),
+        ("takes a Log, not NoneType", lambda: dynid.fit(robot, None)),
+        ("fit takes a Strategy, not str; give an estimator", lambda: dynid.fit(robot, log, "wls")),
+        ("fit takes a Strategy, not the class WLS", lambda: dynid.fit(robot, log, dynid.WLS)),
+        ("check takes a Log, not str", lambda: dynid.check("run1.csv", robot)),
+        ("check takes a Robot, not str", lambda: dynid.check(log, "scara")),
+        ("Unknown key of the preparation 'cutoff'", lambda: dynid.fit(robot, log, overrides={"cutoff": 3})),
+    ]
+    for sentence, call in calls:
+        with pytest.raises(dynid.DynidError, match=sentence):
+            call()
 
 
 def test_the_newcomers_script_runs(logs: tuple[dynid.Log, dynid.Log], tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from dynid.checks.signs import check_signs
 from dynid.checks.stamps import check_stamps
 from dynid.checks.steps import check_smoothness, check_steps
 from dynid.checks.values import Columns, check_values, log_columns
-from dynid.core.errors import NotTrustworthyError, unknown_name
+from dynid.core.errors import LOG_HINT, ROBOT_HINT, NotTrustworthyError, require_kind, unknown_name
 from dynid.core.finding import Finding, Level, Name
 from dynid.logs.convert import to_joint_side
 from dynid.logs.log import Log
@@ -68,6 +68,9 @@ def check_log(log: Log, robot: Robot | None = None, base: Sequence[int] | None =
         ShapeError: when the log's axes are not the robot's.
         ModelError: when the log is on the motor side and the robot has no drives.
     """
+    require_kind(log, Log, "check", LOG_HINT)
+    if robot is not None:
+        require_kind(robot, Robot, "check", ROBOT_HINT)
     columns, clock = log_columns(log), clock_of(log)
     parts = [check_stamps(log, clock), check_values(log, columns), check_held(log, columns)]
     if _names(parts) & set(_FATAL):

@@ -15,7 +15,7 @@ from dynid.compile.batch import BatchKernel, compile_batch
 from dynid.compile.csource import c_source
 from dynid.compile.trace import describe
 from dynid.core.arrays import FloatArray
-from dynid.core.errors import ModelError, ShapeError
+from dynid.core.errors import ROBOT_HINT, ModelError, ShapeError, require_kind
 from dynid.model.robot import Robot
 
 
@@ -177,10 +177,7 @@ def kernels(
         backend: "auto", "llvm" or "casadi".
         threads: how many share the samples of a call.
     """
-    if not isinstance(robot, Robot):
-        raise ModelError(
-            f"kernels takes a Robot, not {type(robot).__name__}; use load_robot for a name or file."
-        )
+    require_kind(robot, Robot, "kernels", ROBOT_HINT)
     chosen = None
     if columns is not None:
         try:

@@ -108,7 +108,11 @@ _WRITTEN = {unit.lower(): unit for unit in sorted(_ALL)} | {
 _AT_THE_END = {unit: unit for unit in ("rad", "deg", "ms", "us", "ns", "mm", "s")} | {
     "nm": "Nm", "mnm": "mNm", "a": "A",
 }  # fmt: skip
-"""Units that may end a name without brackets."""
+"""Units that may end a name without brackets, whatever their capitals."""
+_BEHIND = re.compile(
+    r"(?<=[\d_\s-])(mNm|kNm|Ncm|mN|kN|mA|mV|mrad|rev|cm|um|degrees?|radians?|rpm|(?:deg|rad)_s)(?=[_\s-]?\d*$)"
+)
+"""Units whose capitals or prefixes must not be torn apart: "tau1_mNm" is not in newton metres."""
 
 
 def plain_unit(unit: str) -> str:
@@ -193,6 +197,11 @@ def pieces_of(name: str) -> tuple[list[Piece], str | None]:
     unit = re.search(r"[\[(]\s*([^\])]*[^\])\d\s][^\])]*?)\s*[\])]\s*$", name)  # q[0] has none
     text = name[: unit.start()] if unit else name
     named = plain_unit(unit[1]) if unit else None
+    behind = _BEHIND.search(text) if named is None else None
+    if behind is not None and re.search("[A-Za-z]", text[: behind.start()]):
+        text, named = text[: behind.start()] + " " * len(behind[1]) + text[behind.end() :], behind[1]
+        named = _WRITTEN.get(named.lower(), named) if named.islower() else named
+        named = named.replace("_s", "/s")
     found = re.finditer(r"[A-Z]*[a-z]+|[A-Z]+|\d+", text)
     parts = [Piece(match[0].lower(), match.start(), match.end()) for match in found]
     words = [i for i, part in enumerate(parts) if not part.text.isdigit()]

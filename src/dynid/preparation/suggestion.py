@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dynid.core.arrays import FloatArray
+from dynid.core.errors import unknown_name
 from dynid.core.keys import entries_of
 from dynid.logs.log import Log
 from dynid.logs.resample import is_even, steady_rate
@@ -101,6 +102,9 @@ class Suggestion:
         """
         if not given:
             return self
+        for key in given:
+            if not hasattr(self.plan, key):
+                raise unknown_name("key of the preparation", key, self.plan.to_dict())
         stale = {*given, ATTENUATION} if {"cutoff_hz", "decimation"} & set(given) else set(given)
         why = {key: _given_reason(key, value, getattr(self.plan, key)) for key, value in given.items()}
         why |= {key: reason for key, reason in self.why.items() if key not in stale}

@@ -10,7 +10,7 @@ from dynid.checks.agreement import disagreements
 from dynid.checks.attenuation import attenuation_findings
 from dynid.checks.low_rate import low_rate_findings
 from dynid.checks.physical import impossible_values
-from dynid.core.errors import DynidError
+from dynid.core.errors import ROBOT_HINT, DynidError, require_kind
 from dynid.core.finding import Finding
 from dynid.core.lazy import later
 from dynid.core.threads import with_one_blas_thread
@@ -84,6 +84,8 @@ def fit(
         DynidError: when a log is given twice, or the strategy lacks something.
         NotTrustworthyError: when a log is not usable.
     """
+    require_kind(robot, Robot, "fit", ROBOT_HINT)
+    require_kind(strategy, Strategy, "fit", "give an estimator with its options, such as WLS()")
     given, unseen = as_logs(logs), as_logs(validate)
     source = _motion_source(strategy, controller, references, accuracy, repair)
     described = f"{len(given)} logs to fit and {len(unseen)} to validate"

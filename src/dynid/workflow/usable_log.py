@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dynid.base.find import base_of
 from dynid.checks import DataCheck, check_log, repair_log
-from dynid.core.errors import DynidError, NotTrustworthyError
+from dynid.core.errors import LOG_HINT, DynidError, NotTrustworthyError, require_kind
 from dynid.core.finding import Finding, Level, Name
 from dynid.logs.convert import to_joint_side
 from dynid.logs.log import Log, Step
@@ -76,7 +76,10 @@ class UsableLog:
 
 def as_logs(logs: Log | Sequence[Log]) -> tuple[Log, ...]:
     """Experiments, however they were given: one, or several."""
-    return (logs,) if isinstance(logs, Log) else tuple(logs)
+    every: tuple[Any, ...] = tuple(logs) if isinstance(logs, list | tuple) else (logs,)
+    for log in every:
+        require_kind(log, Log, "This verb", LOG_HINT)
+    return every
 
 
 def one_reference_each(

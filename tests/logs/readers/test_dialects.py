@@ -81,3 +81,16 @@ def test_the_unit_of_stamps_is_guessed_from_the_rate_and_told(
     log = read_log(path)
     assert log.rate_hz == pytest.approx(1 / seconds)
     assert "stamps from time [" in log.history[0].note
+
+
+@pytest.mark.parametrize(
+    ("suffix", "factor"),
+    [("mNm", 1e-3), ("kNm", 1e3), ("Ncm", 1e-2), ("Nm", 1.0), ("kN", 1e3), ("mN", 1e-3)],
+)
+def test_units_behind_a_name_keep_their_prefix(tmp_path: Path, suffix: str, factor: float) -> None:
+    path = tmp_path / "run.csv"
+    rows = "".join(f"{0.01 * k},{10.0 * k},{2.0}\n" for k in range(20))
+    path.write_text(f"t_s,q1_mrad,tau1_{suffix}\n{rows}")
+    log = read_log(path)
+    assert log.channels["torque"][0, 0] == pytest.approx(2.0 * factor)
+    assert log.channels["position"][1, 0] == pytest.approx(0.01)
