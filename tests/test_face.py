@@ -80,6 +80,12 @@ def test_a_saved_result_shows_the_same(logs: tuple[dynid.Log, dynid.Log], tmp_pa
     assert np.allclose(result.predict(q[0], qd[0], qdd[0]), result.predict(q, qd, qdd)[0], rtol=1e-12)
     errors = [dynid.validate(one, logs[1]).validation.judged.overall_percent for one in (loaded, result)]
     assert errors[0] == pytest.approx(errors[1], rel=1e-9)
+    named = dynid.compare([loaded, result])
+    assert len(named.names) == len(result.estimate.names)
+    result.report(tmp_path / "new" / "page.html")
+    assert (tmp_path / "new" / "page.html").exists()
+    with pytest.raises(dynid.DynidError, match="validate takes a ResultView, not str; use load_result"):
+        dynid.validate("out", logs[1])
     assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!")
 
 

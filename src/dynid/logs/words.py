@@ -199,9 +199,8 @@ def pieces_of(name: str) -> tuple[list[Piece], str | None]:
     named = plain_unit(unit[1]) if unit else None
     behind = _BEHIND.search(text) if named is None else None
     if behind is not None and re.search("[A-Za-z]", text[: behind.start()]):
-        text, named = text[: behind.start()] + " " * len(behind[1]) + text[behind.end() :], behind[1]
-        named = _WRITTEN.get(named.lower(), named) if named.islower() else named
-        named = named.replace("_s", "/s")
+        text = text[: behind.start()] + " " * len(behind[1]) + text[behind.end() :]  # places stay the same
+        named = known_unit(behind[1].replace("_s", "/s"))
     found = re.finditer(r"[A-Z]*[a-z]+|[A-Z]+|\d+", text)
     parts = [Piece(match[0].lower(), match.start(), match.end()) for match in found]
     words = [i for i, part in enumerate(parts) if not part.text.isdigit()]

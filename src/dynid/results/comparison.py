@@ -15,6 +15,7 @@ from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError
 from dynid.model.robot import Robot
 from dynid.results.result import SavedResult
+from dynid.results.view import ResultView
 
 SIGMAS = 4.0
 """Combined σ by which a parameter may differ between two results."""
@@ -158,12 +159,13 @@ class Comparison:
         }
 
 
-def compare_results(results: Sequence[SavedResult]) -> Comparison:
+def compare_results(given: Sequence[ResultView]) -> Comparison:
     """Put results of one robot side by side.
 
     Args:
-        results: at least two, of one robot; its friction and drive terms may differ.
+        given: at least two fits or saved results of one robot; its friction and drive terms may differ.
     """
+    results = [result.as_saved for result in given]
     if len(results) < 2:
         raise DynidError(f"{len(results)} result was given; a comparison needs at least two.")
     refuse_different_robots(results)

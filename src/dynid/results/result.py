@@ -56,6 +56,11 @@ class SavedResult(ResultView):
         return f"SavedResult({str(self.folder)!r}, robot {self.robot.name!r}, {kept})"
 
     @property
+    def as_saved(self) -> SavedResult:
+        """Itself."""
+        return self
+
+    @property
     def model(self) -> IdentifiedModel:
         """What predicts torques."""
         how = str(self.section("estimate").get("uncertainty", "classical"))

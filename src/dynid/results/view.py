@@ -6,11 +6,12 @@ back show the same.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from html import escape
 from importlib import import_module
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,6 +23,9 @@ from dynid.core.text import TextTable
 from dynid.preparation.motion import Motion
 from dynid.validation.curves import drawn_motion
 from dynid.validation.model import IdentifiedModel, predictions
+
+if TYPE_CHECKING:
+    from dynid.results.result import SavedResult
 
 MAIN = 12
 """Parameters listed in a summary: those known best."""
@@ -46,8 +50,13 @@ def _document_reader() -> Iterator[None]:
         raise FileError(f"The document of the result cannot be shown ({reason}); fit again.") from error
 
 
-class ResultView:
+class ResultView(ABC):
     """What a finished fit and a loaded result can show; both have a ``document`` and a ``model``."""
+
+    @property
+    @abstractmethod
+    def as_saved(self) -> SavedResult:
+        """The result as it is read back from a folder."""
 
     @_document_reader()
     def summary(self: _HasDocument, *, verbose: bool = False) -> str:

@@ -86,7 +86,7 @@ def fit(
     """
     require_kind(robot, Robot, "fit", ROBOT_HINT)
     require_kind(strategy, Strategy, "fit", "give an estimator with its options, such as WLS()")
-    given, unseen = as_logs(logs), as_logs(validate)
+    given, unseen = as_logs(logs, "fit"), as_logs(validate, "fit")
     source = _motion_source(strategy, controller, references, accuracy, repair)
     described = f"{len(given)} logs to fit and {len(unseen)} to validate"
     followed = one_reference_each(references, len(given) + len(unseen), described)

@@ -144,6 +144,7 @@ class FitResult(ResultView):
         target = Path(path)
         if target.exists() and not force:
             raise FileError(f"{target} exists already; choose another file or give force=True.")
+        target.parent.mkdir(parents=True, exist_ok=True)
         with replaced_file(target) as file:
             file.write(render_report(self.document).encode())
         return target

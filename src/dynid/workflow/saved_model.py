@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dynid.core.errors import DynidError, FileError
+from dynid.core.errors import DynidError, FileError, require_kind
 from dynid.core.finding import Finding, Level, Name, gravest_first
 from dynid.core.lazy import later
 from dynid.core.threads import with_one_blas_thread
@@ -17,10 +17,10 @@ from dynid.logs.mapping import LogMapping, mapping_from_table
 from dynid.logs.read import MappingLike, read_logs
 from dynid.report.checks import findings_of, used_logs
 from dynid.results.result import SavedResult
+from dynid.results.view import ResultView
 from dynid.validation.figures import ErrorFigures
 from dynid.workflow.motion_source import MeasuredMotion, MotionSource, Progress
 from dynid.workflow.proof import Proof, data_checks, prove
-from dynid.workflow.result import FitResult
 from dynid.workflow.usable_log import LogIdentity, UsableLog, as_logs, logs_to_validate, one_reference_each
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ _accuracy = later("dynid.simulation.setup", "Accuracy")
 
 @with_one_blas_thread
 def validate(
-    result: SavedResult | FitResult,
+    result: ResultView,
     logs: Log | Sequence[Log],
     *,
     repair: bool = False,
@@ -62,7 +62,8 @@ def validate(
         DynidError: when law or references are missing, or are given where nothing is simulated.
         NotTrustworthyError: when a log is not usable, or cannot be simulated.
     """
-    saved, logs = result.as_saved if isinstance(result, FitResult) else result, as_logs(logs)
+    require_kind(result, ResultView, "validate", "use load_result for a folder")
+    saved, logs = result.as_saved, as_logs(logs, "validate")
     simulated = strategy_of(saved) in LOOP_STRATEGIES
     asked = controller is not None or references is not None
     if asked and not simulated:

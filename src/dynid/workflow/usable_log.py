@@ -74,11 +74,11 @@ class UsableLog:
     fitted: bool = False
 
 
-def as_logs(logs: Log | Sequence[Log]) -> tuple[Log, ...]:
-    """Experiments, however they were given: one, or several."""
+def as_logs(logs: Log | Sequence[Log], verb: str) -> tuple[Log, ...]:
+    """Experiments given to a verb, one or several, as a tuple."""
     every: tuple[Any, ...] = tuple(logs) if isinstance(logs, list | tuple) else (logs,)
     for log in every:
-        require_kind(log, Log, "This verb", LOG_HINT)
+        require_kind(log, Log, verb, LOG_HINT)
     return every
 
 
