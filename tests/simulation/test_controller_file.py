@@ -39,7 +39,7 @@ SIZES = {
     "iiwa14": IIWA,
     "generic": IIWA,
     "computed-torque": SCARA,
-}
+} | {name: load_robot(name) for name in ("pendubot", "cartpole", "elastic_drive")}
 SWING = Sines(((0.5,), (0.4,)), ((0.5,), (0.8,)))
 
 

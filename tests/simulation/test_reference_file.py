@@ -36,7 +36,8 @@ def file_of(tmp_path: Path, text: str, name: str = "mine.toml") -> Path:
 
 
 def test_shipped_references_fit_their_robots() -> None:
-    assert reference_names() == ("emps", "iiwa14", "scara", "tx40")
+    shipped = ("cartpole", "elastic_drive", "emps", "iiwa14", "pendubot", "scara", "tx40")
+    assert reference_names() == shipped
     for name in reference_names():
         robot = load_robot(name)
         reference = load_reference(name, robot, 1e-2)

@@ -75,7 +75,8 @@ def link_conditions(robot: Robot) -> tuple[LinkConditions, ...]:
 
 def own_columns(robot: Robot, j: int) -> tuple[int, ...]:
     """Table indices of the parameters of link j, its drive and its friction."""
-    return tuple(i for i, entry in enumerate(robot.table) if entry.joint == j and entry.family != "motor")
+    shared = ("motor", "element")
+    return tuple(i for i, entry in enumerate(robot.table) if entry.joint == j and entry.family not in shared)
 
 
 def motor_crossings(robot: Robot) -> FloatArray:

@@ -78,6 +78,8 @@ def _obstacle(robot: Robot, order: tuple[int, ...], rows: tuple[int, ...]) -> st
     """Why the closed form does not apply, or None."""
     if robot.coupling is not None:
         return f"is for trees, and robot {robot.name!r} has couplings between its joints"
+    if robot.elements:
+        return f"does not know springs and dampers, and robot {robot.name!r} has {robot.elements[0].name}"
     if rows != tuple(range(robot.n_coordinates)):
         return f"is for the torques of all {robot.n_coordinates} coordinates, and rows are {rows}"
     if order != tuple(range(len(robot.joints))):

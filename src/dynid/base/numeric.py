@@ -99,9 +99,9 @@ def numeric_grouping(
 
 
 def column_order(robot: Robot, order: Sequence[int]) -> list[int]:
-    """Table indices link by link in the given order, motor terms last."""
-    motors = [i for i, entry in enumerate(robot.table) if entry.family == "motor"]
-    return [c for j in order for c in own_columns(robot, j)] + motors
+    """Table indices link by link in the given order, motor terms and elements last."""
+    shared = [i for i, entry in enumerate(robot.table) if entry.family in ("motor", "element")]
+    return [c for j in order for c in own_columns(robot, j)] + shared
 
 
 def regrouping_onto(W: FloatArray, kept: Sequence[int], others: Sequence[int]) -> tuple[FloatArray, float]:

@@ -125,6 +125,7 @@ def describe_robot(robot: Robot) -> dict[str, Any]:
         "joints": joints,
         "drives": None if robot.drives is None else asdict(robot.drives),
         "drives_note": robot.drives_note,
+        "elements": [asdict(e) | {"joints": dict(e.joints)} for e in robot.elements],
         "coordinates": [robot.joints[j].name for j in robot.coordinates],
         "parameters": [
             {"name": e.name, "unit": e.unit, "prior": robot.parameters.get(e.name)} for e in robot.table
@@ -168,6 +169,12 @@ def _print(robot: Robot, document: dict[str, Any]) -> None:
         screen.print(f"drives: {_gears(robot.drives)}")
     if robot.drives_note:
         screen.print(robot.drives_note, style="yellow")
+    passive = [robot.joints[j].name for j, on in zip(robot.coordinates, robot.driven, strict=True) if not on]
+    if passive:
+        screen.print(f"passive, without a motor: {', '.join(passive)}")
+    for element in robot.elements:
+        parts = " ".join(f"{factor:+g}·{name}" for name, factor in element.joints.items())
+        screen.print(f"element {element.name} [{element.unit}]: {element.expression} of q = {parts}")
     rows = [[_cell(joint, name) for name in _COLUMNS] for joint in document["joints"]]
     screen.print(TextTable("", _COLUMNS, rows))
     if "base" in document:

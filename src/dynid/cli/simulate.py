@@ -290,6 +290,7 @@ def _summary(robot: Robot, run: _SimulatedLog) -> dict[str, Any]:
                 "tracking_max": float(np.abs(error[:, i]).max()),
                 "torque_rms": _rms(result.tau[:, i]),
                 "torque_max": float(np.abs(result.tau[:, i]).max()),
+                "passive": not robot.driven[i],
             }
         )
     return {
@@ -330,8 +331,14 @@ def _print(document: dict[str, Any]) -> None:
             f"  {run['samples']} samples, {run['duration_s']:.6g} s at {run['rate_hz']:.6g} Hz, {how}{error}"
         )
         columns = ("joint", "tracking rms", "largest", "torque rms", "largest")
-        rows = [[r["name"], *(f"{r[k]:.4g}" for k in list(r)[1:])] for r in run["joints"]]
-        screen.print(TextTable("", columns, rows))
+        screen.print(TextTable("", columns, [_row(joint) for joint in run["joints"]]))
         if run["file"] is not None:
             screen.print(f"log: {run['file']}")
     screen.print(f"{document['seconds']:.2f} s")
+
+
+def _row(joint: dict[str, Any]) -> list[str]:
+    """Name and figures; a joint without a motor follows nothing and has no torque."""
+    if joint["passive"]:
+        return [joint["name"], *4 * ["passive"]]
+    return [joint["name"], *(f"{joint[k]:.4g}" for k in list(joint)[1:5])]

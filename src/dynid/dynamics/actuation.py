@@ -1,4 +1,4 @@
-"""Columns beside the inertial ones: drive inertia, friction, and motors that turn with several joints."""
+"""Columns beside the inertial ones: drive inertia, friction, motors of several joints, springs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def actuation_column(
     qdd: Sequence[Scalar],
     ops: Operations,
 ) -> list[Scalar]:
-    """Torques of all coordinates per unit of a drive, friction or motor parameter.
+    """Torques of all coordinates per unit of a drive, friction, motor or element parameter.
 
     Args:
         robot: the robot.
@@ -30,6 +30,8 @@ def actuation_column(
     """
     ops = ops.with_smooth_sign(robot.sign_width)
     k = robot.coordinates.index(parameter.joint)
+    if parameter.family == "element":
+        return _element_column(robot, parameter.symbol, q, qd, ops)
     if parameter.family == "motor":
         return _motor_column(robot, parameter.symbol, k, qd, qdd, ops)
     column: list[Scalar] = [0.0] * robot.n_coordinates
@@ -57,3 +59,14 @@ def _motor_column(
         return [mul(rho[j], ops.sign(speed)) if rho[j] else 0.0 for j in range(n)]
     rate = qdd if symbol == "Iam" else qd
     return [mul(rho[j], total(mul(rho[k], rate[k]) for k in range(n) if k != j)) for j in range(n)]
+
+
+def _element_column(
+    robot: Robot, name: str, q: Sequence[Scalar], qd: Sequence[Scalar], ops: Operations
+) -> list[Scalar]:
+    """c_j f(e, ė) with the deflection e = Σ c_j q_j: what a spring or damper of unit coefficient asks."""
+    element = next(e for e in robot.elements if e.name == name)
+    factors = [float(element.joints.get(robot.joints[j].name, 0.0)) for j in robot.coordinates]
+    deflection, rate = (total(mul(c, x) for c, x in zip(factors, values, strict=True)) for values in (q, qd))
+    force = ops.evaluate(element.expression, deflection, rate, name)
+    return [mul(c, force) for c in factors]

@@ -22,8 +22,8 @@ def energy_regressor(
 ) -> tuple[list[Scalar], list[Scalar]]:
     """Rows k, u with kinetic energy E = k χ and potential energy U = u χ (Gautier–Khalil 1990).
 
-    Along any motion d/dt (k + u) χ is the power of the conservative torques; friction, offset and motor
-    friction columns have no energy and are zero here.
+    Along any motion d/dt (k + u) χ is the power of the conservative torques; friction, offset, motor
+    friction and the force laws of elements have no energy here: their columns are zero.
 
     Args:
         robot: the robot.

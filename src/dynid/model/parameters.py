@@ -34,8 +34,9 @@ class Parameter:
     Args:
         name: symbol and label, such as ``XX3``.
         symbol: the symbol alone, such as ``XX``.
-        joint: index of its link in ``robot.joints``; for the family "motor", the joint of the same number.
-        family: "inertial", "drive", "friction" or "motor".
+        joint: index of its link in ``robot.joints``; for the family "motor", the joint of the same number,
+            for "element" the first joint it acts on.
+        family: "inertial", "drive", "friction", "motor" or "element".
         unit: SI unit, joint side.
     """
 
@@ -51,7 +52,7 @@ class ParameterTable:
     """The standard parameters of a robot, in the order of the regressor's columns.
 
     Per link: XX XY XZ YY YZ ZZ MX MY MZ M, then Ia Fv Fc off and further friction terms where the joint is a
-    coordinate; after the last link, the motor terms of coupled transmissions.
+    coordinate; after the last link, the motor terms of coupled transmissions, then springs and dampers.
     """
 
     entries: tuple[Parameter, ...]
@@ -123,6 +124,10 @@ def build_table(robot: Robot) -> ParameterTable:
             unit = term.unit_prismatic if prismatic else term.unit_revolute
             entries.append(Parameter(term.name + joint.label, term.name, j, "friction", unit))
     entries += _motor_entries(robot)
+    index = {joint.name: j for j, joint in enumerate(robot.joints)}
+    for element in robot.elements:
+        first = index.get(next(iter(element.joints)), 0)
+        entries.append(Parameter(element.name, element.name, first, "element", element.unit))
     _check_unique(entries, robot)
     return ParameterTable(tuple(entries))
 

@@ -15,6 +15,7 @@ from dynid.core.keys import key
 from dynid.core.tables import check_fields
 from dynid.model.coupling import Coupling
 from dynid.model.drives import Drives
+from dynid.model.element import ForceElement
 from dynid.model.friction import BUILT_IN, FrictionTerm
 from dynid.model.frozen import FrozenDict
 from dynid.model.joint import BASE, Joint
@@ -38,6 +39,7 @@ class Robot:
         terms: parameter terms beside the ten inertial ones: "Ia", friction terms by name, and the motor
             terms "Iam", "Fvm", "Fcm" of coupled transmissions.
         friction: friction terms defined by the user, beside the built-in ones.
+        elements: springs, dampers and counterbalances, between coordinates or between one and the ground.
         drives: motor–joint transmission, or None when the logs are on the joint side.
         coupling: linear coupling of the tree's joints, or None when each joint is a coordinate.
         lengths: values of the named lengths [m].
@@ -55,6 +57,7 @@ class Robot:
     )
     terms: tuple[str, ...] = key("parameter terms", ("Fv", "Fc", "off"))
     friction: tuple[FrictionTerm, ...] = ()
+    elements: tuple[ForceElement, ...] = ()
     drives: Drives | None = None
     coupling: Coupling | None = None
     lengths: Mapping[str, float] = key("lengths", factory=dict, unit="m")
@@ -71,11 +74,13 @@ class Robot:
         labelled = tuple(j if j.label else replace(j, label=str(i + 1)) for i, j in enumerate(joints))
         set_field(self, "joints", labelled)
         set_field(self, "friction", _members(FrictionTerm, self.friction, "friction"))
+        set_field(self, "elements", _members(ForceElement, self.elements, "elements"))
         check_fields(self, f"Robot {self.name!r}", ModelError)
         set_field(self, "lengths", FrozenDict(self.lengths))
         _check_tree(self)
         _check_sizes(self)
         _check_terms(self)
+        _check_elements(self)
         _check_names(self)
         _check_parameters(self)
         set_field(self, "parameters", FrozenDict(self.parameters))
@@ -96,6 +101,11 @@ class Robot:
         if self.coupling is None:
             return self.movable
         return tuple(self.movable[c] for c in self.coupling.coordinates)
+
+    @cached_property
+    def driven(self) -> tuple[bool, ...]:
+        """Whether a motor drives each coordinate; the torque of the others, the passive ones, is zero."""
+        return tuple(self.joints[j].actuated for j in self.coordinates)
 
     @property
     def n_coordinates(self) -> int:
@@ -154,6 +164,8 @@ class Robot:
             "shares": self.drives.shares.tolist() if self.drives and self.drives.coupled_motors() else None,
             "coupling": None if self.coupling is None else asdict(self.coupling),
         }
+        if self.elements:
+            content["elements"] = [[e.name, dict(e.joints), e.expression] for e in self.elements]
         if self.sign_width:
             content["sign_width"] = self.sign_width
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
@@ -233,6 +245,15 @@ def _check_terms(robot: Robot) -> None:
                 f"The motor term {term!r} holds only the coupling part; add {_NEEDS[term]!r}, which holds "
                 "the rest."
             )
+
+
+def _check_elements(robot: Robot) -> None:
+    """Springs and dampers act on coordinates."""
+    names = [robot.joints[j].name for j in robot.coordinates]
+    for element in robot.elements:
+        for name in element.joints:
+            if name not in names:
+                raise unknown_name(f"joint of element {element.name!r}", name, names)
 
 
 def _check_names(robot: Robot) -> None:

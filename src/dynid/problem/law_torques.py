@@ -84,7 +84,8 @@ def law_torques(robot: Robot, controller: Controller, experiment: LoopExperiment
     memory = np.zeros(controller.memory)
     own = controller.velocity.start(q[0], (q[_LEAST - 1] - q[0]) / ((_LEAST - 1) * T), T)
     memory[: len(own)] = own
-    run = _program(controller, robot.n_coordinates) if _needs_tracing(controller) else _at_once(controller)
+    make = _program if _needs_tracing(controller) else _at_once
+    run = make(controller, robot.driven)
     places = np.arange(len(own), len(own) + controller.law.memory)
     tau = run(memory, seen)
     covariance = np.zeros((len(places), len(places)))
@@ -145,13 +146,15 @@ def _needs_tracing(controller: Controller) -> bool:
     return bool(controller.memory) or isinstance(controller.law, UserLaw)
 
 
-def _at_once(controller: Controller) -> Callable[[FloatArray, FloatArray], FloatArray]:
+def _at_once(
+    controller: Controller, driven: tuple[bool, ...]
+) -> Callable[[FloatArray, FloatArray], FloatArray]:
     """A law without memory, all samples in one go."""
 
     def run(start: FloatArray, seen: FloatArray) -> FloatArray:
         n = controller.axes
         groups = (list(seen[:, k * n : (k + 1) * n].T) for k in range(6))
-        torques, _ = control(controller, Measured(*groups), (), _numbers(controller), NUMERIC)
+        torques, _ = control(controller, Measured(*groups), (), _numbers(controller), NUMERIC, driven)
         return np.column_stack([np.broadcast_to(torque, len(seen)) for torque in torques])
 
     return run
@@ -162,17 +165,20 @@ def _numbers(controller: Controller) -> dict[str, Sequence[Scalar]]:
 
 
 @lru_cache(maxsize=8)
-def _program(controller: Controller, axes: int) -> Callable[[FloatArray, FloatArray], FloatArray]:
+def _program(
+    controller: Controller, driven: tuple[bool, ...]
+) -> Callable[[FloatArray, FloatArray], FloatArray]:
     """The controller's step, sample after sample, some at once."""
     import casadi as ca
 
-    n = axes
+    n = len(driven)
     memory = ca.SX.sym("z", controller.memory)
     u = ca.SX.sym("u", 6 * n)
     r, rd, rdd, q, qd, outside = (ca.vertsplit(u)[k * n : (k + 1) * n] for k in range(6))
     p = _numbers(controller)
     state = ca.vertsplit(memory) if controller.memory else []
-    torques, following = control(controller, Measured(r, rd, rdd, q, qd, outside), state, p, symbolic())
+    seen = Measured(r, rd, rdd, q, qd, outside)
+    torques, following = control(controller, seen, state, p, symbolic(), driven)
     step = ca.Function("law", [memory, u], [ca.vertcat(*following), ca.vertcat(*torques)])
     many = step.mapaccum(_AT_ONCE) if controller.memory else step.map(_AT_ONCE)
 

@@ -256,7 +256,7 @@ def run_experiment(
     done = integrate(Batch([setup], state[None], [inputs]), problem.accuracy, guess, checked=checked)[0]
     if done.paths is None:
         return SimulatedRun(setup, state, inputs, done.substeps, None, friction_too_stiff(MAX_SUBSTEPS))
-    outcome = judge_path(setup.robot, setup.standard, done.paths.q[0], r)
+    outcome = judge_path(setup.robot, setup.standard, done.paths.q[0], r, setup.robot.driven)
     if outcome == FINE and not done.reached:
         outcome = tolerance_not_reached(done.error, problem.accuracy.tolerance, done.substeps)
     return SimulatedRun(setup, state, inputs, done.substeps, done.paths, outcome)

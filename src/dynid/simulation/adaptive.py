@@ -32,7 +32,7 @@ def _kernel(plan: LoopPlan) -> Kernel:
         parts: list[list[Scalar]] = [s["u"][k * n : (k + 1) * n] for k in range(6)]
         measured = [a + b for a, b in zip(q, parts[4], strict=True)]
         seen = Measured(parts[0], parts[1], parts[2], measured, qd, parts[3])
-        torques, rates = control(plan.controller, seen, z, p, ops)
+        torques, rates = control(plan.controller, seen, z, p, ops, plan.robot.driven)
         pushed = plan.torques_with_ripple([t + d for t, d in zip(torques, parts[5], strict=True)], q, p, ops)
         qdd = direct_dynamics(plan.robot, p["parameters"], q, qd, pushed, ops)
         return [*qd, *qdd, *rates, *torques]
@@ -81,11 +81,12 @@ def run_adaptive(
     def rate(t: float, x: FloatArray) -> FloatArray:
         return np.asarray(function(x, at(t), vector)[0], dtype=float).ravel()
 
-    lost = 1.01 * FAR * (np.ptp(inputs[:, :n], axis=0) + 1.0)
+    followed = [plan.controller.law.feedback and on for on in plan.robot.driven]
+    lost = np.where(followed, 1.01 * FAR * (np.ptp(inputs[:, :n], axis=0) + 1.0), np.inf)
 
     def inside(t: float, x: FloatArray) -> float:
         # A loop that has left its reference for good only costs time.
-        return float(np.min(lost - np.abs(x[:n] - at(t)[:n]))) if plan.controller.law.feedback else 1.0
+        return float(min(np.min(lost - np.abs(x[:n] - at(t)[:n])), 1.0))
 
     inside.terminal = True  # type: ignore[attr-defined]
     x0 = np.concatenate([q0, qd0, np.zeros(memory)])

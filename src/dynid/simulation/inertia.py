@@ -1,4 +1,4 @@
-"""Inertias a controller and an integrator need to know: J_j, M(q) > 0, and how fast friction acts."""
+"""Inertias a controller and an integrator need to know: J_j, M(q) > 0, how fast friction and springs act."""
 
 from __future__ import annotations
 
@@ -81,3 +81,27 @@ def friction_rate(robot: Robot, parameters: FloatArray, q: FloatArray) -> float:
     root = np.sqrt(slope.T)
     inner = root[:, :, None] * np.linalg.inv(M) * root[:, None, :]
     return float(np.linalg.eigvalsh(inner)[:, -1].max())
+
+
+def element_rate(robot: Robot, parameters: FloatArray, q: FloatArray) -> float:
+    """Fastest rate at which springs and dampers act: λ_max(M⁻¹ D) + √λ_max(M⁻¹ K) [1/s].
+
+    K = ∂τ/∂q and D = ∂τ/∂q̇ are those of the robot's elements alone, at rest at q (samples, coordinates).
+    """
+    own = [v if e.family == "element" else 0.0 for v, e in zip(parameters, robot.table, strict=True)]
+    if not any(own):
+        return 0.0
+    n, delta = robot.n_coordinates, 1e-5
+    still = np.zeros_like(q)
+
+    def torques(at: FloatArray, speed: FloatArray) -> FloatArray:
+        rows = actuation_torques(robot, own, list(at.T), list(speed.T), list(still.T), NUMERIC)
+        return np.array([np.broadcast_to(row, len(q)) for row in rows]).T
+
+    steps = delta * np.eye(n)
+    K = np.stack([torques(q + step, still) - torques(q - step, still) for step in steps], axis=2)
+    D = np.stack([torques(q, still + step) - torques(q, still - step) for step in steps], axis=2)
+    inverse = np.linalg.inv(kernels(robot).inertia_matrix(parameters, q))
+    fastest = (np.linalg.eigvals(inverse @ (A / (2 * delta))).real.max() for A in (D, K))
+    damped, swinging = (max(float(value), 0.0) for value in fastest)
+    return damped + float(np.sqrt(swinging))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -43,9 +45,10 @@ def friction_too_stiff(limit: int, *, given: bool = False) -> Finding:
     return Finding(
         Name.FRICTION_TOO_STIFF,
         Level.FAIL,
-        f"The friction near rest is too stiff for {limit} integration step{'s' * (limit > 1)} per sample.",
+        f"Friction near rest or a spring is too stiff for {limit} integration step{'s' * (limit > 1)} "
+        "per sample.",
         f"{more}Widen the smooth sign (width), use set-valued friction (stick), or check the inertias, which "
-        "may be far too small.",
+        "may be far too small, and the stiffness of springs.",
     )
 
 
@@ -77,8 +80,7 @@ def judge_path(
     parameters: FloatArray,
     q: FloatArray,
     reference: Reference,
-    *,
-    follows: bool = True,
+    follows: Sequence[bool],
     tau: FloatArray | None = None,
 ) -> Finding:
     """Whether a simulated path is finite, near its reference, and with M(q) > 0 all along.
@@ -88,10 +90,10 @@ def judge_path(
         parameters: standard parameters in table order.
         q: simulated positions (samples, coordinates).
         reference: what it was to follow.
-        follows: whether the law has feedback; without, a path may lead anywhere.
+        follows: whether each coordinate is held to the reference; one that is not may go anywhere.
         tau: torques of the controller, where a law that fails is to be told from a loop that diverges.
     """
-    end = first_lost_sample(q, reference, follows=follows)
+    end = first_lost_sample(q, reference, follows)
     failed = None if tau is None else law_failure(robot, tau[:end], reference.time)
     if failed is not None:
         return failed
@@ -125,22 +127,22 @@ def judge_path(
     )
 
 
-def first_lost_sample(q: FloatArray, reference: Reference, *, follows: bool) -> int:
+def first_lost_sample(q: FloatArray, reference: Reference, follows: Sequence[bool]) -> int:
     """The first sample at which a path is not finite or far beyond its reference; its length when none is.
 
     Args:
         q: simulated positions of the first samples, (samples, coordinates).
         reference: what it was to follow.
-        follows: whether the law has feedback; without, a path may lead anywhere.
+        follows: whether each coordinate is held to the reference; one that is not may go anywhere.
     """
     good = _in_sight(q, reference, follows)
     return len(q) if good.all() else int(np.argmin(good.all(axis=1)))
 
 
-def _in_sight(q: FloatArray, reference: Reference, follows: bool) -> NDArray[np.bool_]:
+def _in_sight(q: FloatArray, reference: Reference, follows: Sequence[bool]) -> NDArray[np.bool_]:
     # Axis by axis: NumPy is ten times as slow over the short rows.
     span = np.array([np.ptp(axis) for axis in reference.q.T])
-    limit = FAR * (span + 1.0) if follows else np.finfo(float).max
+    limit = np.where(follows, FAR * (span + 1.0), np.finfo(float).max)
     with np.errstate(invalid="ignore"):
         return np.asarray(np.abs(q - reference.q[: len(q)]) <= limit)
 

@@ -85,8 +85,8 @@ class LoopPlan:
         drives = self.robot.drives if self.motor_side and self.quantised else None
         encoder = f"{self.quantised} {drives and (drives.ratio, drives.offset)}"
         return (
-            f"{_source()} {self.robot.digest} {self.columns} {self.controller.key} {self.friction} "
-            f"{encoder} {self.ripple_orders}"
+            f"{_source()} {self.robot.digest} {self.robot.driven} {self.columns} {self.controller.key} "
+            f"{self.friction} {encoder} {self.ripple_orders}"
         )
 
     def loop(self) -> Loop:
@@ -116,7 +116,7 @@ class LoopPlan:
         r, rd, rdd, outside, noise, disturbance = (s["u"][k * n : (k + 1) * n] for k in range(6))
         measured = self._encoder([a + b for a, b in zip(q, noise, strict=True)], p["resolution"], ops)
         seen = Measured(r, rd, rdd, measured, qd, outside)
-        torques, following = control(self.controller, seen, memory, p, ops)
+        torques, following = control(self.controller, seen, memory, p, ops, self.robot.driven)
         held = [add(t, d) for t, d in zip(torques, disturbance, strict=True)]
         return [*held, *following, *torques, *q, *qd, *(measured if self.quantised else ())]
 
@@ -185,8 +185,9 @@ def control(
     memory: Sequence[Scalar],
     p: dict[str, Sequence[Scalar]],
     ops: Operations,
+    driven: Sequence[bool],
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """One step of the controller: torques now on the joints, and its next memory."""
+    """One step of the controller: torques now on the driven joints, zero on passive ones; its next memory."""
     n, T = controller.axes, controller.sample_time
     cut = controller.velocity.memory(n)
     own, integrals, line = (
@@ -204,7 +205,7 @@ def control(
         seen.torque,
     )
     torques, rates = controller.law.torque(signals, integrals, p["gains"], ops)
-    torques = [add(a, b) for a, b in zip(torques, seen.torque, strict=True)]
+    torques = [add(a, b) if on else 0.0 for a, b, on in zip(torques, seen.torque, driven, strict=True)]
     if controller.saturation:
         low, high = ops.functions["max"], ops.functions["min"]
         torques = [high(low(t, -m), m) for t, m in zip(torques, p["saturation"], strict=True)]

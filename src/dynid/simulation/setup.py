@@ -97,6 +97,11 @@ class Setup:
     encoder: FloatArray
 
     @property
+    def follows(self) -> tuple[bool, ...]:
+        """Whether each coordinate is held to its reference: the law has feedback, and a motor drives it."""
+        return tuple(self.controller.law.feedback and on for on in self.robot.driven)
+
+    @property
     def step(self) -> float:
         """Time between samples [s]."""
         return self.reference.sample_time

@@ -279,5 +279,4 @@ def _judge_integration(job: _Job, done: Integrated, accuracy: Accuracy) -> Simul
 
 def _judge(job: _Job, q: FloatArray, tau: FloatArray) -> Finding:
     setup = job.setup
-    follows = setup.controller.law.feedback
-    return judge_path(setup.robot, setup.standard, q, setup.reference, follows=follows, tau=tau)
+    return judge_path(setup.robot, setup.standard, q, setup.reference, setup.follows, tau)

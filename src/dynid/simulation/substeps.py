@@ -18,7 +18,7 @@ from dynid.simulation.batch import (
     in_pieces,
     worst_windows,
 )
-from dynid.simulation.inertia import friction_rate
+from dynid.simulation.inertia import element_rate, friction_rate
 from dynid.simulation.outcomes import first_lost_sample
 from dynid.simulation.programs import SMOOTH
 from dynid.simulation.reference import Reference
@@ -30,7 +30,7 @@ PILOT = 250
 _SHORT = 4000
 """Samples up to which both runs of a comparison go from end to end, which costs no more than in pieces."""
 _STABLE = 2.0
-"""Step × rate of the friction that Runge–Kutta still follows (it is stable to 2.78)."""
+"""Step × rate of friction, springs and dampers that Runge–Kutta still follows (it is stable to 2.78)."""
 _FACTOR = 2.0
 """Error of a run over its difference to one with twice the steps, 2ᵖ/(2ᵖ − 1), for the lowest order met:
 p = 1, where a turn or a kink falls anywhere within a step."""
@@ -85,10 +85,11 @@ def integrate(
 
 def least_substeps(setup: Setup, accuracy: Accuracy) -> int:
     """The least number that is stable."""
-    if accuracy.friction != SMOOTH:
-        return 1
     rows = np.linspace(0, setup.reference.samples - 1, 16).astype(int)
-    rate = friction_rate(setup.robot, setup.standard, setup.reference.q[rows])
+    q = setup.reference.q[rows]
+    rate = element_rate(setup.robot, setup.standard, q)
+    if accuracy.friction == SMOOTH:
+        rate += friction_rate(setup.robot, setup.standard, q)
     return max(1, int(np.ceil(setup.step * rate / _STABLE)))
 
 
@@ -103,7 +104,7 @@ class _Search:
     def __init__(self, batch: Batch, accuracy: Accuracy, checked: bool) -> None:
         self.batch, self.accuracy, self.checked = batch, accuracy, checked
         self.given = accuracy.substeps
-        feedback = all(setup.controller.law.feedback for setup in batch.setups)
+        feedback = all(all(setup.follows) for setup in batch.setups)
         self.in_pieces = feedback and batch.samples > _SHORT
         self.least = [self.given or least_substeps(setup, accuracy) for setup in batch.setups]
         self.level = dict(enumerate(self.least))
@@ -240,14 +241,14 @@ class _Search:
 
     def _got_lost(self, k: int, run: Whole, substeps: int) -> bool:
         """Whether a loop leaves its reference for good; its level is raised where more steps keep it."""
-        reference, follows = self.batch.setups[k].reference, self.batch.setups[k].controller.law.feedback
-        end = first_lost_sample(run.paths.q[0], reference, follows=follows)
+        reference, follows = self.batch.setups[k].reference, self.batch.setups[k].follows
+        end = first_lost_sample(run.paths.q[0], reference, follows)
         if end == self.batch.samples:
             return False
         tries = () if self.given is not None else [times * substeps for times in _SECOND_TRIES]
         for more in [steps for steps in tries if steps <= MAX_SUBSTEPS]:
             again = self.batch.first_samples(k, end + 1, more).q[0]
-            if first_lost_sample(again, reference, follows=follows) == end + 1:
+            if first_lost_sample(again, reference, follows) == end + 1:
                 self.level[k] = more
                 return True
         self._accept(k, substeps, float("inf"), False, run)

@@ -16,6 +16,7 @@ from dynid.core.keys import OtherKey, key
 from dynid.core.tables import table_from, to_table
 from dynid.model.coupling import Coupling
 from dynid.model.drives import Drives
+from dynid.model.element import ForceElement
 from dynid.model.friction import FrictionTerm
 from dynid.model.inertia import LinkInertia
 from dynid.model.joint import BASE, LENGTHS, Joint, JointKind, Limits
@@ -142,6 +143,7 @@ class RobotFile:
     )
     joint: tuple[JointRow, ...] = key("the joints, see below", allowed="one [[joint]] table per joint")
     friction: tuple[FrictionTerm, ...] = key("friction laws of your own, see below", ())
+    element: tuple[ForceElement, ...] = key("springs, dampers and counterbalances, see below", ())
     drives: DrivesRow | None = key(
         "gears between motors and joints, see below", None, absent="none: logs are on the joint side"
     )
@@ -191,6 +193,7 @@ def robot_from_table(content: Mapping[str, Any], default_name: str = "robot") ->
         gravity=file.gravity,
         terms=file.terms,
         friction=file.friction,
+        elements=file.element,
         drives=None if file.drives is None else file.drives.drives(),
         coupling=None if file.coupling is None else _coupling(file.coupling, joints),
         lengths=file.lengths,
@@ -311,6 +314,7 @@ def _robot_file(robot: Robot) -> RobotFile:
         terms=robot.terms,
         lengths=robot.lengths,
         friction=robot.friction,
+        element=robot.elements,
         drives=None if robot.drives is None else _drives_row(robot.drives),
         coupling=None if robot.coupling is None else _coupling_table(robot, robot.coupling),
         parameters=robot.parameters,
