@@ -9,17 +9,19 @@ import numpy as np
 from dynid.casestudies.case import Row, rows_of_table
 from dynid.casestudies.scara_rules import TABLE_2, estimate_rows, runs_above, runs_below
 from dynid.casestudies.scara_runs import (
+    FOLLOW,
     NONE,
     RATE_HZ,
     ScaraExperiment,
-    didim,
     loop,
     loop_problem,
     overall_residual,
     run_experiment,
     sines,
 )
+from dynid.estimators.closed_loop.didim import DIDIM
 from dynid.estimators.estimate import Estimate
+from dynid.estimators.identification import identify
 from dynid.model.load import load_robot
 from dynid.simulation.reference import Reference
 from dynid.simulation.setup import Accuracy
@@ -48,10 +50,10 @@ def steps(seed: int, duration: float) -> Reference:
     return Reference(followed.sample_time, np.column_stack([smooth, followed.q[:, 1]]))
 
 
-def fit_steps(seed: int, duration: float = 100.0) -> Estimate:
-    """DIDIM from the regular start on the printed loop."""
-    followed = steps(seed, duration)
-    return didim(loop_problem(run_experiment(seed, frequencies_hz=FREQUENCIES_HZ, reference=followed)))
+def fit_steps(seed: int, duration: float = 100.0, follow: str = FOLLOW) -> Estimate:
+    """DIDIM from the regular start on the printed loop, with gains that follow the inertia (eq 59) or not."""
+    experiment = run_experiment(seed, frequencies_hz=FREQUENCIES_HZ, reference=steps(seed, duration))
+    return identify(loop_problem(experiment), DIDIM(follow_inertia=follow))
 
 
 def _ramp(speed: float, duration: float) -> tuple[Reference, np.ndarray, np.ndarray]:

@@ -10,6 +10,7 @@ import numpy as np
 from dynid.casestudies.case import SHOWN, Row, over_runs
 from dynid.casestudies.scara_runs import NAMES, paper_units, truth
 from dynid.core.arrays import FloatArray
+from dynid.core.finding import Name
 from dynid.estimators.estimate import Estimate
 
 
@@ -168,3 +169,8 @@ def off_by(name: str, estimates: Sequence[Estimate]) -> list[float]:
     """|deviation from the truth| of a parameter, in shares."""
     i = NAMES.index(name)
     return [abs(float(paper_units(e.values)[i] / truth()[i]) - 1.0) for e in estimates]
+
+
+def is_told(estimate: Estimate) -> bool:
+    """Whether an estimate is refused as one of a wrong control law."""
+    return estimate.outcome.name == Name.CONTROL_LAW_MISMATCH and not estimate.outcome.trustworthy

@@ -25,6 +25,7 @@ from dynid.casestudies.scara_rules import (
     TABLE_9,
     VISCOUS,
     estimate_rows,
+    is_told,
     off_by,
     parameter_rows,
     runs_above,
@@ -32,7 +33,6 @@ from dynid.casestudies.scara_rules import (
 )
 from dynid.casestudies.scara_runs import Runs, joint_residuals, overall_residual, paper_units, truth
 from dynid.core.arrays import FloatArray
-from dynid.core.finding import Name
 from dynid.estimators.estimate import Estimate
 
 SIGNALS = ("speed", "acceleration")
@@ -170,7 +170,7 @@ def section_d(runs: Sequence[Runs]) -> list[Row]:
 def section_e(runs: Sequence[Runs]) -> list[Row]:
     """Half the bandwidth in the simulation: reported, never accepted."""
     half, fast = [r.half_bandwidth for r in runs], [r.fast_half_bandwidth for r in runs]
-    told = [float(e.outcome.name == Name.CONTROL_LAW_MISMATCH and not e.outcome.trustworthy) for e in half]
+    told = [float(is_told(e)) for e in half]
     rows = estimate_rows("", TABLE_8, half, {}, {})
     rows += [
         runs_above("told as a mismatch of the control law", None, told, 1.0),

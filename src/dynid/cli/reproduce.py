@@ -24,7 +24,7 @@ PAGE = "report.html"
 class ExperimentOptions(OptionGroup, title="The experiment"):
     """What of a case is run; each case takes some of these."""
 
-    section: str | None = option(None, "S", "Only this section of the paper (scara: A to E).")
+    section: str | None = option(None, "S", "Only this section of the paper (scara: A to E, or claims).")
     seeds: int | None = option(None, "N", "How many simulated experiments (scara).", shown="5")
     loop: str | None = option(
         None, "L", "How the loop's ω_n is read (scara): hz or rad.", choices=("hz", "rad"), shown="hz"
