@@ -137,3 +137,31 @@ def test_plans_that_do_not_fit_the_log() -> None:
         Preparation(drop_end=-1)
     with pytest.raises(DynidError, match=r"Preparation: median_window is -3; it must be 0 or an odd number"):
         Preparation(median_window=-3)
+
+
+def test_logged_speeds_and_accelerations_take_the_place_of_differences() -> None:
+    log, rng, w = sines(noise=1e-4), np.random.default_rng(1), np.array([2.0, 5.0])
+    logged = {
+        name: w**k * np.sin(w * log.time[:, None] + k * np.pi / 2) + 1e-6 * rng.standard_normal((4000, 2))
+        for k, name in enumerate(("velocity", "acceleration"), start=1)
+    }
+    log = replace(log, channels={**log.channels, **logged})
+    plan = Preparation(cutoff_hz=20.0, drop_samples=100)
+    errors = {}
+    for keys in ({}, {"velocity": "measured"}, {"velocity": "measured", "acceleration": "measured"}):
+        motion = prepare(log, replace(plan, **keys))
+        kept = slice(100, -100)
+        errors[len(keys)] = [
+            float(np.std(made - w**k * np.sin(w * log.time[kept, None] + k * np.pi / 2)))
+            for k, made in ((1, motion.qd), (2, motion.qdd))
+        ]
+    assert errors[1][0] < 0.01 * errors[0][0]
+    assert errors[1][1] < 0.1 * errors[0][1]
+    assert errors[2][1] < 0.1 * errors[1][1]
+    assert [step.name for step in motion.history if "low-pass" not in step.name][1:] == [
+        "logged derivatives",
+        "drop ends",
+    ]
+    with pytest.raises(UnknownNameError, match='velocity = "measured"; say "differentiated"'):
+        prepare(sines(), replace(plan, velocity="measured"))
+    assert replace(plan, velocity="measured").for_channels(sines().channels) == plan

@@ -113,6 +113,32 @@ def test_spikes_jitter_and_an_axis_at_rest() -> None:
     prepare(Log("spoiled", t, {"position": q, "torque": tau}), suggestion.plan)
 
 
+@pytest.mark.parametrize(("noise", "highest"), [(1e-8, 12.0), (1e-6, 6.5)])
+def test_a_short_log_that_is_cut_out_of_a_motion_has_no_band_of_its_own(noise: float, highest: float) -> None:
+    """What leaks of the motion is not taken for motion; a Hann window alone finds 33 and 14 Hz here."""
+    rng = np.random.default_rng(7)
+    t = np.arange(0, 4, 1 / RATE)
+    for _ in range(10):
+        q = np.sum(np.sin(np.outer(t, 2 * np.pi * rng.uniform(0.3, 0.8, 4)) + rng.uniform(0, 6, 4)), axis=1)
+        q = q[:, None] + noise * rng.standard_normal((len(t), 1))
+        found = suggest(Log("cut out", t, {"position": q, "torque": q}))
+        assert found.facts["noise_hz"] < highest
+        assert (found.plan.cutoff_hz or 0.0) < highest
+
+
+def test_the_decimation_follows_a_cut_off_that_is_given_alone() -> None:
+    suggestion = suggest(band_limited(1e-4))
+    rate, wide = 1000.0, suggestion.with_keys({"cutoff_hz": 40.0})
+    assert wide.plan.decimation == 25
+    assert wide.plan.drop_samples == 75
+    assert "Decimation by 25 follows the cut-off that was given: the band ends at 16 Hz." in wide.reasons
+    assert wide.plan.band_hz(rate) > 3 * suggestion.plan.band_hz(rate)
+    both = suggestion.with_keys({"cutoff_hz": 40.0, "decimation": 7})
+    assert both.plan.decimation == 7
+    assert not any("follows" in reason for reason in both.reasons)
+    assert suggestion.with_keys({"decimation": 7}).plan.cutoff_hz == suggestion.plan.cutoff_hz
+
+
 @pytest.mark.parametrize("samples", [5, 31, 32, 100, 255, 256, 400])
 def test_short_logs_get_safe_defaults_that_run(samples: int) -> None:
     log = band_limited(1e-4)

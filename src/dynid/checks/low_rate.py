@@ -62,6 +62,7 @@ def low_rate_findings(estimate: Estimate, spectrum: PositionSpectrum | None) -> 
     motion_hz = float(np.max(spectrum.motion_end(2)[moving])) if np.any(moving) else 0.0
     needed = fewest_points(motion_hz, rate)
     short = plan.difference_points < needed and plan.band_hz(rate) <= LIMITS.noisy_band * rate
+    short = short and not plan.logged_derivatives
     moved = _moved_by_longer_differences(estimate, needed) if short else ()
     return moved or _taken_off_accelerations(spectrum, rate, motion_hz, estimate)
 

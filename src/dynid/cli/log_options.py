@@ -11,7 +11,7 @@ import typer
 from dynid.cli.command import OptionGroup, numbers_in, option
 from dynid.core.errors import DynidError
 from dynid.core.keys import option_help
-from dynid.preparation.preparation import Preparation, load_preparation
+from dynid.preparation.preparation import DIFFERENTIATED, MEASURED, Preparation, load_preparation
 
 LogsArgument = Annotated[
     list[Path],
@@ -60,6 +60,13 @@ class PreparationOptions(OptionGroup, title="Preparation (suggested from the dat
     cutoff_hz: float | None = option(None, "F", option_help(Preparation, "cutoff_hz"))
     decimation: int | None = option(None, "N", option_help(Preparation, "decimation"))
     mask: str | None = option(None, "V", "Speeds below which rows are left out: one, or one per joint.")
+    velocity: str | None = option(
+        None,
+        "NAME",
+        option_help(Preparation, "velocity"),
+        choices=(DIFFERENTIATED, MEASURED),
+        shown="what predicts better",
+    )
     convention: str | None = option(
         None, "NAME", option_help(Preparation, "convention"), choices=("scipy", "matlab")
     )

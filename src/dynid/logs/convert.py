@@ -17,6 +17,8 @@ from dynid.model.robot import Robot
 def to_joint_side(log: Log, robot: Robot) -> Log:
     """The log with joint positions and torques: q = R⁻¹ q_m + offset, q̇ = R⁻¹ q̇_m, τ = Rᵀ diag(gain) u.
 
+    Accelerations go the way of the speeds.
+
     A log on the joint side stays as it is, except that axes which carry the names of the robot's joints in
     another order (as bags often do) are put in the robot's order.
 
@@ -49,13 +51,14 @@ def to_joint_side(log: Log, robot: Robot) -> Log:
 
 
 def _conversions(drives: Drives) -> dict[str, Callable[[FloatArray], FloatArray]]:
-    def speed(values: FloatArray) -> FloatArray:
+    def rate_of_change(values: FloatArray) -> FloatArray:
         return np.asarray(np.linalg.solve(drives.matrix, values.T).T, dtype=float)
 
     return {
         "position": drives.joint_position,
         "reference": drives.joint_position,
-        "velocity": speed,
+        "velocity": rate_of_change,
+        "acceleration": rate_of_change,
         "torque": drives.joint_torque,
     }
 

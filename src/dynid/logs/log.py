@@ -17,6 +17,7 @@ CHANNELS: Mapping[str, str] = MappingProxyType(
     {
         "position": "rad or m",
         "velocity": "rad/s or m/s",
+        "acceleration": "rad/s² or m/s²",
         "torque": "N m or N",
         "reference": "rad or m",
     }

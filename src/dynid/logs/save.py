@@ -23,7 +23,7 @@ from dynid.logs.spool import blocks, kept_samples
 _MARK = "dynid_log"
 _SCHEMA = 1
 _NAMES: Mapping[str, str] = MappingProxyType(
-    {"position": "q", "velocity": "qd", "torque": "tau", "reference": "q_ref"}
+    {"position": "q", "velocity": "qd", "acceleration": "qdd", "torque": "tau", "reference": "q_ref"}
 )
 """What columns are called in CSV and Parquet."""
 

@@ -26,6 +26,11 @@ WORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "joint_vel", "vel_joint", "joint_speed", "speed", "omega", "motor_vel", "motor_velocity",
             "axis_vel", "j_vel", "j_velocity",
         ),
+        "acceleration": (
+            "qdd", "ddq", "qddot", "q_ddot", "qpp", "acc_meas", "acc_measured", "actual_qdd", "qdd_actual",
+            "qdd_meas", "ddq_meas", "acc", "acceleration", "accelerations", "joint_acceleration",
+            "joint_accelerations", "joint_acc", "acc_joint", "motor_acceleration", "axis_acc", "j_acc",
+        ),
         "torque": (
             "tau", "tau_meas", "tau_measured", "tau_m", "tau_j", "tau_actual", "torque_meas",
             "torque_measured", "torque", "torques", "joint_torque", "joint_torques", "joint_tau",
@@ -47,6 +52,7 @@ WORDS_WITH_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "position": ("ang",),
         "velocity": ("spd",),
+        "acceleration": (),
         "torque": ("trq", "torq", "tq", "tor", "eff", "mom", "moment"),
         "reference": (),
     }
@@ -59,6 +65,7 @@ FILE_WORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "torque", "torques", "tau", "effort", "efforts", "current", "currents", "curr", "cur", "force",
         ),
         "velocity": ("velocity", "velocities", "vel", "qd", "speed"),
+        "acceleration": ("acceleration", "accelerations", "acc", "qdd"),
         "reference": ("reference", "ref", "des", "target"),
     }
 )  # fmt: skip
@@ -92,6 +99,7 @@ UNITS: Mapping[str, Mapping[str, float]] = MappingProxyType(
         "position": _POSITIONS,
         "reference": _POSITIONS,
         "velocity": {f"{unit}/s": factor for unit, factor in _POSITIONS.items()} | {"rpm": math.pi / 30},
+        "acceleration": {f"{unit}/s2": factor for unit, factor in _POSITIONS.items()},
         "torque": _EFFORTS | _SIGNALS,
     }
 )
@@ -119,7 +127,7 @@ def plain_unit(unit: str) -> str:
     """A unit without the ways to write a product or a micro: "N·m" is "Nm"."""
     for mark in (" ", "·", "*", ".", "⋅", "_"):
         unit = unit.replace(mark, "")
-    return unit.replace("µ", "u").replace("μ", "u").replace("°", "deg")
+    return unit.replace("µ", "u").replace("μ", "u").replace("°", "deg").replace("²", "2").replace("^2", "2")
 
 
 def bare_unit(text: str) -> str:

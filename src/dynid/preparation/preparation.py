@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Container
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from dynid.preparation.derivative import DIFFERENCE_POINTS
 
 CONVENTIONS = ("scipy", "matlab")
 STAMPS = ("auto", "even", "measured")
+DIFFERENTIATED, MEASURED = "differentiated", "measured"
+"""Where speeds and accelerations come from: differences of the positions, or the log itself."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,16 @@ class Preparation:
     difference_points: int = key(
         "samples that a central difference reaches over; 3 in the papers", 3, choices=DIFFERENCE_POINTS
     )
+    velocity: str = key(
+        "speeds by differences of the positions, or as logged, through the same low-pass",
+        DIFFERENTIATED,
+        choices=(DIFFERENTIATED, MEASURED),
+    )
+    acceleration: str = key(
+        "accelerations by differences of the speeds, or as logged, through the same low-pass",
+        DIFFERENTIATED,
+        choices=(DIFFERENTIATED, MEASURED),
+    )
     torque_cutoff_hz: float | None = key(
         "zero-phase cut-off of the torques", None, unit="Hz", above=0, absent="none: left to the decimation"
     )
@@ -73,6 +86,15 @@ class Preparation:
     def ends(self) -> tuple[int, int]:
         """Samples dropped at the start and at the end after differentiation."""
         return self.drop_samples, self.drop_samples if self.drop_end is None else self.drop_end
+
+    @property
+    def logged_derivatives(self) -> tuple[str, ...]:
+        """Channels of a log that take the place of differences."""
+        return tuple(name for name in ("velocity", "acceleration") if getattr(self, name) == MEASURED)
+
+    def for_channels(self, channels: Container[str]) -> Preparation:
+        """The plan for a log with these channels: derivatives that it does not hold are differences."""
+        return replace(self, **{n: DIFFERENTIATED for n in self.logged_derivatives if n not in channels})
 
     def band_hz(self, rate_hz: float) -> float:
         """Highest frequency that a regression sees [Hz]: 0.8 of half the decimated rate, or the cut-off.

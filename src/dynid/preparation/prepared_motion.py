@@ -12,7 +12,7 @@ from dynid.core.errors import DynidError, NotTrustworthyError, ShapeError, unkno
 from dynid.logs.log import Log, Step
 from dynid.logs.resample import SAME_RATE, grid, interpolate, is_even, steady_rate
 from dynid.logs.spool import ArrayWriter, Samples, SpoolWriter, writer_of
-from dynid.preparation.derivative import speed_and_acceleration
+from dynid.preparation.derivative import central_difference
 from dynid.preparation.filters import low_pass
 from dynid.preparation.motion import Motion, count_not_finite
 from dynid.preparation.preparation import Preparation
@@ -38,14 +38,14 @@ def prepare(log: Log, plan: Preparation) -> Motion:
         NotTrustworthyError: when values or stamps must be repaired first (`dynid check`).
         ShapeError: when the log is too short for the plan.
     """
-    refuse_unprepared(log)
+    refuse_unprepared(log, plan.logged_derivatives)
     course = _course(log, plan)
     groups = [slice(axis, axis + 1) for axis in range(log.axes)] if log.on_disk else [slice(0, log.axes)]
     samples = course.kept.stop - course.kept.start
     q, qd, qdd, tau = (writer_of(samples, log.axes, on_disk=log.on_disk) for _ in range(4))
     position, torque = _Changes(), _Changes()
     for axes in groups:
-        position += _write_positions(log.channels["position"], axes, course, (q, qd, qdd))
+        position += _write_positions(log, axes, course, (q, qd, qdd))
         torque += _write_torques(log.channels["torque"], axes, course, tau)
     return Motion(
         name=log.name,
@@ -150,13 +150,18 @@ def target_rate(time: FloatArray, plan: Preparation) -> tuple[float, bool]:
 
 
 def _write_positions(
-    channel: Samples, axes: slice, course: _Course, writers: Sequence[ArrayWriter | SpoolWriter]
+    log: Log, axes: slice, course: _Course, writers: Sequence[ArrayWriter | SpoolWriter]
 ) -> _Changes:
     """Positions without outliers, at the rate, low-passed, with speeds and accelerations."""
-    plan = course.plan
-    q, replaced = _even_values(channel, axes, course)
+    plan, rate, points = course.plan, course.rate_hz, course.plan.difference_points
+    q, replaced = _even_values(log.channels["position"], axes, course)
     q, moved = _low_passed_values(q, plan.cutoff_hz, course)
-    qd, qdd = speed_and_acceleration(q, course.rate_hz, plan.difference_points)
+    logged = {
+        name: _low_passed_values(_even_values(log.channels[name], axes, course)[0], plan.cutoff_hz, course)[0]
+        for name in plan.logged_derivatives
+    }
+    qd = logged["velocity"] if "velocity" in logged else central_difference(q, rate, points)
+    qdd = logged["acceleration"] if "acceleration" in logged else central_difference(qd, rate, points)
     if plan.rloess_acceleration:
         qdd = rloess(qdd, plan.rloess_acceleration)
     for writer, values in zip(writers, (q, qd, qdd), strict=True):
@@ -215,7 +220,15 @@ def _steps(course: _Course, log: Log, position: _Changes, torque: _Changes) -> t
     if plan.cutoff_hz is not None:
         steps.append(_low_pass_step("position", plan.cutoff_hz, plan, position.moved / count))
     differences = {"rate_hz": course.rate_hz, "points": plan.difference_points}
-    steps.append(Step("central differences", differences, "speed, then acceleration from the speed"))
+    notes = {
+        (): "speed, then acceleration from the speed",
+        ("velocity",): "acceleration from the logged speed",
+        ("acceleration",): "speed; the acceleration as logged",
+    }
+    if plan.logged_derivatives in notes:
+        steps.append(Step("central differences", differences, notes[plan.logged_derivatives]))
+    if plan.logged_derivatives:
+        steps.append(Step("logged derivatives", {"channels": list(plan.logged_derivatives)}, "low-passed alike"))
     if plan.torque_cutoff_hz is not None:
         steps.append(_low_pass_step("torque", plan.torque_cutoff_hz, plan, torque.moved / count))
     for what, span in (("acceleration", plan.rloess_acceleration), ("torque", plan.rloess_torque)):
@@ -234,18 +247,23 @@ def _low_pass_step(what: str, cutoff_hz: float, plan: Preparation, moved: float)
     return Step(f"{what} low-pass", options, f"{what}s moved by {np.sqrt(moved):.3g} rms")
 
 
-def refuse_unprepared(log: Log) -> None:
-    """Refuse a log that cannot be prepared, with a sentence on why."""
+def refuse_unprepared(log: Log, derivatives: Sequence[str] = ()) -> None:
+    """Refuse a log that cannot be prepared, with a sentence on why.
+
+    Args:
+        log: the log.
+        derivatives: channels that a plan asks for beside position and torque.
+    """
     if log.side != "joint":
         raise DynidError(
             f"Log {log.name!r} holds motor-side signals; convert it to the joint side with the robot's "
             "drives (to_joint_side) before preparing it."
         )
-    for name in ("position", "torque"):
+    for name in ("position", "torque", *derivatives):
         if name not in log.channels:
-            raise unknown_name(
-                f"channel in log {log.name!r}", name, log.channels, "A fit needs position and torque."
-            )
+            needs = f'The plan says {name} = "measured"; say "differentiated".' if name in derivatives else ""
+            needs = needs or "A fit needs position and torque."
+            raise unknown_name(f"channel in log {log.name!r}", name, log.channels, needs)
         bad = count_not_finite(log.channels[name])
         if bad:
             raise NotTrustworthyError(

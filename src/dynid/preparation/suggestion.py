@@ -79,7 +79,7 @@ class Suggestion:
     Args:
         plan: the suggested preparation.
         why: one sentence per choice, by the key of the plan; ``ATTENUATION`` and ``STILL_AXES`` are doubts.
-        facts: the figures behind them: ``rate_hz``, ``speed_hz`` and ``motion_hz`` (99 % of speed and of
+        facts: the figures behind them: ``rate_hz``, ``samples`` (those looked at), ``speed_hz`` and ``motion_hz`` (99 % of speed and of
             acceleration lie below), ``noise_hz`` (where noise takes over; None when not seen), ``band_hz``
             of the regression, and per axis ``noise_share`` (of the acceleration's power in that band),
             ``position_noise`` and ``speed_noise`` (rms below the cut-off).
@@ -97,6 +97,9 @@ class Suggestion:
     def with_keys(self, given: Mapping[str, Any]) -> Suggestion:
         """The suggestion with keys of the user's in place, and sentences that say so.
 
+        The decimation limits the band too, so that it follows a cut-off that is given alone, and so do the
+        samples that are dropped where the filter swings in.
+
         Args:
             given: keys of the preparation to replace.
         """
@@ -105,10 +108,14 @@ class Suggestion:
         for key in given:
             if not hasattr(self.plan, key):
                 raise unknown_name("key of the preparation", key, self.plan.to_dict())
-        stale = {*given, ATTENUATION} if {"cutoff_hz", "decimation"} & set(given) else set(given)
+        plan = replace(self.plan, **given)
+        follows = _keys_of_cutoff(given, self.facts)
+        stale = {*given, *follows, *({ATTENUATION} if {"cutoff_hz", "decimation"} & set(given) else ())}
         why = {key: _given_reason(key, value, getattr(self.plan, key)) for key, value in given.items()}
+        why |= {key: reason for key, (_, reason) in follows.items()}
         why |= {key: reason for key, reason in self.why.items() if key not in stale}
-        return Suggestion(replace(self.plan, **given), why, self.facts)
+        plan = replace(plan, **{key: value for key, (value, _) in follows.items()})
+        return Suggestion(plan, why, self.facts)
 
     def to_dict(self) -> dict[str, Any]:
         """Plan, reasons and facts, ready for JSON."""
@@ -153,7 +160,7 @@ def suggest(log: Log) -> Suggestion:
     }
     _warn_of_attenuation(spectrum, 0.4 * rate / decimation, facts, why)
     thresholds, noises = _thresholds(q, spectrum, cutoff, rate, why)
-    drop = min(math.ceil(RULES.periods_dropped * rate / cutoff), len(q) // RULES.most_dropped)
+    drop = _swing_in(len(q), cutoff, rate)
     why["drop_samples"] = f"{drop} samples are dropped at both ends, where the filter swings in."
     plan = replace(
         spikes,
@@ -163,7 +170,7 @@ def suggest(log: Log) -> Suggestion:
         decimation=decimation,
         speed_thresholds=thresholds,
     )
-    facts |= {"rate_hz": rate, "band_hz": 0.4 * rate / decimation, **noises}
+    facts |= {"rate_hz": rate, "samples": len(q), "band_hz": 0.4 * rate / decimation, **noises}
     return Suggestion(plan, why, facts)
 
 
@@ -227,6 +234,35 @@ def _suggestion_for_short_log(log: Log) -> Suggestion:
     return Suggestion(plan, {"cutoff_hz": reason}, facts)
 
 
+def _keys_of_cutoff(given: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, tuple[int, str]]:
+    """Decimation and dropped samples that go with a cut-off of the user's, with their reasons."""
+    cutoff, rate, samples = given.get("cutoff_hz"), facts["rate_hz"], facts.get("samples", 0)
+    if cutoff is None or samples < FEWEST_SAMPLES:
+        return {}
+    decimation = _fitting_decimation(samples, cutoff, rate)
+    drop = _swing_in(samples, cutoff, rate)
+    follows = {
+        "decimation": (
+            decimation,
+            f"Decimation by {decimation} follows the cut-off that was given: the band ends at "
+            f"{0.4 * rate / decimation:.3g} Hz.",
+        ),
+        "drop_samples": (drop, f"{drop} samples are dropped at both ends, where that filter swings in."),
+    }
+    return {key: value for key, value in follows.items() if key not in given}
+
+
+def _fitting_decimation(samples: int, cutoff_hz: float, rate_hz: float) -> int:
+    """Decimation whose band ends a factor 2.5 below a cut-off, with enough samples left."""
+    wanted = math.floor(0.4 * rate_hz * RULES.above_band / cutoff_hz)
+    return max(1, min(wanted, samples // RULES.rows))
+
+
+def _swing_in(samples: int, cutoff_hz: float, rate_hz: float) -> int:
+    """Samples at either end in which a filter swings in."""
+    return min(math.ceil(RULES.periods_dropped * rate_hz / cutoff_hz), samples // RULES.most_dropped)
+
+
 def _given_reason(key: str, new: Any, old: Any) -> str:
     unit = next((e.key.unit for e in entries_of(Preparation) if e.field.name == key), "")
     return f"{key} is {_value_text(new, unit)} as given (suggested: {_value_text(old, unit)})."
@@ -254,13 +290,12 @@ def _spike_window(log: Log, why: dict[str, str]) -> int:
 
 def _decimation(samples: int, chosen: MotionBand, why: dict[str, str]) -> int:
     rate = chosen.rate_hz
-    wanted = max(1, math.floor(0.4 * rate * RULES.above_band / three_digits(chosen.trusted_hz)))
-    decimation = max(1, min(wanted, samples // RULES.rows))
+    decimation = _fitting_decimation(samples, three_digits(chosen.trusted_hz), rate)
     band = 0.4 * rate / decimation
     said = f"Decimation by {decimation} keeps the band up to {band:.3g} Hz, "
     said += (
         "which the position filter leaves untouched"
-        if decimation == wanted
+        if decimation < samples // RULES.rows
         else f"and at least {RULES.rows} samples"
     )
     why["decimation"] = said + f" (n_d = 0.8 f_s / 2 f_b with f_b = {band:.3g} Hz)."

@@ -115,8 +115,8 @@ class MeasuredMotion(MotionSource):
         return identify(problem, strategy), motions
 
     def unseen(self, model: IdentifiedModel, logs: Sequence[UsableLog], plan: Preparation) -> UnseenMotion:
-        """Filter and differentiate those of the logs."""
-        return UnseenMotion(tuple(prepare(used.log, plan) for used in logs))
+        """Filter and differentiate those of the logs; those that hold no speeds are differentiated."""
+        return UnseenMotion(tuple(prepare(used.log, plan.for_channels(used.log.channels)) for used in logs))
 
     def conclusion(
         self,

@@ -1,0 +1,73 @@
+"""Measured arms with a robot file and a mapping as a user would write them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dynid.logs.convert import to_joint_side
+from dynid.logs.log import Log
+from dynid.logs.mapping import mapping_from_table
+from dynid.logs.read import read_log
+from dynid.model.load import load_robot
+from dynid.model.robot import Robot
+from dynid.workflow import fit
+from support.datasets import dataset
+
+KR300 = """
+terms = ["Ia", "Fv", "Fc", "off"]
+[[joint]]
+alpha_deg = 180
+r = -0.675
+[[joint]]
+alpha_deg = 90
+d = 0.35
+r = -0.189
+[[joint]]
+d = 1.15
+theta_deg = 90
+r = 0.189
+[[joint]]
+alpha_deg = -90
+d = 0.041
+r = -1.0
+[[joint]]
+alpha_deg = 90
+[[joint]]
+alpha_deg = -90
+r = -0.24
+[drives]  # positions of the motors in joint degrees, so only the torques go through the gears
+ratio = [1, 1, 1, 1, 1, 1]
+gain = [256.857, 267.429, 252.333, 221.0, 239.619, 154.323]
+offset_deg = [0, -90, 90, 0, 0, 0]
+"""
+RECORD = {
+    "side": "motor",
+    "time": {"column": "rec.time_cont"},
+    "position": {"columns": "rec.act_pos_mot_deg", "unit": "deg"},
+    "torque": {"columns": "rec.act_torque_abs_nm"},
+}
+
+
+@pytest.fixture(scope="module")
+def kr300(tmp_path_factory: pytest.TempPathFactory) -> tuple[Robot, dict[str, Log]]:
+    file = tmp_path_factory.mktemp("robot") / "kr300.toml"
+    file.write_text(KR300, encoding="utf-8")
+    paths: dict[str, Path] = {name: dataset("kr300", f"trajectory_{name}.mat") for name in "ABC"}
+    mapping = mapping_from_table(RECORD)
+    return load_robot(file), {name: read_log(path, mapping) for name, path in paths.items()}
+
+
+def test_the_kr300_is_read_as_it_is(kr300: tuple[Robot, dict[str, Log]]) -> None:
+    """Two of its motions predict the third; one alone excites too little, and the verdict says so."""
+    robot, logs = kr300
+    joint = to_joint_side(logs["A"], robot)
+    assert joint.array("torque")[:, 1].max() == pytest.approx(267.429 * logs["A"].array("torque")[:, 1].max())
+    both = fit(robot, [logs["A"], logs["B"]], validate=logs["C"])
+    assert both.unseen is not None
+    assert both.unseen.judged.overall_percent < 8
+    assert both.unseen.trustworthy
+    alone = fit(robot, logs["A"], validate=[logs["B"], logs["C"]])
+    assert alone.unseen is not None
+    assert not alone.unseen.trustworthy
