@@ -94,7 +94,11 @@ class Preparation:
 
     def for_channels(self, channels: Container[str]) -> Preparation:
         """The plan for a log with these channels: derivatives that it does not hold are differences."""
-        return replace(self, **{n: DIFFERENTIATED for n in self.logged_derivatives if n not in channels})
+        velocity, acceleration = (
+            getattr(self, name) if name in channels else DIFFERENTIATED
+            for name in ("velocity", "acceleration")
+        )
+        return replace(self, velocity=velocity, acceleration=acceleration)
 
     def band_hz(self, rate_hz: float) -> float:
         """Highest frequency that a regression sees [Hz]: 0.8 of half the decimated rate, or the cut-off.

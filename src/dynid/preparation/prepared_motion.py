@@ -228,7 +228,9 @@ def _steps(course: _Course, log: Log, position: _Changes, torque: _Changes) -> t
     if plan.logged_derivatives in notes:
         steps.append(Step("central differences", differences, notes[plan.logged_derivatives]))
     if plan.logged_derivatives:
-        steps.append(Step("logged derivatives", {"channels": list(plan.logged_derivatives)}, "low-passed alike"))
+        steps.append(
+            Step("logged derivatives", {"channels": list(plan.logged_derivatives)}, "low-passed alike")
+        )
     if plan.torque_cutoff_hz is not None:
         steps.append(_low_pass_step("torque", plan.torque_cutoff_hz, plan, torque.moved / count))
     for what, span in (("acceleration", plan.rloess_acceleration), ("torque", plan.rloess_torque)):
