@@ -79,8 +79,8 @@ class Suggestion:
     Args:
         plan: the suggested preparation.
         why: one sentence per choice, by the key of the plan; ``ATTENUATION`` and ``STILL_AXES`` are doubts.
-        facts: the figures behind them: ``rate_hz``, ``samples`` (those looked at), ``speed_hz`` and ``motion_hz`` (99 % of speed and of
-            acceleration lie below), ``noise_hz`` (where noise takes over; None when not seen), ``band_hz``
+        facts: the figures behind them: ``rate_hz``, ``samples`` (those looked at), ``speed_hz`` and
+            ``motion_hz`` (99 % of speed and of acceleration lie below), ``noise_hz`` (where noise takes over; None when not seen), ``band_hz``
             of the regression, and per axis ``noise_share`` (of the acceleration's power in that band),
             ``position_noise`` and ``speed_noise`` (rms below the cut-off).
     """
@@ -234,7 +234,7 @@ def _suggestion_for_short_log(log: Log) -> Suggestion:
     return Suggestion(plan, {"cutoff_hz": reason}, facts)
 
 
-def _keys_of_cutoff(given: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, tuple[int, str]]:
+def _keys_of_cutoff(given: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, tuple[Any, str]]:
     """Decimation and dropped samples that go with a cut-off of the user's, with their reasons."""
     cutoff, rate, samples = given.get("cutoff_hz"), facts["rate_hz"], facts.get("samples", 0)
     if cutoff is None or samples < FEWEST_SAMPLES:
