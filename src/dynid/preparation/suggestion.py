@@ -80,8 +80,9 @@ class Suggestion:
         plan: the suggested preparation.
         why: one sentence per choice, by the key of the plan; ``ATTENUATION`` and ``STILL_AXES`` are doubts.
         facts: the figures behind them: ``rate_hz``, ``samples`` (those looked at), ``speed_hz`` and
-            ``motion_hz`` (99 % of speed and of acceleration lie below), ``noise_hz`` (where noise takes over; None when not seen), ``band_hz``
-            of the regression, and per axis ``noise_share`` (of the acceleration's power in that band),
+            ``motion_hz`` (99 % of speed and of acceleration lie below), ``noise_hz`` (where noise takes
+            over; None when not seen), ``band_hz`` of the regression, and per axis
+            ``noise_share`` (of the acceleration's power in that band),
             ``position_noise`` and ``speed_noise`` (rms below the cut-off).
     """
 
