@@ -173,7 +173,9 @@ def test_reasons_of_replaced_keys_are_replaced() -> None:
     assert suggestion.with_keys({}) is suggestion
     given = {"cutoff_hz": 40.0, "speed_thresholds": (0.1, 0.2), "convention": "matlab"}
     changed = suggestion.with_keys(given)
-    assert changed.plan == replace(suggestion.plan, **given)
+    followed = {"decimation": changed.plan.decimation, "drop_samples": changed.plan.drop_samples}
+    assert changed.plan == replace(suggestion.plan, **given, **followed)
+    assert changed.plan.decimation < suggestion.plan.decimation
     assert changed.reasons[0] == (
         f"cutoff_hz is 40 Hz as given (suggested: {suggestion.plan.cutoff_hz:g} Hz)."
     )
