@@ -20,7 +20,7 @@ from dynid.workflow.fitting import fit
 from dynid.workflow.result import document_of
 from support.motions import base_truth, fourier_motion, simulated
 
-ROBOT = load_robot("ur10")
+ROBOT = load_robot("ur10").with_parameters({})
 BASE = find_base(ROBOT)
 TRUTH = base_truth(BASE, np.random.default_rng(0))
 PLAN = Preparation(decimation=10)

@@ -12,7 +12,7 @@ from dynid.model.load import load_robot
 from dynid.model.robot import Robot
 from support.motions import base_truth, fourier_motion, simulated
 
-ROBOT = load_robot("ur10")
+ROBOT = load_robot("ur10").with_parameters({})
 BASE = find_base(ROBOT)
 TRUTH = base_truth(BASE, np.random.default_rng(0))
 RNG = np.random.default_rng(3)

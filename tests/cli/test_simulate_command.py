@@ -203,8 +203,12 @@ def test_names_files_and_sizes_that_do_not_fit(capsys: Capsys) -> None:
     Path("slow.toml").write_text(
         'kind = "sines"\namplitudes = [1, 1, 1, 1, 1, 1]\nfrequencies_hz = [1, 1, 1, 1, 1, 1]\nduration = 1\n'
     )
-    assert "Robot 'ur10' has no parameters of its own; give some with --parameters." in sentence(
-        "ur10", "pd.toml", "slow.toml"
+    Path("bare.toml").write_text("[[joint]]\n" * 6)
+    assert "Robot 'bare' has no parameters of its own; give some with --parameters." in sentence(
+        "bare.toml", "pd.toml", "slow.toml"
+    )
+    assert "'tx90' cannot be simulated with its own values: table 4 of P3" in sentence(
+        "tx90", "pd.toml", "slow.toml"
     )
 
 

@@ -250,12 +250,11 @@ def test_what_is_refused(text: str, sentence: str) -> None:
 
 
 def test_refusals_that_need_another_robot() -> None:
-    assert "whose own parameters give 0, 0, 0, 0, 0, 0; give inertia as numbers" in refused(
-        'kind = "bandwidth"\nrate_hz = 5\nnatural_frequency = 1', load_robot("ur10")
-    )
-    assert "robot 'ur10' has none; give a table or a file" in refused(
-        PD + "feedforward = true", load_robot("ur10")
-    )
+    bare = load_robot("ur10").with_parameters({})
+    bandwidth = 'kind = "bandwidth"\nrate_hz = 5\nnatural_frequency = 1'
+    assert "whose own parameters give 0, 0, 0, 0, 0, 0; give inertia as numbers" in refused(bandwidth, bare)
+    assert "robot 'ur10' has none; give a table or a file" in refused(PD + "feedforward = true", bare)
+    assert "'tx90' cannot be simulated with its own values: table 4" in refused(bandwidth, load_robot("tx90"))
     motor = 'kind = "bandwidth"\nrate_hz = 5\nnatural_frequency = 1\nside = "motor"'
     assert 'give inertia as numbers, or side = "joint"' in refused(motor, TX40)
     limited = PD + 'side = "motor"\nsaturation = 1\nfeedforward = true'

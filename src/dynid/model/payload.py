@@ -35,4 +35,4 @@ def attach_payload(
     known = {} if payload is None else payload.by_name(label)
     # The payload's values can be checked only against a table that knows the payload.
     loaded = replace(robot, joints=(*robot.joints, joint))
-    return loaded.with_parameters({**robot.parameters, **known})
+    return replace(loaded, parameters={**robot.parameters, **known})

@@ -47,6 +47,7 @@ class Robot:
         title: what the robot is, in a few words.
         source: where the description comes from.
         sign_width: speed below which the sign in friction terms is smooth [rad/s or m/s]; 0 leaves the jump.
+        inverse_only: why the a-priori values serve inverse dynamics only (a clause); simulations refuse them.
         drives_note: why the drives of a file could not be read, in a sentence; empty when none were left out.
     """
 
@@ -65,6 +66,7 @@ class Robot:
     title: str = ""
     source: str = ""
     sign_width: float = key("width of the sign", 0.0, unit="rad/s or m/s", least=0)
+    inverse_only: str = ""
     drives_note: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
@@ -138,7 +140,7 @@ class Robot:
 
     def with_parameters(self, values: Mapping[str, float]) -> Robot:
         """The same robot with other a-priori values."""
-        return replace(self, parameters=values)
+        return replace(self, parameters=values, inverse_only="")
 
     def with_drives(self, drives: Drives | None) -> Robot:
         """The same robot behind other drives; a-priori values of absent motor parameters are left out."""
@@ -268,8 +270,8 @@ def _check_names(robot: Robot) -> None:
 
 
 def _check_parameters(robot: Robot) -> None:
-    """A-priori values of known parameters; masses and drive inertias are not negative."""
+    """A-priori values of known parameters; masses and drive inertias that are simulated are not negative."""
     for name, value in robot.parameters.items():
         entry = robot.table.entries[robot.table.index(name)]
-        if entry.symbol in ("M", DRIVE_INERTIA) and value < 0:
+        if entry.symbol in ("M", DRIVE_INERTIA) and value < 0 and not robot.inverse_only:
             raise ModelError(f"Parameter {name} is {value:g} {entry.unit}; it cannot be negative.")

@@ -28,7 +28,7 @@ from dynid.simulation.controller_keys import (
     PIDKeys,
     PythonKeys,
 )
-from dynid.simulation.inertia import joint_inertias
+from dynid.simulation.inertia import joint_inertias, own_values
 from dynid.simulation.law import DriveSide, Law, per_axis
 from dynid.simulation.laws import PID, Bandwidth, Cascade, ComputedTorque, OpenLoop
 from dynid.simulation.parameter_file import ParametersReader, named_parameters, read_parameters
@@ -240,7 +240,7 @@ def _law_and_limits(keys: ControllerKeys, law: Law, at: Surroundings) -> tuple[L
 
 def _tuned_controller(controller: Controller, robot: Robot) -> Controller:
     """The bandwidth law for the robot's own inertias, by the controller's posture (P0 eq 51 and 57)."""
-    found = joint_inertias(robot, robot.table.vector(robot.parameters), controller)
+    found = joint_inertias(robot, robot.table.vector(own_values(robot)), controller)
     if not np.all(found > 0):
         values = ", ".join(f"{value:.3g}" for value in found)
         raise FileError(

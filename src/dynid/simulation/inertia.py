@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from dynid.compile.kernels import kernels
 from dynid.core.arrays import FloatArray
+from dynid.core.errors import DynidError
 from dynid.dynamics.inverse import actuation_torques
 from dynid.dynamics.operations import NUMERIC
 from dynid.model.robot import Robot
@@ -15,6 +18,21 @@ _POSTURES = 512
 """Positions at which M(q) is looked at for the largest inertia of each joint."""
 _WIDEST = np.pi
 """Range that is looked at where a joint has no limits [rad or m]."""
+
+
+def own_values(robot: Robot) -> Mapping[str, float]:
+    """The robot's own parameters, to simulate it with.
+
+    Raises:
+        DynidError: when they serve inverse dynamics only.
+    """
+    if robot.inverse_only:
+        raise DynidError(
+            f"Robot {robot.name!r} cannot be simulated with its own values: {robot.inverse_only}. Give "
+            "others with --parameters (parameters= in Python), and inertia as numbers to a controller that "
+            "would take it from the robot."
+        )
+    return robot.parameters
 
 
 def joint_inertias(robot: Robot, parameters: FloatArray, controller: Controller) -> FloatArray:

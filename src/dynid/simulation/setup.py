@@ -17,6 +17,7 @@ from dynid.core.errors import DynidError, ShapeError, unknown_name
 from dynid.model.joint import JointKind
 from dynid.model.robot import Robot
 from dynid.simulation.controller import Controller
+from dynid.simulation.inertia import own_values
 from dynid.simulation.law import per_axis, whole_number
 from dynid.simulation.programs import SMOOTH, STICK, LoopPlan
 from dynid.simulation.reference import Reference
@@ -219,7 +220,7 @@ def _phase(robot: Robot) -> FloatArray:
 
 
 def _standard(robot: Robot, parameters: Parameters) -> FloatArray:
-    given = robot.parameters if parameters is None else parameters
+    given = own_values(robot) if parameters is None else parameters
     values = robot.table.vector(given) if isinstance(given, Mapping) else np.asarray(given, dtype=float)
     if values.shape != (len(robot.table),) or not np.all(np.isfinite(values)):
         raise ShapeError(

@@ -6,7 +6,7 @@ import math
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +153,7 @@ class RobotFile:
     parameters: Mapping[str, float] = key(
         "values of standard parameters by name; they override link", factory=dict, absent="zero"
     )
+    inverse_only: str = key("why these values serve inverse dynamics only and cannot be simulated", "")
 
 
 # ── reading ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -204,7 +205,7 @@ def robot_from_table(content: Mapping[str, Any], default_name: str = "robot") ->
     for row, joint in zip(file.joint, robot.joints, strict=True):
         if row.link is not None:
             values |= _link_inertia(row.link, f"link of joint {joint.name!r}").by_name(joint.label)
-    return robot.with_parameters(values | dict(file.parameters))
+    return replace(robot, parameters=values | dict(file.parameters), inverse_only=file.inverse_only)
 
 
 def _joint(row: JointRow, i: int, names: list[str], lengths: Mapping[str, float]) -> Joint:
@@ -318,6 +319,7 @@ def _robot_file(robot: Robot) -> RobotFile:
         drives=None if robot.drives is None else _drives_row(robot.drives),
         coupling=None if robot.coupling is None else _coupling_table(robot, robot.coupling),
         parameters=robot.parameters,
+        inverse_only=robot.inverse_only,
     )
 
 
