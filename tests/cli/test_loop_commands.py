@@ -25,6 +25,10 @@ SIMULATE = (
 )
 
 
+STARTED = dict.fromkeys(("ZZ1R", "Fv1", "Fc1", "ZZ2", "MX2", "MY2", "Fv2", "Fc2"), 0.0) | {
+    "ZZ1R": 3.0,
+    "ZZ2": 0.07,
+}
 DIDIM = ("--method", "didim", "--controller", "scara")
 
 
@@ -124,6 +128,15 @@ def test_essential_parameters_and_a_split(folder: Path, capsys: Capsys) -> None:
         ("a.csv", (*DIDIM, "--open-loop"), "--open-loop is for --method oe, and --method is didim"),
         ("a.csv", (*DIDIM, "--start", "nice"), "Unknown start of DIDIM 'nice'"),
         ("a.csv", (*DIDIM, "--max-iterations", "0"), "give at least 1"),
+        ("a.csv", (*DIDIM, "--transient-s", "-1"), "it must be a time from 0 s on"),
+        ("a.csv", (*DIDIM, "--residual-tolerance", "0"), "residual_tolerance is 0.0; it must be positive"),
+        ("a.csv", (*DIDIM, "--follow-inertia", "ever"), "Unknown way of the gains to follow"),
+        (
+            "a.csv",
+            ("--method", "iv", "--controller", "scara", "--transient-s", "1"),
+            "is for --method didim or oe",
+        ),
+        ("a.csv", (*DIDIM, "--tolerance", "0"), "tolerance 0.0; both must be positive"),
         ("a.csv", (*DIDIM, "--friction", "sand"), "Unknown friction model 'sand'"),
         ("a.csv", (*DIDIM, "--friction", "stick", "--width", "1"), "only smooth friction has a width"),
         (
@@ -157,11 +170,21 @@ def test_what_is_missing_is_told(
         ("iv", ("--start", "least-squares"), {"start": "least squares"}),
         ("oe", ("--start", "prior", "--max-iterations", "7"), {"start": "prior", "max_iterations": 7}),
         ("oe", ("--open-loop", "--reference", "scara"), {"open_loop": True}),
+        (
+            "oe",
+            ("--value-tolerance", "0.01", "--transient-s", "2"),
+            {"value_tolerance": 0.01, "transient_s": 2.0},
+        ),
+        ("didim", ("--residual-tolerance", "1e-3"), {"residual_tolerance": 1e-3}),
+        ("didim", ("--follow-inertia", "always", "--transient-s", "0"), {"follow_inertia": "always"}),
+        ("iv", ("--follow-inertia", "never"), {"follow_inertia": "never"}),
+        ("didim", ("--start", "start.toml"), {"start": STARTED}),
     ],
 )
 def test_options_reach_the_method(
     folder: Path, capsys: Capsys, method: str, more: tuple[str, ...], expected: dict[str, object]
 ) -> None:
+    Path("start.toml").write_text("".join(f"{name} = {value}\n" for name, value in STARTED.items()))
     found = fit(capsys, folder / "a.csv", method, "--decimation", "20", "--out", "x", *more)
     used = load_result(Path("x")).document["estimate"]["strategy"]
     assert {key: used[key] for key in expected} == expected

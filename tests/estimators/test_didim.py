@@ -6,13 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.ndimage import gaussian_filter1d
 
 from dynid.core.errors import DynidError
 from dynid.estimators import DIDIM, IV, OLS, OutputError, identify
 from dynid.estimators.closed_loop.strategy import LoopStrategy
 from dynid.preparation.preparation import Preparation
-from dynid.simulation import PID, Bandwidth, Controller
-from support.closed_loop import Noise, problem, scara
+from dynid.problem import build_loop_problem
+from dynid.simulation import PID, Accuracy, Bandwidth, Controller, Reference, simulate
+from support.closed_loop import PERIOD, Noise, controller, problem, scara
 
 
 def test_each_pass_is_a_small_share_of_the_one_before() -> None:
@@ -33,6 +35,44 @@ def test_it_settles_in_few_passes_from_the_regular_start() -> None:
         estimate = identify(problem(Noise(torque=noise)), DIDIM())
         assert estimate.outcome.name == "fine"
         assert estimate.iterations <= 5
+
+
+def test_a_smaller_residual_tolerance_asks_for_more_passes() -> None:
+    """Residuals are compared joint by joint in N m; a norm without unit once let every tolerance pass."""
+    given = problem(Noise(torque=0.02))
+    passes = [identify(given, DIDIM(residual_tolerance=t)).iterations for t in (1e-2, 1e-5, 1e-8)]
+    assert passes[0] < passes[1] < passes[2]
+    assert identify(given, DIDIM(residual_tolerance=1e-15)).outcome.name == "not converged"
+    # Without noise the residual is the simulation's own: there is nothing to wait for.
+    assert identify(problem(), DIDIM(residual_tolerance=1e-15)).outcome.name == "fine"
+
+
+def test_set_valued_friction_is_regressed_as_it_was_simulated() -> None:
+    """At rest friction is what holds the joint, not Fc sign(0): without noise the truth is a fixed point."""
+    base, truth = scara()
+    time = PERIOD * np.arange(4000)
+    waves = np.column_stack([1.5 * np.sin(2 * np.pi * 0.2 * time), 1.2 * np.sin(2 * np.pi * 0.33 * time + 1)])
+    held = Reference(PERIOD, gaussian_filter1d(np.clip(waves, [-1.0, -0.8], [1.0, 0.8]), 20, axis=0))
+    stick = Accuracy(friction="stick")
+    run = simulate(base.robot, None, controller(), held, accuracy=stick)
+    assert np.all(np.mean(run.qd == 0, axis=0) > 0.05)
+    for decimation in (1, 4, 20):
+        given = build_loop_problem(
+            base.robot, [run.log], controller(), [held], Preparation(decimation=decimation), accuracy=stick
+        )
+        once = DIDIM(max_iterations=1, transient_s=0.0).solve(given, None, truth).fit
+        np.testing.assert_allclose(once.values, truth, rtol=1e-3)
+        found = identify(given, DIDIM(transient_s=0.0))
+        assert found.outcome.name == "fine"
+        assert found.facts["relative_residual"] < 0.02  # per cent; 2 with sign(0) = 0
+        inertial = [base.names.index(name) for name in ("ZZ1R", "ZZ2", "MX2", "MY2")]
+        np.testing.assert_allclose(found.values[inertial], truth[inertial], rtol=1e-3)
+
+
+def test_torques_that_are_zero_leak_no_warning() -> None:
+    given = problem(seeds=(1,))
+    silent = tuple(replace(e, tau=0.0 * e.tau, position=None) for e in given.experiments)
+    assert not identify(replace(given, experiments=silent), DIDIM()).outcome.trustworthy
 
 
 def test_errors_grow_with_the_noise() -> None:

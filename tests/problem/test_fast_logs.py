@@ -1,4 +1,4 @@
-"""Logs that are faster than the controller: thinned to its samples where they can be, refused otherwise."""
+"""Logs that are faster than the controller: thinned to its samples, or read between their own."""
 
 from __future__ import annotations
 
@@ -35,10 +35,24 @@ def test_a_log_at_a_multiple_of_the_rate_is_thinned(shift: float) -> None:
     assert found.history[-1].options["to_hz"] == pytest.approx(200.0)
 
 
-def test_a_log_at_another_rate_is_refused_with_what_helps() -> None:
+def test_a_log_at_another_rate_is_read_at_the_controller_s_samples() -> None:
     log = held(1)[0]
     faster = Log("fast", log.time / 2.5, log.channels)
+    found = build_loop_problem(scara(), [faster], scara_controller(), [scara_reference(5e-3, 1.0)])
+    own = found.experiments[0]
+    assert np.array_equal(own.samples, np.arange(len(own.samples)))
+    assert own.position is not None
+    np.testing.assert_allclose(
+        own.position[::2], log.array("position")[: 5 * len(own.samples) // 2 : 5], 1e-12
+    )
+    assert own.history[-1].name == "resample"
+    assert "were read at 80 of its samples (200 Hz) by cubic splines" in own.history[-1].note
+
+
+def test_stamps_out_of_order_are_refused_with_what_helps() -> None:
+    log = held(1)[0]
+    back = Log("back", np.where(np.arange(log.samples) == 50, 0.0, log.time), log.channels)
     with pytest.raises(
-        DynidError, match=r"runs at 500 Hz, faster than the controller's 200 Hz.* whole multiple of it"
+        DynidError, match=r"^Stamps of log 'back' repeat or go backward; .*dynid check LOG --repair"
     ):
-        build_loop_problem(scara(), [faster], scara_controller(), [scara_reference(5e-3, 1.0)])
+        build_loop_problem(scara(), [back], scara_controller(), [scara_reference(5e-3, 1.0)])

@@ -13,6 +13,7 @@ from dynid.estimators import DIDIM, IV, Essential, OutputError
 from dynid.estimators.strategy import Strategy
 from dynid.logs.log import Log
 from dynid.model.load import load_robot
+from dynid.preparation.preparation import Preparation
 from dynid.preparation.suggestion import Suggestion, suggest, suggest_for_instruments
 from dynid.simulation import Sensors, load_controller, load_reference, simulate_many
 from dynid.workflow.fitting import fit
@@ -110,7 +111,12 @@ def test_methods_that_simulate_the_motion_keep_the_band_of_the_reference(
     plan = suggested(log, strategy).plan
     assert plan == suggest(followed).plan
     torques = replace(log, channels={"torque": log.channel("torque")})
-    assert suggested(torques, strategy).plan == plan
+    alone = suggested(torques, strategy)
+    kept = {"decimation": plan.decimation, "speed_thresholds": plan.speed_thresholds}
+    assert alone.plan == Preparation(**kept)
+    # Where no position is filtered, nothing is said about filters, differences and their ends.
+    assert set(alone.why) == {"decimation", "speed_thresholds"}
+    assert not any(word in " ".join(alone.reasons) for word in ("filter", "cut-off", "ifferences"))
 
 
 def test_the_user_s_plan_and_keys_come_first() -> None:

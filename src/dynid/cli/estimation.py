@@ -27,6 +27,8 @@ METHODS = {
 """Methods on measured motions, by the names of their strategies, which are loaded when asked for."""
 LOOP_METHODS = {"didim": "DIDIM", "iv": "IV", "oe": "OutputError"}
 """Methods that simulate the closed loop, likewise."""
+START_NAMES = ("regular", "prior", "least-squares", "didim")
+"""Starts of those methods that have a name; any other word is a file with values."""
 NONLINEAR = {"stribeck": "STRIBECK", "load": "LOAD"}
 """Terms of friction by their names in ``dynid.estimators``."""
 RULES = {"sigma": "every relative deviation below 20 %", "residual": "σ̂ up by 4 %", "f-test": "F-test"}
@@ -137,12 +139,38 @@ class LoopOptions(OptionGroup, title="Closed loop (didim, iv, oe)"):
     )
     start: str | None = option(
         None,
-        "NAME",
-        "First model: regular or prior (the robot's own values); also least-squares with iv, didim with oe.",
-        choices=("regular", "prior", "least-squares", "didim"),
+        "NAME|FILE",
+        "First model: regular or prior (the robot's own values); also least-squares with iv, didim with oe; "
+        "or values as --prior takes them: a result folder, TOML or JSON.",
+        choices=START_NAMES,
         shown="regular, least-squares, didim",
     )
-    max_iterations: int | None = option(None, "N", "Passes at most.")
+    max_iterations: int | None = option(None, "N", "Passes at most.", shown="15, 10, 20")
+    value_tolerance: float | None = option(
+        None,
+        "SHARE",
+        "It stops when no parameter moves by more than this share of itself (or than σ allows).",
+        shown="0.005, 0.005, 0.0001",
+    )
+    residual_tolerance: float | None = option(
+        None, "SHARE", "didim: … and no joint's residual by more than this share of itself.", shown="0.01"
+    )
+    transient_s: float | None = option(
+        None,
+        "S",
+        "didim, oe: time left out at the beginning, because the start is not known [s].",
+        shown="5/ω_n of the slowest axis",
+    )
+    follow_inertia: str | None = option(
+        None,
+        "NAME",
+        "didim, iv: when simulated gains follow the simulated inertia: start, always or never.",
+        choices=("start", "always", "never"),
+        shown="start where the law knows its inertia, else never",
+    )
+    tolerance: float | None = option(
+        None, "Q", "Error of simulated positions that is accepted [rad or m].", shown="5e-06"
+    )
 
     @property
     def accuracy(self) -> dict[str, Any]:
@@ -152,7 +180,7 @@ class LoopOptions(OptionGroup, title="Closed loop (didim, iv, oe)"):
                 f"--width is {self.width:g}, but only smooth friction has a width; leave out --width or "
                 "--friction stick."
             )
-        return {name: self.given[name] for name in ("friction", "width") if name in self.given}
+        return {name: self.given[name] for name in ("friction", "width", "tolerance") if name in self.given}
 
 
 def _as_given(value: Any, robot: Robot) -> Any:
@@ -163,6 +191,13 @@ def _prior(path: Path, robot: Robot) -> dict[str, float]:
     """Base parameters by name, from a file or a result folder."""
     base = base_of(robot)
     return dict(zip(base.names, base.regroup(_parameters_from(path, robot)).tolist(), strict=True))
+
+
+def _start(text: str, robot: Robot) -> str | dict[str, float]:
+    """A start by name, or values from a file or a result folder."""
+    if text in START_NAMES or not Path(text).exists():
+        return text.replace("-", " ")
+    return _prior(Path(text), robot)
 
 
 def _number_or_word(text: str, robot: Robot) -> float | str:
@@ -216,8 +251,12 @@ SETTINGS = {
     "nonlinear": Setting(("separable",), "terms", _terms),
     "instruments": Setting(("iv",), "instruments"),
     "open_loop": Setting(("oe",), "open_loop"),
-    "start": Setting(tuple(LOOP_METHODS), "start", lambda name, robot: name.replace("-", " ")),
+    "start": Setting(tuple(LOOP_METHODS), "start", _start),
     "max_iterations": Setting(tuple(LOOP_METHODS), "max_iterations"),
+    "value_tolerance": Setting(tuple(LOOP_METHODS), "value_tolerance"),
+    "residual_tolerance": Setting(("didim",), "residual_tolerance"),
+    "transient_s": Setting(("didim", "oe"), "transient_s"),
+    "follow_inertia": Setting(("didim", "iv"), "follow_inertia"),
 }
 """Options of ``SettingOptions`` and ``LoopOptions`` that are fields of a strategy."""
 

@@ -157,7 +157,7 @@ def _further(estimate: Estimate) -> list[dict[str, Any]]:
 
 # ── how the command was run, for the result folder ────────────────────────────────────────────────────────
 
-_MAY_BE_FOLDERS = ("logs", "validate", "prior")
+_MAY_BE_FOLDERS = ("logs", "validate", "prior", "start")
 """Options that name a file or a folder; any other text may only happen to be the name of a folder."""
 
 

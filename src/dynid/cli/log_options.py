@@ -11,7 +11,7 @@ import typer
 from dynid.cli.command import OptionGroup, numbers_in, option
 from dynid.core.errors import DynidError
 from dynid.core.keys import option_help
-from dynid.preparation.preparation import DIFFERENTIATED, MEASURED, Preparation, load_preparation
+from dynid.preparation.preparation import DIFFERENTIATED, MEASURED, STAMPS, Preparation, load_preparation
 
 LogsArgument = Annotated[
     list[Path],
@@ -57,6 +57,9 @@ class PreparationOptions(OptionGroup, title="Preparation (suggested from the dat
     plan: Path | None = option(
         None, "FILE", "Preparation as TOML; the options below override its keys, or those suggested."
     )
+    trim_start_s: float | None = option(None, "S", option_help(Preparation, "trim_start_s"))
+    trim_end_s: float | None = option(None, "S", option_help(Preparation, "trim_end_s"))
+    stamps: str | None = option(None, "NAME", option_help(Preparation, "stamps"), choices=STAMPS)
     cutoff_hz: float | None = option(None, "F", option_help(Preparation, "cutoff_hz"))
     decimation: int | None = option(None, "N", option_help(Preparation, "decimation"))
     mask: str | None = option(None, "V", "Speeds below which rows are left out: one, or one per joint.")

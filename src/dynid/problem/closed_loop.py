@@ -18,15 +18,12 @@ from dynid.preparation.derivative import DIFFERENCE_POINTS, central_difference
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 from dynid.problem.build import build_problem
+from dynid.problem.loop_clock import log_samples, nearest_samples, on_controller_clock
 from dynid.problem.problem import Problem
 from dynid.simulation.controller import Controller
 from dynid.simulation.reference import Reference, reference_of_log
 from dynid.simulation.setup import Accuracy
 
-_WHOLE = 1e-3
-"""Share by which the rate of a log may be off a whole multiple of the controller's."""
-_BESIDE = 0.3
-"""Largest distance of a stamp from the controller's sample it belongs to, in samples."""
 _ROUNDING = 1e-5
 """Relative difference up to which accelerations are central differences of the speeds."""
 
@@ -108,7 +105,7 @@ class LoopProblem:
             masked: leave out rows at low speed, as the plan says.
         """
         plan = self.plan if masked else replace(self.plan, speed_thresholds=())
-        return build_problem(self.accuracy.robot(self.robot), motions, plan, self.base)
+        return build_problem(self.accuracy.regressed_robot(self.robot), motions, plan, self.base)
 
 
 def build_loop_problem(
@@ -144,13 +141,14 @@ def build_loop_problem(
         )
     if not logs:
         raise DynidError("There is no log to fit; give at least one.")
-    given = [reference_of_log(log) for log in logs] if references is None else list(references)
+    T = controller.sample_time
+    given = [reference_of_log(log, T) for log in logs] if references is None else list(references)
     for what, things in (("references", given), ("motions", motions), ("starts", starts)):
         if things is not None and len(things) != len(logs):
             raise DynidError(f"{len(things)} {what} were given for {len(logs)} logs; give one each.")
-    experiments = []
+    plan, experiments = Preparation() if plan is None else plan, []
     for k, (log, reference) in enumerate(zip(logs, given, strict=True)):
-        own = _experiment(robot, log, reference, controller.sample_time)
+        own = _experiment(robot, log, reference.resampled(T), plan)
         own = own if motions is None else replace(own, motion=motions[k])
         experiments.append(own if starts is None else replace(own, start=_start(robot, starts[k])))
     return LoopProblem(
@@ -158,12 +156,12 @@ def build_loop_problem(
         base_of(robot) if base is None else base,
         controller,
         tuple(experiments),
-        Preparation() if plan is None else plan,
+        plan,
         Accuracy() if accuracy is None else accuracy,
     )
 
 
-def _experiment(robot: Robot, log: Log, reference: Reference, sample_time: float) -> LoopExperiment:
+def _experiment(robot: Robot, log: Log, reference: Reference, plan: Preparation) -> LoopExperiment:
     if "torque" not in log.channels:
         raise DynidError(
             f"Log {log.name!r} has no torque channel (it has {', '.join(sorted(log.channels))}); closed-loop "
@@ -173,15 +171,14 @@ def _experiment(robot: Robot, log: Log, reference: Reference, sample_time: float
         raise DynidError(
             f"Log {log.name!r} has {log.axes} axes, but robot {robot.name!r} has {robot.n_coordinates}."
         )
-    at = reference.resampled(sample_time)
-    at.check_robot(robot)
-    log = _at_controller_rate(log, at)
+    reference.check_robot(robot)
+    log, at = on_controller_clock(log, reference, plan)
     return LoopExperiment(
         log.name,
         log.time,
         log.array("torque"),
         at,
-        _log_samples(log, at),
+        log_samples(log, at),
         log.array("position") if "position" in log.channels else None,
         sources=log.sources,
         history=log.history,
@@ -198,59 +195,6 @@ def _start(robot: Robot, start: tuple[ArrayLike, ArrayLike] | None) -> tuple[Flo
             f"({robot.n_coordinates},)."
         )
     return q, qd
-
-
-def _at_controller_rate(log: Log, reference: Reference) -> Log:
-    """The samples of a log at the controller's own, where it runs a whole number of times as fast."""
-    T = reference.sample_time
-    ratio = T * log.rate_hz if log.samples > 1 else 1.0
-    times = round(ratio)
-    if times < 2 or abs(ratio - times) > _WHOLE * ratio or np.any(np.diff(log.time) <= 0):
-        return log
-    place = (log.time - reference.start) / T
-    number = np.rint(place)
-    # Of the samples that belong to one of the controller's, the one nearest to it.
-    order = np.lexsort((np.abs(place - number), number))
-    rows = order[np.unique(number[order], return_index=True)[1]]
-    rows = rows[np.abs(place - number)[rows] <= 0.5 / times + 1e-6]
-    channels = {name: values[rows] for name, values in log.channels.items()}
-    step = Step("thinned", {"factor": times, "to_hz": 1.0 / T})
-    return log.with_step(step, time=log.time[rows], channels=channels)
-
-
-def _log_samples(log: Log, reference: Reference) -> NDArray[np.int64]:
-    """The controller's sample nearest to each stamp of a log."""
-    T = reference.sample_time
-    number = np.rint((log.time - reference.start) / T).astype(np.int64)
-    if log.samples < 2 or np.any(np.diff(number) < 1):
-        raise DynidError(
-            f"Log {log.name!r} runs at {log.rate_hz:.6g} Hz, faster than the controller's {1 / T:.6g} Hz, or "
-            "its stamps are out of order; give the controller's true sample time, or a log at that rate or "
-            "at a whole multiple of it."
-        )
-    remedy = "resample the log, or give the controller's sample time and start more exactly"
-    return _nearest_samples(f"log {log.name!r}", log.time, reference, remedy)
-
-
-def _nearest_samples(what: str, time: FloatArray, reference: Reference, remedy: str) -> NDArray[np.int64]:
-    """The controller's sample nearest to each stamp.
-
-    Raises:
-        DynidError: for stamps outside the reference, or between two samples; ``remedy`` ends its sentence.
-    """
-    place = (time - reference.start) / reference.sample_time
-    number = np.rint(place).astype(np.int64)
-    if number[0] < 0 or number[-1] >= reference.samples:
-        raise DynidError(
-            f"{what[0].upper()}{what[1:]} runs from {time[0]:.6g} to {time[-1]:.6g} s, but its reference "
-            f"only from {reference.start:.6g} to {reference.time[-1]:.6g} s; give one that covers it."
-        )
-    off = float(np.abs(place - number).max())
-    if off > _BESIDE:
-        raise DynidError(
-            f"Stamps of {what} lie up to {off:.2f} of a sample beside the controller's samples; {remedy}."
-        )
-    return number
 
 
 def at_motions(problem: LoopProblem, owner: str) -> LoopProblem:
@@ -275,7 +219,7 @@ def _at_motion(experiment: LoopExperiment, owner: str) -> LoopExperiment:
         )
     reference = experiment.reference
     remedy = f"prepare it at {1 / reference.sample_time:.6g} Hz or a whole fraction of that"
-    samples = _nearest_samples(f"motion {motion.name!r}", motion.time, reference, remedy)
+    samples = nearest_samples(f"motion {motion.name!r}", motion.time, reference, remedy)
     if np.all(np.diff(samples) == 1) and _has_central_differences(motion):
         motion = centred_torques(motion)
     return replace(

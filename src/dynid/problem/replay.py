@@ -25,7 +25,8 @@ from dynid.simulation.outcomes import (
     not_positive_definite,
     tolerance_not_reached,
 )
-from dynid.simulation.setup import MAX_SUBSTEPS, Setup, loop_inputs, prepare_loop
+from dynid.simulation.programs import STICK
+from dynid.simulation.setup import MAX_SUBSTEPS, REST_WIDTH, Setup, loop_inputs, prepare_loop
 from dynid.simulation.simulator import Paths
 from dynid.simulation.substeps import integrate
 
@@ -180,6 +181,8 @@ def replay(
         keep = experiment.time >= experiment.time[0] + trim_s
         rows = experiment.samples[keep]
         q, qd, qdd, tau = (getattr(paths, name)[0, rows] for name in ("q", "qd", "qdd", "tau"))
+        if problem.accuracy.friction == STICK:
+            qd = held_speeds(problem, model, q, qd, qdd, tau)
         time = experiment.time[keep]
         motions.append(
             Motion(
@@ -196,6 +199,33 @@ def replay(
         )
         torques.append(tau)
     return Replayed(tuple(motions), tuple(torques), used, worst)
+
+
+def held_speeds(
+    problem: LoopProblem,
+    model: LoopModel,
+    q: FloatArray,
+    qd: FloatArray,
+    qdd: FloatArray,
+    tau: FloatArray,
+) -> FloatArray:
+    """Speeds that tell the friction of joints at rest: those at which a sign of tiny width gives its share.
+
+    At rest Coulomb friction is what holds the joint, Fc s with s in [−1, 1], and not Fc sign(0). With up and
+    down for the torques of either direction, s = (2 τ − up − down)/(up − down); the smooth sign
+    c (3 − c²)/2 of c = q̇/w is s at c = 2 sin(arcsin(s)/3).
+    """
+    resting = np.abs(qd) < REST_WIDTH
+    if not np.any(resting):
+        return qd
+    inverse = kernels(problem.accuracy.regressed_robot(model.robot)).inverse
+    up, down = (
+        inverse(model.standard, q, np.where(resting, side * REST_WIDTH, qd), qdd) for side in (1.0, -1.0)
+    )
+    band = up - down
+    share = np.divide(2 * tau - up - down, band, out=np.zeros_like(band), where=np.abs(band) > 0)
+    tiny = 2 * REST_WIDTH * np.sin(np.arcsin(np.clip(share, -1.0, 1.0)) / 3)
+    return np.asarray(np.where(resting, tiny, qd), dtype=float)
 
 
 @dataclass(frozen=True, eq=False)

@@ -227,13 +227,18 @@ def _channel(log: Log, wanted: str) -> str:
     return found
 
 
-def log_reference(log: Log, channel: str = "") -> Reference:
+def log_reference(log: Log, channel: str = "", sample_time: float | None = None) -> Reference:
     """The reference or the positions of a log, on a regular clock.
+
+    Between uneven stamps it runs along monotone cubics, which do not swing where a reference jumps.
 
     Args:
         log: joint side.
         channel: "reference" or "position"; the first that is there when empty.
+        sample_time: step of that clock [s]; the log's own when None, and where its stamps are even.
     """
+    from scipy.interpolate import PchipInterpolator
+
     values, stamps = log.array(_channel(log, channel)), log.time
     steps = np.diff(stamps)
     if len(stamps) < 2 or not np.all(np.isfinite(stamps)) or np.any(steps <= 0):
@@ -244,11 +249,11 @@ def log_reference(log: Log, channel: str = "") -> Reference:
     if np.max(np.abs(steps - step)) <= _REGULAR * step:
         step = float((stamps[-1] - stamps[0]) / (len(stamps) - 1))
         return Reference(step, values, start=float(stamps[0]))
+    step = sample_time or step
     count = (stamps[-1] - stamps[0]) / step
     require_size(count, log.axes)
     grid = stamps[0] + step * np.arange(int(count * (1 + 1e-12)) + 1)
-    regular = np.column_stack([np.interp(grid, stamps, column) for column in values.T])
-    return Reference(step, regular, start=float(stamps[0]))
+    return Reference(step, PchipInterpolator(stamps, values, axis=0)(grid), start=float(stamps[0]))
 
 
 def reference_of_log(log: Log, sample_time: float | None = None) -> Reference:
@@ -262,7 +267,7 @@ def reference_of_log(log: Log, sample_time: float | None = None) -> Reference:
             f"Log {log.name!r} has no reference channel (it has {', '.join(sorted(log.channels))}); map the "
             "reference columns, or give the reference in a file of its own."
         )
-    own = log_reference(log, "reference")
+    own = log_reference(log, "reference", sample_time)
     return own if sample_time is None else own.resampled(sample_time)
 
 

@@ -27,6 +27,8 @@ from dynid.simulation.simulator import Simulator
 FRICTIONS = (SMOOTH, STICK)
 MAX_SUBSTEPS = 256
 """Integration steps per sample at most; a loop that needs more has friction or inertias that are wrong."""
+REST_WIDTH = 1e-9
+"""Speeds below it stand for a joint at rest [rad/s or m/s]; no other term can tell them from zero."""
 NO_SENSORS, NO_DISTURBANCES = Sensors(), Disturbances()
 
 
@@ -63,11 +65,18 @@ class Accuracy:
 
     def robot(self, robot: Robot) -> Robot:
         """The robot whose friction can be integrated so."""
-        width = self.width if self.friction == SMOOTH else 0.0
-        return robot if robot.sign_width == width else robot.with_sign_width(width)
+        return _with_width(robot, self.width if self.friction == SMOOTH else 0.0)
+
+    def regressed_robot(self, robot: Robot) -> Robot:
+        """The robot whose regressor tells the friction of joints at rest (``replay.held_speeds``)."""
+        return _with_width(robot, self.width if self.friction == SMOOTH else REST_WIDTH)
 
 
 DEFAULT = Accuracy()
+
+
+def _with_width(robot: Robot, width: float) -> Robot:
+    return robot if robot.sign_width == width else robot.with_sign_width(width)
 
 
 Parameters = Mapping[str, float] | ArrayLike | None

@@ -24,8 +24,9 @@ from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 from dynid.preparation.prepared_motion import prepare
-from dynid.preparation.suggestion import Suggestion, suggest, suggest_for_instruments
+from dynid.preparation.suggestion import STILL_AXES, Suggestion, suggest, suggest_for_instruments
 from dynid.problem.closed_loop import LoopProblem, build_loop_problem
+from dynid.problem.loop_clock import on_controller_clock, without_trims
 from dynid.problem.replay import LoopModel, replay
 from dynid.simulation.controller import Controller
 from dynid.simulation.controller_file import controller_to_toml
@@ -57,10 +58,11 @@ class SimulatedMotion(MotionSource):
 
     def suggestion(self, logs: Sequence[UsableLog], strategy: Strategy) -> Suggestion:
         """From the measured positions where those are used (IV), else from the band of the reference."""
-        used = longest_log(logs)
-        if isinstance(_inner(strategy), IV) and "position" in used.log.channels:
-            return suggest_for_instruments(used.log)
-        return suggest(_log_along_reference(used.log, _reference_of(used)))
+        log, reference = _on_clock(longest_log(logs), self.controller, Preparation())
+        if isinstance(_inner(strategy), IV) and "position" in log.channels:
+            return suggest_for_instruments(log)
+        found = suggest(_log_along_reference(log, reference))
+        return found if "position" in log.channels else _without_filter(found)
 
     def estimate(
         self,
@@ -71,19 +73,19 @@ class SimulatedMotion(MotionSource):
         progress: Progress,
     ) -> tuple[Estimate, tuple[Motion, ...]]:
         """Simulate and identify, by turns."""
-        measured = all("position" in used.log.channels for used in logs)
         inner = _inner(strategy)
         progress("simulating and identifying")
+        pairs, rows = [_on_clock(used, self.controller, plan) for used in logs], without_trims(plan)
+        measured = all("position" in log.channels for log, _ in pairs)
+        open_loop = isinstance(inner, OutputError) and inner.open_loop
         problem = build_loop_problem(
             robot,
-            [used.log for used in logs],
+            [log for log, _ in pairs],
             self.controller,
-            [_reference_of(used) for used in logs],
-            plan,
-            motions=[prepare(used.log, plan) for used in logs] if measured else None,
-            starts=[_start_of(used) for used in logs]
-            if isinstance(inner, OutputError) and inner.open_loop
-            else None,
+            [reference for _, reference in pairs],
+            rows,
+            motions=[prepare(log, rows) for log, _ in pairs] if measured else None,
+            starts=[_start_of(log, reference) for log, reference in pairs] if open_loop else None,
             accuracy=self.accuracy,
         )
         estimate = identify(problem, strategy)
@@ -97,18 +99,19 @@ class SimulatedMotion(MotionSource):
         Raises:
             NotTrustworthyError: when the simulation fails.
         """
+        pairs = [_on_clock(used, self.controller, plan) for used in logs]
         problem = build_loop_problem(
             model.robot,
-            [used.log for used in logs],
+            [log for log, _ in pairs],
             self.controller,
-            [_reference_of(used) for used in logs],
-            plan,
+            [reference for _, reference in pairs],
+            without_trims(plan),
             accuracy=self.accuracy,
             base=model.base,
         )
         found = [check_law(replace(problem, experiments=(e,))) for e in problem.experiments]
-        pairs = zip(problem.experiments, (f.outcome for f in found), strict=True)
-        mismatches = tuple((e.name, outcome) for e, outcome in pairs if outcome is not None)
+        judged = zip(problem.experiments, (f.outcome for f in found), strict=True)
+        mismatches = tuple((e.name, outcome) for e, outcome in judged if outcome is not None)
         memories = [m for f in found for m in f.memories]
         # Integrals belong to the state in which they were found: both are taken from the log, or neither.
         own = any(m is not None and len(m.values) for m in memories)
@@ -149,20 +152,27 @@ class SimulatedMotion(MotionSource):
         return {CONTROLLER: text, ACCURACY: asdict(self.accuracy)}
 
 
+def _on_clock(used: UsableLog, controller: Controller, plan: Preparation) -> tuple[Log, Reference]:
+    """Log and reference at the controller's samples, trimmed as the plan says."""
+    if controller.sample_time is None:
+        return used.log, _reference_of(used)  # refused with a sentence where the problem is built
+    reference = _reference_of(used, controller.sample_time).resampled(controller.sample_time)
+    return on_controller_clock(used.log, reference, plan)
+
+
 def _inner(strategy: Strategy) -> Strategy:
     return strategy.strategy if isinstance(strategy, Essential) else strategy
 
 
-def _reference_of(used: UsableLog) -> Reference:
-    return reference_of_log(used.log) if used.reference is None else used.reference
+def _reference_of(used: UsableLog, sample_time: float | None = None) -> Reference:
+    return reference_of_log(used.log, sample_time) if used.reference is None else used.reference
 
 
-def _start_of(used: UsableLog) -> tuple[FloatArray, FloatArray] | None:
+def _start_of(log: Log, reference: Reference) -> tuple[FloatArray, FloatArray] | None:
     """Where the robot started: the first measured position, at the speed of the reference.
 
     None where a log does not begin with its reference; the method says what it misses.
     """
-    log, reference = used.log, _reference_of(used)
     together = abs(log.time[0] - reference.start) < reference.sample_time / 2
     if not together or "position" not in log.channels:
         return None
@@ -174,6 +184,22 @@ def _log_along_reference(log: Log, reference: Reference) -> Log:
     """The log with its reference in place of the positions, for the spectrum of the motion."""
     q = np.column_stack([np.interp(log.time, reference.time, column) for column in reference.q.T])
     return replace(log, channels={**log.channels, "position": q})
+
+
+def _without_filter(found: Suggestion) -> Suggestion:
+    """What is left of a suggestion where no position is filtered: decimation and speeds."""
+    plan = Preparation(decimation=found.plan.decimation, speed_thresholds=found.plan.speed_thresholds)
+    band, motion = plan.band_hz(float(found.facts["rate_hz"])), found.facts["motion_hz"]
+    reason = (
+        f"Torques and simulated columns are decimated by {plan.decimation}, which keeps the band up to "
+        f"{band:.3g} Hz"
+    )
+    reason += (
+        "." if motion is None else f" (99 % of the reference's acceleration lies below {motion:.3g} Hz)."
+    )
+    kept = {key: why for key, why in found.why.items() if key in (STILL_AXES, "speed_thresholds")}
+    facts = {key: found.facts[key] for key in ("rate_hz", "speed_hz", "motion_hz")} | {"band_hz": band}
+    return Suggestion(plan, {"decimation": reason, **kept}, facts)
 
 
 def _simulated_motions(problem: LoopProblem, values: FloatArray) -> tuple[Motion, ...]:

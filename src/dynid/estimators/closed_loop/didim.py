@@ -23,7 +23,7 @@ from dynid.problem.replay import LoopModel, Replayed, inertias_of, replay, suppo
 _UNCHECKED = 2
 """First passes whose integration steps are not checked: they only lead to the later ones."""
 _FLOOR = 1e-4
-"""Residuals below this share of the torque are as small as the simulation can tell."""
+"""Residuals below this share of a joint's torque (rms) are as small as the simulation can tell."""
 _ROUNDING = 2e-3
 """Share of the torque that integration, smooth signs and held torques leave; its shape says nothing."""
 _MOST_ADDED = 100.0
@@ -35,8 +35,8 @@ class DIDIM(LoopStrategy):
     """Direct and inverse dynamic identification models: regress τ on W(q, q̇, q̈) of the simulated robot.
 
     χ⁰ is regular; then, until nothing moves, simulate the loop with χᵏ and the gains that keep its poles
-    (eq 59), and solve Y(τ) = W_δ(χᵏ) χᵏ⁺¹ + ρ (eq 44–48). It stops when |Δ‖ρ‖| ≤ tol₁ ‖ρ‖ and every
-    |Δχ_i| ≤ max(tol₂ |χ_i|, σ_i): relative steps alone never settle on a parameter that is not seen.
+    (eq 59), and solve Y(τ) = W_δ(χᵏ) χᵏ⁺¹ + ρ (eq 44–48). It stops when |Δ‖ρ_j‖| ≤ tol₁ ‖ρ_j‖ for every joint
+    and |Δχ_i| ≤ max(tol₂ |χ_i|, σ_i): relative steps alone never settle on a parameter that is not seen.
 
     Args:
         step: how each linear problem is solved.
@@ -130,17 +130,18 @@ class DIDIM(LoopStrategy):
         return SimulatedPass(ready, replayed, share)
 
     def _is_settled(self, before: Fit, now: Fit, linear: Problem) -> bool:
+        # Weights differ from pass to pass, so residuals are compared joint by joint in their own units.
+        then, here = before.joint_sigma, now.joint_sigma
+        torque = linear.torque_norms() / np.sqrt(np.maximum(linear.row_counts, 1))
+        calm = (np.abs(then - here) <= self.residual_tolerance * then) | (here <= _FLOOR * torque)
         size = float(np.linalg.norm(now.weights * linear.torque_norms()))
-        then, here = _weighted_residual(before), _weighted_residual(now)
-        # Weights differ from pass to pass, so residuals are compared per degree of freedom and in shares.
-        calm = abs(then - here) <= self.residual_tolerance * then or here <= _FLOOR * size
         sigma = np.sqrt(np.maximum(np.diag(now.covariance), 0.0))[: int(now.kept.sum())]
         moved = np.abs(now.values - before.values)[now.kept]
         # A parameter that is zero or hardly seen may move as long as no torque shows it.
         reach = np.linalg.norm(linear.spectrum(now.weights, now.kept).W, axis=0)
         silent = _FLOOR * size / np.maximum(reach, 1e-300)
         allowed = np.maximum(self.value_tolerance * np.abs(now.values[now.kept]), sigma)
-        return bool(calm and np.all(moved <= np.maximum(allowed, silent)))
+        return bool(np.all(calm) and np.all(moved <= np.maximum(allowed, silent)))
 
     def _result(
         self,
@@ -206,11 +207,6 @@ class SimulatedPass:
         )
 
 
-def _weighted_residual(fit: Fit) -> float:
-    """‖ρ‖ in N m over all joints is dominated by the strongest; σ̂_j of each joint counts alike."""
-    return float(np.linalg.norm(fit.joint_sigma))
-
-
 def _history_entry(problem: LoopProblem, run: SimulatedPass, linear: Problem, fit: Fit) -> dict[str, Any]:
     """What one pass did, for Tables 3, 4 and 9 of P0."""
     error = _torque_shares(
@@ -220,7 +216,7 @@ def _history_entry(problem: LoopProblem, run: SimulatedPass, linear: Problem, fi
         "values": run.model.values.tolist() if run.model.base is problem.base else None,
         "solved": fit.values.tolist(),
         "torque_error": error.tolist(),
-        "residual": (linear.residual_norms(fit.values) / np.maximum(linear.torque_norms(), 1e-300)).tolist(),
+        "residual": _shares(linear.residual_norms(fit.values), linear.torque_norms()).tolist(),
         "substeps": run.replayed.substeps,
         "added_inertia": run.share,
     }
@@ -233,7 +229,12 @@ def _torque_shares(
     measured, simulated = ([_low_pass(t, plan) for t in given] for given in (torques, simulations))
     off = sum(np.sum((a - b) ** 2, axis=0) for a, b in zip(measured, simulated, strict=True))
     size = sum(np.sum(a**2, axis=0) for a in measured)
-    return np.asarray(np.sqrt(off / np.maximum(size, 1e-300)), dtype=float)
+    return _shares(np.sqrt(off), np.sqrt(size))
+
+
+def _shares(parts: FloatArray, wholes: FloatArray) -> FloatArray:
+    """Parts over wholes; 0 for a joint without any torque."""
+    return np.divide(parts, wholes, out=np.zeros_like(parts), where=wholes > 0)
 
 
 def _low_pass(torque: FloatArray, plan: Preparation) -> FloatArray:

@@ -79,6 +79,8 @@ class Gains:
 def transient(given: float | None, problem: LoopProblem) -> float:
     """Seconds to drop: 5/ω_n of the slowest axis (P0 §IV.B), unless the start is known."""
     if given is not None:
+        if not 0 <= given < np.inf:
+            raise DynidError(f"transient_s is {given}; it must be a time from 0 s on.")
         return given
     if all(e.start is not None for e in problem.experiments):
         return 0.0
