@@ -38,18 +38,18 @@ def on_controller_clock(log: Log, reference: Reference, plan: Preparation) -> tu
     Raises:
         DynidError: where the reference is shorter than the log by more than two samples.
     """
-    log = _trimmed(log, plan)
+    log = _cut_ends(log, plan)
     if log.samples < 2 or not np.all(np.diff(log.time) > 0):
         raise DynidError(
             f"Stamps of log {log.name!r} repeat or go backward; repair it (dynid check LOG --repair OUT.npz)."
             if log.samples > 1
             else f"Log {log.name!r} has {_samples(log.samples)}; at least 2 are needed. Trim less."
         )
-    reference, log = _continued(reference, log)
+    reference, log = _covering_reference(reference, log)
     thinned = _at_controller_rate(log, reference)
     if plan.stamps == "even" or (plan.stamps == "auto" and _is_on_clock(thinned, reference)):
         return thinned, reference
-    return _resampled(log, reference), reference
+    return _values_at_samples(log, reference), reference
 
 
 def without_trims(plan: Preparation) -> Preparation:
@@ -57,7 +57,7 @@ def without_trims(plan: Preparation) -> Preparation:
     return replace(plan, trim_start_s=0.0, trim_end_s=0.0)
 
 
-def _trimmed(log: Log, plan: Preparation) -> Log:
+def _cut_ends(log: Log, plan: Preparation) -> Log:
     if not (plan.trim_start_s or plan.trim_end_s) or not log.samples:
         return log
     first, last = log.time[0] + plan.trim_start_s, log.time[-1] - plan.trim_end_s
@@ -68,7 +68,7 @@ def _trimmed(log: Log, plan: Preparation) -> Log:
     return cut.with_step(Step("trim", options, note))
 
 
-def _continued(reference: Reference, log: Log) -> tuple[Reference, Log]:
+def _covering_reference(reference: Reference, log: Log) -> tuple[Reference, Log]:
     """A reference over the whole log: where it lacks up to two samples, it goes on at its speed there."""
     T, time = reference.sample_time, log.time
     place = np.rint((time[[0, -1]] - reference.start) / T).astype(int)
@@ -114,7 +114,7 @@ def _steps_fit(place: FloatArray) -> bool:
     return bool(np.max(np.abs(steps - np.rint(steps))) <= 0.02 * max(float(np.median(steps)), 1.0))
 
 
-def _resampled(log: Log, reference: Reference) -> Log:
+def _values_at_samples(log: Log, reference: Reference) -> Log:
     """The log read at the controller's samples, one of so many where it is slower."""
     T = reference.sample_time
     every = max(1, round(1.0 / (T * log.rate_hz)))
