@@ -125,7 +125,8 @@ def test_the_user_s_plan_and_keys_come_first() -> None:
     assert wide == suggest_for_instruments(log).plan
     given = {"controller": CONTROLLER, "references": [REFERENCE]}
     found = fit(ROBOT, [log], IV(), overrides={"cutoff_hz": 12.0}, **given)
-    assert found.plan == replace(wide, cutoff_hz=12.0)
+    assert found.plan == suggested(log, IV()).with_keys({"cutoff_hz": 12.0}).plan
+    assert found.plan.cutoff_hz == 12.0
     suggestion = found.suggestion
     assert suggestion is not None
     assert suggestion.why["cutoff_hz"] == f"cutoff_hz is 12 Hz as given (suggested: {wide.cutoff_hz:g} Hz)."
