@@ -28,7 +28,7 @@ COUNTS = [
 ]
 ROBOT_KEYS = {
     "robot", "title", "source", "n_joints", "n_coordinates", "n_standard", "gravity", "terms", "lengths",
-    "joints", "drives", "drives_note", "elements", "inverse_only", "coordinates", "parameters",
+    "joints", "drives", "drives_note", "elements", "inverse_only", "notes", "coordinates", "parameters",
 }  # fmt: skip
 BASE_KEYS = {"method", "n_base", "base", "rank_gap", "rows", "order", "unseen", "nearly_dependent"}
 

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import math
+import re
+
+import numpy as np
 import pytest
 
 from dynid.core.errors import DynidError, ModelError
+from dynid.model.joint import Limits
 from dynid.model.loaders.urdf import from_urdf_text
+from dynid.model.orientation import from_axis_angle
+from dynid.simulation import PID, Controller, Reference, simulate
 from support.urdf_text import chain, joint, link, robot
 
 TWO = chain()
@@ -88,6 +95,32 @@ CASES = {
         "<origin>: xyz='0 1e200 0' is beyond 1e\\+50, which no robot needs",
     ),
     "origin words": (one(rpy="a b c"), "Joint 'j1': <origin>: rpy='a b c' must be 3"),
+    "mimic unknown": (
+        one(more='<mimic joint="j7"/>'),
+        "Unknown joint in a mimic equation 'j7'. Did you mean 'j1'",
+    ),
+    "mimic itself": (
+        one(more='<mimic joint="j1"/>'),
+        "The mimic joints j1 -> j1 follow each other in a circle",
+    ),
+    "mimic cycle": (
+        robot(
+            *(link(name) for name in ("a", "b", "c", "d")),
+            joint("j1", "a", "b", more='<mimic joint="j2"/>'),
+            joint("j2", "b", "c", more='<mimic joint="j1"/>'),
+            joint("j3", "c", "d"),
+        ),
+        "The mimic joints j1 -> j2 -> j1 follow each other in a circle",
+    ),
+    "mimic without joint": (one(more="<mimic/>"), "Joint 'j1': <mimic> has no joint"),
+    "mimic multiplier": (
+        one(more='<mimic joint="j1" multiplier="x"/>'),
+        "<mimic>: multiplier='x' must be 1 finite",
+    ),
+}
+
+
+LEFT_OUT = {
     "lower above upper": (
         one(more='<limit lower="1" upper="-1"/>'),
         "Joint 'j1': <limit>: The lower joint limit 1 is above the upper limit -1",
@@ -131,29 +164,8 @@ CASES = {
         ),
         "its <inertial> has no <inertia>",
     ),
-    "mimic unknown": (
-        one(more='<mimic joint="j7"/>'),
-        "Unknown joint in a mimic equation 'j7'. Did you mean 'j1'",
-    ),
-    "mimic itself": (
-        one(more='<mimic joint="j1"/>'),
-        "The mimic joints j1 -> j1 follow each other in a circle",
-    ),
-    "mimic cycle": (
-        robot(
-            *(link(name) for name in ("a", "b", "c", "d")),
-            joint("j1", "a", "b", more='<mimic joint="j2"/>'),
-            joint("j2", "b", "c", more='<mimic joint="j1"/>'),
-            joint("j3", "c", "d"),
-        ),
-        "The mimic joints j1 -> j2 -> j1 follow each other in a circle",
-    ),
-    "mimic without joint": (one(more="<mimic/>"), "Joint 'j1': <mimic> has no joint"),
-    "mimic multiplier": (
-        one(more='<mimic joint="j1" multiplier="x"/>'),
-        "<mimic>: multiplier='x' must be 1 finite",
-    ),
 }
+"""What identification does not need, so that the robot loads without it and says so."""
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -162,6 +174,92 @@ def test_bad_urdf_gives_its_sentence(name: str) -> None:
     with pytest.raises(DynidError, match=sentence) as caught:
         from_urdf_text(text)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", LEFT_OUT)
+def test_what_no_robot_has_is_left_out_with_its_sentence(name: str) -> None:
+    text, sentence = LEFT_OUT[name]
+    loaded = from_urdf_text(text)
+    (note,) = loaded.notes
+    assert re.search(sentence, note)
+    assert "\n" not in note
+    if "<limit>" in note:
+        assert loaded.joints[0].limits == Limits()
+    if "Link" in note:
+        assert re.search(sentence, loaded.inverse_only)
+        assert "M1" not in loaded.parameters
+        still = Reference(0.01, np.zeros((9, 1)))
+        with pytest.raises(DynidError, match=r"cannot be simulated with its own values: the inertias of its"):
+            simulate(loaded, None, Controller(PID((1.0,)), 0.01), still)
+    else:
+        assert loaded.inverse_only == ""
+        assert loaded.parameters["M1"] > 0
+
+
+def test_one_impossible_body_takes_the_others_along() -> None:
+    """Base parameters are sums over links, so that the rest alone would be wrong; friction stays."""
+    bad = link("l2", "rod").replace('<mass value="', '<mass value="-')
+    more = '<dynamics damping="0.5"/>'
+    text = robot(
+        link("base", ""),
+        link("l1", "rod"),
+        bad,
+        joint("j1", "base", "l1", more=more),
+        joint("j2", "l1", "l2"),
+    )
+    loaded = from_urdf_text(text)
+    assert set(loaded.parameters) == {"Fv1"}
+    assert len(loaded.joints) == 2
+
+
+def test_a_file_without_bodies_says_so_when_simulated() -> None:
+    loaded = from_urdf_text(robot(link("a"), link("b", ""), joint("j", "a", "b")))
+    assert loaded.inverse_only == "its file gives no link an <inertial>"
+    assert loaded.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("rpy", "alpha", "noted"),
+    [
+        ("-1.5707945 0 0", -math.pi / 2, False),  # -89.9999 degrees
+        ("1.5708 0 0", math.pi / 2, False),
+        ("1.5707 0 0", math.pi / 2, True),
+        ("1.57 0 0", math.pi / 2, True),
+        ("3.14 0 0", math.pi, True),
+        ("3.142 0 0", math.pi, True),
+        ("1.5702 0 0", 1.5702, False),
+        ("1.56 0 0", 1.56, False),
+        ("0.01 0 0", 0.01, False),
+        ("0.785 0 0", 0.785, False),
+    ],
+)
+def test_angles_written_with_few_digits(rpy: str, alpha: float, noted: bool) -> None:
+    loaded = from_urdf_text(one(rpy=rpy, axis="0 0 1"))
+    assert loaded.joints[0].alpha == pytest.approx(alpha, abs=1e-15)
+    assert bool(loaded.notes) == noted
+    if noted:
+        assert f"{float(rpy.split()[0]):g} at joint 'j1'" in loaded.notes[0]
+    kept = from_urdf_text(one(rpy=rpy, axis="0 0 1"), snap_rad=0.0).joints[0]
+    assert math.remainder(kept.alpha - float(rpy.split()[0]), 2 * math.pi) == pytest.approx(0, abs=1e-12)
+
+
+def test_axes_askew_in_their_frames_meet_at_right_angles() -> None:
+    """The frames of links turned anyhow: no angle of the file is special, the one between the axes is."""
+    rng = np.random.default_rng(3)
+    for error in (0.0, 2e-6, 9e-5, 3e-4):
+        first, normal = np.linalg.qr(rng.normal(size=(3, 2)))[0].T
+        second = from_axis_angle(normal, math.pi / 2 + error, "normal") @ first
+        axes = [" ".join(f"{a:.17g}" for a in axis) for axis in (first, second)]
+        text = robot(
+            link("base", ""),
+            link("l1"),
+            link("l2"),
+            joint("j1", "base", "l1", axis=axes[0]),
+            joint("j2", "l1", "l2", xyz="0.2 0.1 0.3", axis=axes[1]),
+        )
+        alpha = from_urdf_text(text).joints[1].alpha
+        assert (abs(alpha) == math.pi / 2) == (error < 1e-4)
+        assert abs(alpha) == pytest.approx(math.pi / 2, abs=4e-4)
 
 
 def test_mimic_of_a_fixed_joint_is_unknown() -> None:

@@ -138,6 +138,10 @@ def test_xy_axes_are_made_orthogonal() -> None:
         (3.14159, math.pi),
         (1e-7, 0.0),
         (6.28319, 2 * math.pi),
+        (1.57, math.pi / 2),
+        (-3.14, -math.pi),
+        (-1.5707, -math.pi / 2),
+        (3.142, math.pi),
     ],
 )
 def test_short_decimals_mean_right_angles(angle: float, meant: float) -> None:
@@ -146,7 +150,7 @@ def test_short_decimals_mean_right_angles(angle: float, meant: float) -> None:
 
 
 def test_other_angles_are_left_alone() -> None:
-    for angle in (1.57, 0.7854, 1.0, 2e-5):
+    for angle in (1.56, 1.5702, 1.6, 0.7854, 0.01, 1.0, 2e-5):
         assert snap_angle(angle, 1e-5) == angle
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from dynid.core.errors import DynidError, FileError
 from dynid.model.drives import Drives
-from dynid.model.load import load_robot
 from dynid.model.loaders.urdf import from_urdf_text
 from dynid.model.robot import Robot
 from support.urdf_text import chain, joint, link, robot as urdf
@@ -184,7 +182,8 @@ BOTH = (
 @pytest.mark.parametrize(
     ("transmissions", "sentence"),
     [
-        ([simple("j9")], r"Unknown joint of transmission 'T_j9' 'j9'\. Did you mean"),
+        ([simple("j9")], "none of them drives joint 'j1', 'j2', 'j3'"),
+        ([WRIST.replace('"j3"', '"j9"')], r"Unknown joint of transmission 'D' 'j9'\. Did you mean"),
         (
             [simple("j1", 0)],
             "The transmission 'T_j1': actuator 'm_j1': mechanicalReduction is 0; a joint that",
@@ -210,13 +209,16 @@ BOTH = (
         ([WRIST.replace("<role>joint2</role>", "")], "gives its joints the roles 'joint1' and ''"),
     ],
 )
-def test_wrong_transmissions_are_refused(transmissions: list[str], sentence: str) -> None:
-    with pytest.raises(DynidError, match=sentence):
-        loaded(*transmissions, count=3)
+def test_wrong_transmissions_are_left_out(transmissions: list[str], sentence: str) -> None:
+    """They stop nobody whose log is on the joint side, and the note says what was wrong."""
+    made = loaded(*transmissions, count=3)
+    assert made.drives is None
+    assert made.drives_note.startswith("The transmissions of the URDF were left out: ")
+    assert re.search(sentence, made.drives_note)
 
 
-def test_the_file_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "arm.urdf"
-    path.write_text(chain().replace("</robot>", simple("j1", 0) + "</robot>"), encoding="utf-8")
-    with pytest.raises(FileError, match=r"Robot file arm\.urdf: The transmission 'T_j1'"):
-        load_robot(path)
+def test_transmissions_left_over_from_another_robot_are_passed_over() -> None:
+    foreign = '<transmission name="old"><type>x/Strange</type><joint name="gripper"/></transmission>'
+    made = loaded(simple("j1"), simple("gone", 0), foreign, simple("j2", 30))
+    assert made.drives == Drives(((50.0, 0.0), (0.0, 30.0)), (0.0, 0.0), (1.0, 1.0))
+    assert made.drives_note == ""

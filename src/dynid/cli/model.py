@@ -125,6 +125,7 @@ def describe_robot(robot: Robot) -> dict[str, Any]:
         "joints": joints,
         "drives": None if robot.drives is None else asdict(robot.drives),
         "drives_note": robot.drives_note,
+        "notes": list(robot.notes),
         "inverse_only": robot.inverse_only,
         "elements": [asdict(e) | {"joints": dict(e.joints)} for e in robot.elements],
         "coordinates": [robot.joints[j].name for j in robot.coordinates],
@@ -170,6 +171,8 @@ def _print(robot: Robot, document: dict[str, Any]) -> None:
         screen.print(f"drives: {_gears(robot.drives)}")
     if robot.drives_note:
         screen.print(robot.drives_note, style="yellow")
+    for note in robot.notes:
+        screen.print(note, style="yellow")
     if robot.inverse_only:
         screen.print(f"values for inverse dynamics only: {robot.inverse_only}", style="yellow")
     passive = [robot.joints[j].name for j, on in zip(robot.coordinates, robot.driven, strict=True) if not on]

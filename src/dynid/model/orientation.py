@@ -16,9 +16,37 @@ _AXES = {"x": 0, "y": 1, "z": 2}
 
 
 def snap_angle(angle: float, tolerance: float) -> float:
-    """The multiple of π/2 within the tolerance, or the angle itself [rad]."""
+    """The multiple of π/2 within the tolerance, or that the angle's decimals are of; else the angle [rad].
+
+    1.57 and 3.142 are π/2 and π to as many decimals as they have, at least two, rounded or cut off.
+    """
     quarter = round(angle / (math.pi / 2)) * (math.pi / 2)
-    return quarter if abs(angle - quarter) <= tolerance else angle
+    meant = abs(angle - quarter) <= tolerance or (tolerance > 0 and _has_decimals_of(quarter, angle))
+    return quarter if meant else angle
+
+
+def _has_decimals_of(exact: float, angle: float) -> bool:
+    """Whether an angle is another one but zero, written with fewer decimals."""
+    decimals = len(repr(angle).partition(".")[2])
+    if exact == 0 or decimals < 2 or "e" in repr(angle):
+        return False
+    cut = math.trunc(exact * 10**decimals) / 10**decimals
+    return angle in (round(exact, decimals), cut)
+
+
+def with_right_angle(rotation: FloatArray, tolerance: float) -> FloatArray:
+    """The rotation turned so that its z axis is parallel or at a right angle to z, if it nearly is.
+
+    Axes that lie askew in their frames leave no small entry for ``snap_rotation`` to find.
+    """
+    z = rotation[:, 2]
+    across = math.hypot(z[0], z[1])
+    tilt = math.atan2(across, z[2])
+    change = snap_angle(tilt, tolerance) - tilt
+    if change == 0 or across == 0:
+        return rotation
+    normal = np.array([-z[1], z[0], 0.0]) / across
+    return from_axis_angle(normal, change, "common normal") @ rotation
 
 
 def snap_rotation(rotation: FloatArray, tolerance: float) -> FloatArray:

@@ -49,6 +49,7 @@ class Robot:
         sign_width: speed below which the sign in friction terms is smooth [rad/s or m/s]; 0 leaves the jump.
         inverse_only: why the a-priori values serve inverse dynamics only (a clause); simulations refuse them.
         drives_note: why the drives of a file could not be read, in a sentence; empty when none were left out.
+        notes: what else of a file was left out or read otherwise than it is written, in sentences.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Robot:
     sign_width: float = key("width of the sign", 0.0, unit="rad/s or m/s", least=0)
     inverse_only: str = ""
     drives_note: str = field(default="", compare=False)
+    notes: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         """Check the description as a whole and freeze what it holds."""

@@ -15,11 +15,12 @@ from dynid.model.friction import FrictionTerm
 from dynid.model.geometry import decompose, rotation_z
 from dynid.model.inertia import LinkInertia
 from dynid.model.joint import BASE, Joint, JointKind, Limits
-from dynid.model.orientation import align_z, snap_rotation
+from dynid.model.orientation import align_z, snap_angle, snap_rotation, with_right_angle
 from dynid.model.robot import EARTH_GRAVITY, Robot
 
-SNAP_RAD = 1e-5
-"""Angles this near a multiple of π/2 are taken as it: 1.5708 and 3.1416 mean right angles."""
+SNAP_RAD = 1e-4
+"""Angles this near a multiple of π/2 are taken as it [rad]: what they would split in the equations, a part of
+1e-4 of a column, is below what any log can show. 1.5707, cut off, is 9.6e-5 away."""
 TERMS = ("Ia", "Fv", "Fc", "off")
 """Terms of a robot read from URDF or MJCF: a drive's inertia, and the friction most fits start with."""
 SPRING = FrictionTerm("Ks", "q", "N m/rad", "N/m")
@@ -152,12 +153,13 @@ def _place(segments: Sequence[Segment], snap_rad: float) -> tuple[list[Joint], l
 def _joint(
     segment: Segment, antecedent: int, R: FloatArray, p: FloatArray, index: int, snap_rad: float
 ) -> Joint:
-    R = snap_rotation(R, snap_rad)
+    R = with_right_angle(snap_rotation(R, snap_rad), snap_rad)
     if segment.kind is JointKind.REVOLUTE:
         R = R @ rotation_z(-segment.reference)
     else:
         p = p - R[:, 2] * segment.reference
     geometry: dict[str, Any] = dict(decompose(R, p))
+    geometry |= {name: snap_angle(geometry[name], snap_rad) for name in ("gamma", "alpha", "theta")}
     return Joint(
         segment.name,
         antecedent,

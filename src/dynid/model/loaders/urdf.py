@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -27,6 +28,8 @@ _KINDS = {
     "prismatic": JointKind.PRISMATIC,
     "fixed": JointKind.FIXED,
 }
+_USUAL_ROUNDING = 1e-5
+"""Distance from a right angle [rad] that the usual digits (1.5708, 3.1416) leave, and no note is worth."""
 
 
 def from_urdf(path: str | Path, *, snap_rad: float = SNAP_RAD) -> Robot:
@@ -36,12 +39,14 @@ def from_urdf(path: str | Path, *, snap_rad: float = SNAP_RAD) -> Robot:
     damping and friction of the file become a-priori values. Limits of 0, which exporters write where nothing
     is known, and infinite ones are read as unknown. The inertia of what is fixed to the base is left out.
     Transmissions become drives where they tell the gears of all coordinates; else ``drives_note`` says why
-    not.
+    not. Identification needs the kinematics only, so inertias, friction and limits that no robot has are left
+    out with a note; without inertias the robot cannot be simulated (``inverse_only``).
 
     Args:
         path: the file.
-        snap_rad: angles nearer than this to a multiple of π/2 are taken as it, because 1.5708 instead of π/2
-            splits base parameters that belong together; 0 keeps the file's digits [rad].
+        snap_rad: angles nearer than this to a multiple of π/2, or written with its decimals (1.57), are taken
+            as it, because 1.5708 instead of π/2 splits base parameters that belong together; 0 keeps the
+            file's digits [rad].
     """
     file = Path(path)
     root = read_xml(file, "URDF file")
@@ -67,18 +72,68 @@ def robot_from_urdf(
     edges = {name: edge_of(name, element, links) for name, element in joints.items()}
     order = joint_order(links, edges)
     place = {edges[name].child: i for i, name in enumerate(order)}
-    segments = [
+    read = [
         _segment(name, joints[name], place.get(edges[name].parent, BASE), links[edges[name].child], snap_rad)
         for name in order
     ]
+    segments = [segment for segment, _ in read]
     mimics = [m for name in order for m in _mimics(name, joints[name])]
     robot_name = root.get("name", "").strip() or default_name
     robot = assemble(robot_name, segments, mimics=mimics, snap_rad=snap_rad, source=source)
+    robot = _without_bodies(robot, [left.inertial for _, left in read if left.inertial])
     drives, note = drives_of_transmissions(robot, root, joints)
-    return replace(robot, drives=drives, drives_note=note)
+    notes = [sentence for _, left in read for sentence in left.notes]
+    notes += _rounded_angles({name: joints[name] for name in order}, snap_rad)
+    return replace(robot, drives=drives, drives_note=note, notes=tuple(notes))
 
 
-def _segment(name: str, joint: Element, parent: int, link: Element, snap_rad: float) -> Segment:
+def _without_bodies(robot: Robot, reasons: Sequence[str]) -> Robot:
+    """The robot without inertias where some of them cannot be: sums over its links would be wrong."""
+    inertial = {entry.name for entry in robot.table if entry.family == "inertial"}
+    if reasons:
+        why = f"the inertias of its file were left out ({reasons[0].rstrip('.')})"
+        kept = {name: value for name, value in robot.parameters.items() if name not in inertial}
+        return replace(robot, parameters=kept, inverse_only=why)
+    if not any(robot.parameters.get(name) for name in inertial):
+        return replace(robot, inverse_only="its file gives no link an <inertial>")
+    return robot
+
+
+def _rounded_angles(joints: Mapping[str, Element], snap_rad: float) -> list[str]:
+    """A note of angles that were taken as right angles although they are farther from them than rounding."""
+    found = []
+    for name, joint in joints.items():
+        for angle in _rpy(joint, f"Joint {name!r}"):
+            if abs(snap_angle(angle, snap_rad) - angle) > _USUAL_ROUNDING:
+                found.append(f"{angle:.10g} at joint {name!r}")
+    if not found:
+        return []
+    more = f" and {len(found) - 3} more" if len(found) > 3 else ""
+    return [f"Angles near right angles were read as these: {', '.join(found[:3])}{more}."]
+
+
+@dataclass(frozen=True)
+class _LeftOut:
+    """What was left out of a joint and its link: why the inertia, and sentences about the rest."""
+
+    inertial: str
+    notes: tuple[str, ...]
+
+
+Part = TypeVar("Part")
+
+
+def _readable(read: Callable[[], Part], otherwise: Part) -> tuple[Part, str]:
+    """What a part of the file says; where it cannot be, something else and the sentence that says why."""
+    try:
+        return read(), ""
+    except DynidError as error:
+        return otherwise, str(error)
+
+
+def _segment(
+    name: str, joint: Element, parent: int, link: Element, snap_rad: float
+) -> tuple[Segment, _LeftOut]:
     where = f"Joint {name!r}"
     kind = joint.get("type", "")
     if kind in ("floating", "planar"):
@@ -93,27 +148,40 @@ def _segment(name: str, joint: Element, parent: int, link: Element, snap_rad: fl
     axis = (1.0, 0.0, 0.0)
     if element is not None and kind != "fixed":
         axis = numbers(element.attrib, "xyz", f"{where}: <axis>", axis)  # type: ignore[assignment]
-    return Segment(
+    inertia, no_inertia = _readable(lambda: _inertia(link, snap_rad), LinkInertia.zero())
+    limits, no_limits = _readable(lambda: _limits(joint, where, kind), Limits())
+    no_values: dict[str, float] = {}
+    drive, no_friction = _readable(lambda: _dynamics(joint, where), no_values)
+    segment = Segment(
         name=name,
         parent=parent,
         kind=_KINDS[kind],
         rotation=R,
         position=p,
         axis=unit(axis, f"{where}: axis", snap_rad),
-        inertia=_inertia(link, snap_rad),
-        limits=_limits(joint, where, kind),
-        drive=_dynamics(joint, where),
+        inertia=inertia,
+        limits=limits,
+        drive=drive,
         actuated=kind != "fixed" and joint.find("mimic") is None,
     )
+    told = (("inertias", no_inertia), ("limits", no_limits), ("friction", no_friction))
+    notes = tuple(f"Left out, as no robot has them: {what}. {why}" for what, why in told if why)
+    return segment, _LeftOut(no_inertia, notes)
 
 
 def _origin(element: Element, where: str, snap_rad: float) -> tuple[FloatArray, FloatArray]:
-    origin = element.find("origin")
-    attributes = {} if origin is None else origin.attrib
-    rpy = numbers(attributes, "rpy", f"{where}: <origin>", (0.0, 0.0, 0.0))
-    xyz = numbers(attributes, "xyz", f"{where}: <origin>", (0.0, 0.0, 0.0))
-    roll, pitch, yaw = (snap_angle(angle, snap_rad) for angle in rpy)
+    xyz = numbers(_origin_attributes(element), "xyz", f"{where}: <origin>", (0.0, 0.0, 0.0))
+    roll, pitch, yaw = (snap_angle(angle, snap_rad) for angle in _rpy(element, where))
     return from_rpy(roll, pitch, yaw), np.array(xyz)
+
+
+def _rpy(element: Element, where: str) -> tuple[float, ...]:
+    return numbers(_origin_attributes(element), "rpy", f"{where}: <origin>", (0.0, 0.0, 0.0))
+
+
+def _origin_attributes(element: Element) -> Mapping[str, str]:
+    origin = element.find("origin")
+    return {} if origin is None else origin.attrib
 
 
 def _inertia(link: Element, snap_rad: float) -> LinkInertia:

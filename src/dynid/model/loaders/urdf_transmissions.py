@@ -14,7 +14,7 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from dynid.core.errors import ModelError, unknown_name
+from dynid.core.errors import DynidError, ModelError, unknown_name
 from dynid.model.drives import Drives, Matrix
 from dynid.model.loaders.xml_safe import number, required_text
 from dynid.model.robot import Robot
@@ -60,9 +60,8 @@ def drives_of_transmissions(
         root: the root element of the URDF.
         joints: its joint elements by name.
 
-    Raises:
-        ModelError: when a transmission is wrong: a reduction of 0, or a joint that two of them drive.
-        UnknownNameError: when it names a joint that the file does not have.
+    Transmissions are often left over from another robot, and identification from the joint side needs none:
+    one that is wrong is told and stops nothing.
     """
     elements = [*root.findall("transmission"), *root.findall("ros2_control/transmission")]
     if not elements:
@@ -70,13 +69,16 @@ def drives_of_transmissions(
     try:
         gears = [gear for element in elements for gear in _read(element, joints)]
         return _drives_of_gears(gears, [robot.joints[j].name for j in robot.coordinates]), ""
-    except _LeftOutError as reason:
+    except (_LeftOutError, DynidError) as reason:
         return None, f"The transmissions of the URDF were left out: {reason}"
 
 
 def _read(element: Element, known: Mapping[str, Element]) -> list[_Gear]:
-    """The gear of a transmission; none for a joint that is fixed, because nothing moves there."""
+    """The gear of a transmission; none for a joint that is fixed or not there, because nothing moves."""
     where = f"transmission {element.get('name', '').strip()!r}"
+    named = [part.get("name", "").strip() for part in element.findall("joint")]
+    if any(named) and not any(name in known for name in named):
+        return []  # left over from another robot
     kind = _kind(element)
     if kind not in _SIZES:
         told = f"is of type {kind!r}" if kind else "has no type"
