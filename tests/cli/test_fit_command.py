@@ -204,10 +204,12 @@ def test_reasons_say_what_was_overridden(logs: Path, capsys: pytest.CaptureFixtu
 def test_the_uncertainty_used_is_not_asked_for(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ("fit", "scara", str(logs / "late.csv"), "--json", "--force", "--uncertainty")
     classical = str(dynid(capsys, *command, "classical").document["verdict"])
-    assert "ask for HAC or bootstrap uncertainty" in classical
+    assert "the honest one, the default, chooses" in classical
     robust = str(dynid(capsys, *command, "hac").document["verdict"])
     assert "The HAC σ of the parameters allows for errors that are alike in time." in robust
-    assert "ask for HAC" not in robust
+    assert "the honest one" not in robust
+    honest = str(dynid(capsys, *command[:-1]).document["verdict"])
+    assert "The block σ of the parameters allows for errors that are alike in time." in honest
 
 
 def test_a_fit_that_cannot_be_trusted_is_kept_and_exits_2(

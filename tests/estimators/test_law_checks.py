@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dynid.base import find_base
 from dynid.core.errors import NotTrustworthyError
 from dynid.core.finding import Level, Name, worst_level
-from dynid.estimators import DIDIM, IV, Classical, OutputError, identify
+from dynid.estimators import DIDIM, IV, OutputError, identify
 from dynid.estimators.closed_loop.loop_checks import check_law
 from dynid.estimators.closed_loop.strategy import LoopStrategy
 from dynid.logs.log import Log
@@ -208,8 +208,8 @@ def test_disturbances_inside_the_loop_widen_the_uncertainty() -> None:
             disturbances=Disturbances(noise_relative=0.1),
             rng=np.random.default_rng(seed),
         ).log
-        for name, kind in (("chosen", "classical"), ("plain", Classical())):
-            found = identify(posed(log, law), OutputError(start="prior", uncertainty=kind))  # type: ignore[arg-type]
+        for name, kind in (("chosen", "honest"), ("plain", "classical")):
+            found = identify(posed(log, law), OutputError(start="prior", uncertainty=kind))
             hits[name].append(np.abs(found.values - scara()[1]) < 2 * found.sigma)
             assert found.uncertainty == ("hac" if name == "chosen" else "classical")
             assert found.facts["position_colour"] > 2

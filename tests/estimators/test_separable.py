@@ -46,7 +46,7 @@ def test_the_deviations_are_those_of_the_full_jacobian() -> None:
     """Against a plain nonlinear fit of all twelve by finite differences."""
     base, _ = scara()
     problem = scara_problem(CASE, noise=0.02)
-    found = identify(problem, Separable(weighted=False))
+    found = identify(problem, Separable(weighted=False, uncertainty="classical"))
     assert found.further is not None
     motions = problem.motions
     assert motions is not None

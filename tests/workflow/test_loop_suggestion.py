@@ -47,7 +47,14 @@ def scores(**overrides: object) -> np.ndarray:
     """(χ̂ − χ)/σ̂ of IV on every log, (logs, base)."""
     truth = base_of(ROBOT).regroup(ROBOT.parameters)
     found = [
-        fit(ROBOT, [log], IV(), controller=CONTROLLER, references=[REFERENCE], overrides=overrides).estimate
+        fit(
+            ROBOT,
+            [log],
+            IV(uncertainty="classical"),
+            controller=CONTROLLER,
+            references=[REFERENCE],
+            overrides=overrides,
+        ).estimate
         for log in logs()
     ]
     return np.array([(e.values - truth) / e.sigma for e in found])

@@ -18,6 +18,8 @@ from dynid.preparation.preparation import Preparation
 from dynid.workflow.fitting import fit
 from dynid.workflow.result import FitResult
 
+PAPERS = WLS(uncertainty="classical")
+"""The σ that the papers print."""
 TX40_PLAN = Preparation(
     cutoff_hz=100.0,
     decimation=100,
@@ -42,7 +44,7 @@ def fit_tx40(folder: Path, terms: tuple[str, ...] | None = None) -> FitResult:
     robot = load_robot("tx40_log")
     with packaged_mapping("tx40") as mapping:
         log = read_log(folder, mapping)
-    return fit(robot if terms is None else robot.with_terms(*terms), [log], WLS(), plan=TX40_PLAN)
+    return fit(robot if terms is None else robot.with_terms(*terms), [log], PAPERS, plan=TX40_PLAN)
 
 
 def run_tx40(folder: Path) -> CaseResult:
@@ -79,7 +81,7 @@ def fit_ur10(folder: Path) -> FitResult:
     return fit(
         load_robot("ur10"),
         [read_log(folder / "ur10_exciting_trajectory.db3")],
-        WLS(),
+        PAPERS,
         plan=UR10_PLAN,
         split=UR10_SPLIT,
     )
@@ -110,7 +112,7 @@ def read_pendulum(folder: Path) -> list[Log]:
 def fit_pendulum(logs: list[Log], cutoff_hz: float) -> FitResult:
     """Weighted least squares on all experiments; jittered stamps are resampled."""
     plan = Preparation(cutoff_hz=cutoff_hz, decimation=10)
-    return fit(load_robot("double_pendulum"), logs, WLS(), plan=plan, repair=True)
+    return fit(load_robot("double_pendulum"), logs, PAPERS, plan=plan, repair=True)
 
 
 def run_pendulum(folder: Path) -> CaseResult:

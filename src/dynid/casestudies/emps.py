@@ -50,7 +50,8 @@ def motion_of(folder: Path, file: str) -> Motion:
 
 def fit_emps(motion: Motion, terms: tuple[str, ...]) -> Estimate:
     """Ordinary least squares with a choice of friction terms."""
-    return identify(build_problem(load_robot("emps").with_terms(*terms), [motion], PLAN), OLS())
+    problem = build_problem(load_robot("emps").with_terms(*terms), [motion], PLAN)
+    return identify(problem, OLS(uncertainty="classical"))
 
 
 def run(folder: Path) -> CaseResult:

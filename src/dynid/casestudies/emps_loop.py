@@ -194,7 +194,8 @@ def fit_loop(folder: Path, method: str) -> Estimate:
     problem = build_loop_problem(
         robot, [log], controller(), [followed], plan, motions=motions, accuracy=Accuracy(width=WIDTH)
     )
-    return identify(problem, DIDIM(step=OLS()) if method == "DIDIM" else IV(step=OLS()))
+    kind = {"DIDIM": DIDIM, "IV": IV}[method]
+    return identify(problem, kind(step=OLS(), uncertainty="classical"))
 
 
 def loop_rows(folder: Path, least_squares: Mapping[str, float]) -> list[Row]:

@@ -171,9 +171,9 @@ def loop_problem(
 def didim(problem: LoopProblem, start: Estimate | None = None) -> Estimate:
     """DIDIM with weighted steps and gains that always follow (eq 59), from the regular or another start."""
     if start is None:
-        return identify(problem, DIDIM(follow_inertia=FOLLOW))
+        return identify(problem, DIDIM(follow_inertia=FOLLOW, uncertainty="classical"))
     values = dict(zip(start.names, start.values.tolist(), strict=True))
-    return identify(problem, DIDIM(start=values, follow_inertia=FOLLOW))
+    return identify(problem, DIDIM(start=values, follow_inertia=FOLLOW, uncertainty="classical"))
 
 
 def measured_motion(
@@ -195,7 +195,7 @@ def idim(
     """The inverse model on measured positions, by weighted least squares."""
     motion = measured_motion(experiment, cutoff_hz=cutoff_hz, every=every)
     plan = Preparation(cutoff_hz=cutoff_hz, order=4, decimation=decimation)
-    return identify(build_problem(experiment.robot, [motion], plan), WLS())
+    return identify(build_problem(experiment.robot, [motion], plan), WLS(uncertainty="classical"))
 
 
 def joint_residuals(estimate: Estimate) -> FloatArray:

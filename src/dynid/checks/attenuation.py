@@ -162,7 +162,8 @@ def _residual_shares(estimate: Estimate) -> FloatArray:
         own = list(factor.columns)
         torque = np.sum(factor.R[:, :-1] ** 2, axis=0) * estimate.values[own] ** 2
         shares[own] = np.minimum(shares[own], power / np.maximum(torque, _TINY))
-    return shares[inertias(problem.base) & (estimate.relative_sigma < _LIMITS.known_percent)]
+    known = _relative_sigma(WLS().fit(problem)) < _LIMITS.known_percent
+    return shares[inertias(problem.base) & known]
 
 
 def _relative_sigma(fit: Fit) -> FloatArray:

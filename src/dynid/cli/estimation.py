@@ -13,7 +13,7 @@ from dynid.cli.command import OptionGroup, option
 from dynid.core.errors import DynidError, unknown_name
 from dynid.core.lazy import later
 from dynid.estimators.strategy import Strategy
-from dynid.estimators.uncertainty import KINDS
+from dynid.estimators.uncertainty import DEFAULT_KIND, KINDS
 from dynid.model.robot import Robot
 
 METHODS = {
@@ -55,7 +55,11 @@ class MethodOptions(OptionGroup, title="Estimator"):
         shown="sigma",
     )
     uncertainty: str = option(
-        "classical", "NAME", "Standard deviations: classical, hac or bootstrap.", choices=KINDS
+        DEFAULT_KIND,
+        "NAME",
+        "Standard deviations: honest (chosen from the residuals: classical where errors are white, else from "
+        "long blocks of time), classical, hac or bootstrap.",
+        choices=KINDS,
     )
 
 

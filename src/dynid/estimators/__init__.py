@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from dynid.estimators.closed_loop import DIDIM as DIDIM, IV as IV, OutputError as OutputError
     from dynid.estimators.essential import Essential as Essential
     from dynid.estimators.estimate import Estimate as Estimate, Further as Further
+    from dynid.estimators.honest import Honest as Honest
     from dynid.estimators.identification import identify as identify
     from dynid.estimators.linear import (
         IRLS as IRLS,
@@ -31,6 +32,7 @@ else:
         "closed_loop": ("DIDIM", "IV", "OutputError"),
         "essential": ("Essential",),
         "estimate": ("Estimate", "Further"),
+        "honest": ("Honest",),
         "identification": ("identify",),
         "linear": ("IRLS", "LOAD", "NonlinearTerm", "OLS", "Ridge", "STRIBECK", "Separable", "TLS", "WLS"),
         "strategy": ("Strategy",),

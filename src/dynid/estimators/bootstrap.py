@@ -12,7 +12,7 @@ from dynid.core.errors import DynidError
 from dynid.core.executor import LocalExecutor
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.fit import Fit
-from dynid.estimators.linear.least_squares import root_over_base
+from dynid.estimators.honest import stored_stretches
 from dynid.estimators.uncertainty import Doubt, Uncertainty, automatic_bandwidth, score_series, white_rows
 from dynid.problem.problem import Problem
 
@@ -131,18 +131,10 @@ def _cells_of_rows(problem: Problem, fit: Fit, block: int | None) -> _Cells:
 
 def _stored_cells(problem: Problem, fit: Fit, block: int | None) -> _Cells:
     """Cells from the factors kept while reading: the rows are not needed."""
-    cells = problem.regression.cells
-    full = root_over_base(fit.root, fit.kept)
-    rank = fit.root.shape[1]
-    bread, score = np.zeros((len(cells), rank, rank)), np.zeros((len(cells), rank))
-    for c, cell in enumerate(cells):
-        for factor, weight in zip(cell.factors, fit.row_weights, strict=True):
-            X = factor.R[:, :-1] @ full[list(factor.columns)]
-            bread[c] += weight * X.T @ X
-            score[c] += weight * X.T @ factor.residual(fit.values)
-    samples = max(1, sum(e.regression_samples for e in problem.experiments) // len(cells))
+    experiment, bread, score = stored_stretches(problem, fit)
+    samples = max(1, sum(e.regression_samples for e in problem.experiments) // len(score))
     per_block = 1 if block is None else max(1, round(block / samples))
-    return _Cells(np.array([cell.experiment for cell in cells]), bread, score, samples, per_block)
+    return _Cells(experiment, bread, score, samples, per_block)
 
 
 def _draws(cells: _Cells, replicates: int, rng: np.random.Generator) -> FloatArray:

@@ -13,7 +13,7 @@ from dynid.core.errors import DynidError, unknown_name
 from dynid.estimators.fit import Fit, Solved
 from dynid.estimators.linear.least_squares import WLS, kept_mask
 from dynid.estimators.strategy import Strategy
-from dynid.estimators.uncertainty import Uncertainty, uncertainty_of
+from dynid.estimators.uncertainty import DEFAULT_KIND, Uncertainty, uncertainty_of
 from dynid.problem.problem import Problem
 
 if TYPE_CHECKING:
@@ -51,7 +51,8 @@ class Essential(Strategy):
 
     Args:
         strategy: how to solve; its weights and its uncertainty are used at every step (a bootstrap only at
-            the end: the steps then use the classical %σ).
+            the end: the steps then use the classical %σ). The σ that comes out counts the removal: C gets
+            δ δᵀ, δ being how far the kept values moved from those of the full model.
         rule: "sigma", "residual" or "f-test".
         threshold: 20 [%], 1.04 or 0.01 when None.
     """
@@ -109,14 +110,18 @@ class Essential(Strategy):
         first = current = self.strategy.fit(problem, kept_mask(problem, kept))
         if first.spectrum.rank < len(first.root) or first.degrees <= 0:
             return first  # no %σ means anything then; the outcome will say so
-        kind = uncertainty_of(self.uncertainty)
+        doubt = _StepDoubt(problem, uncertainty_of(self.uncertainty)).renewed(first)
         removals: list[Removal] = []
         stopped_by: Removal | None = None
         while current.kept.sum() > 1:
-            relative = _relative_sigma(problem, current, kind)
+            relative = doubt.relative_sigma(current)
             worst = int(np.argmax(relative))
             if self.rule == "sigma" and relative[worst] <= self.threshold:
-                break
+                fresh = doubt.renewed(current)
+                if fresh is doubt or fresh.relative_sigma(current).max() <= self.threshold:
+                    break
+                doubt = fresh
+                continue
             fewer = current.kept.copy()
             fewer[worst] = False
             trial = self.strategy.fit(problem, fewer)
@@ -127,9 +132,10 @@ class Essential(Strategy):
                 break
             removals.append(step)
             current = trial
-        final = _relative_sigma(problem, current, kind)[current.kept]
+        final = doubt.renewed(current).relative_sigma(current)[current.kept]
         return replace(
             current,
+            shift=(first.values - current.values)[current.kept] if removals else None,
             facts={**current.facts, **self._facts(removals, stopped_by, final, first, current, problem)},
         )
 
@@ -167,14 +173,46 @@ class Essential(Strategy):
         }
 
 
-def _relative_sigma(problem: Problem, fit: Fit, kind: Uncertainty) -> FloatArray:
-    """%σ over all base parameters; minus infinity where already removed."""
-    covariance = kind.doubt(problem, fit).covariance if kind.name == "hac" else fit.covariance
-    sigma = np.sqrt(np.maximum(np.diag(covariance), 0.0))[: int(fit.kept.sum())]
-    values = np.abs(fit.values[fit.kept])
-    relative = np.full(len(fit.kept), -np.inf)
-    relative[fit.kept] = np.where(values > 0, 100 * sigma / np.where(values > 0, values, 1.0), np.inf)
-    return relative
+@dataclass(frozen=True, eq=False)
+class _StepDoubt:
+    """%σ of one step of a removal.
+
+    Args:
+        problem: the problem.
+        kind: the uncertainty of the strategy.
+        scale: σ of that kind over the classical one, (base,), as an earlier step has shown it: blocks of time
+            are asked at the first step and at the end only.
+    """
+
+    problem: Problem
+    kind: Uncertainty
+    scale: FloatArray | float = 1.0
+
+    def renewed(self, fit: Fit) -> _StepDoubt:
+        """The same with the scale of this step; itself where the kind has none."""
+        if self.kind.name != DEFAULT_KIND:
+            return self
+        own, white = (_deviations(c, fit) for c in (self._doubt(fit), fit.covariance))
+        scale = np.ones(len(fit.kept))
+        scale[fit.kept] = np.divide(own, white, out=np.ones_like(own), where=white > 0)
+        return replace(self, scale=scale)
+
+    def relative_sigma(self, fit: Fit) -> FloatArray:
+        """%σ over all base parameters; minus infinity where already removed."""
+        covariance = self._doubt(fit) if self.kind.name == "hac" else fit.covariance
+        sigma = _deviations(covariance, fit) * np.broadcast_to(self.scale, fit.kept.shape)[fit.kept]
+        values = np.abs(fit.values[fit.kept])
+        relative = np.full(len(fit.kept), -np.inf)
+        relative[fit.kept] = np.where(values > 0, 100 * sigma / np.where(values > 0, values, 1.0), np.inf)
+        return relative
+
+    def _doubt(self, fit: Fit) -> FloatArray:
+        return self.kind.doubt(self.problem, fit).covariance
+
+
+def _deviations(covariance: FloatArray, fit: Fit) -> FloatArray:
+    """σ of the kept base parameters."""
+    return np.sqrt(np.maximum(np.diag(covariance), 0.0))[: int(fit.kept.sum())]
 
 
 def _squares(problem: Problem, fit: Fit, weights: FloatArray) -> float:

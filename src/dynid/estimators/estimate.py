@@ -16,6 +16,9 @@ from dynid.core.plain import plain
 if TYPE_CHECKING:
     from dynid.problem.problem import Problem
 
+SIGMA_WORDS = {"classical": "classical", "blocks": "block", "hac": "HAC", "bootstrap": "bootstrap"}
+"""What σ is called in sentences, by how it was found."""
+
 
 @dataclass(frozen=True, eq=False)
 class Further:
@@ -52,7 +55,8 @@ class Estimate:
         covariance: (base, base); rows and columns of removed parameters are zero.
         kept: which base parameters were estimated, (base,) of bool.
         joint_sigma: standard deviation of the error of each joint's torque, (coordinates,).
-        uncertainty: "classical", "hac" or "bootstrap": how the covariance was found.
+        uncertainty: "classical", "blocks", "hac" or "bootstrap": how the covariance was found; the fact
+            ``uncertainty_reason`` says why, where it was chosen.
         iterations: passes taken.
         outcome: how it ended; ``FINE`` when nothing speaks against the values.
         findings: what else deserves attention.

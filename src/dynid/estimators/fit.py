@@ -46,6 +46,9 @@ class Fit:
         further: parameters beside the base ones, with their columns.
         exact: residuals below this share of the torque are rounding; their shape says nothing.
         instruments: per joint, rows (rows, base) that stand for W in the scores; None where they are W.
+        shift: how far another estimate of the same columns lies from this one, (columns,): the model before
+            parameters were removed, or least squares beside total least squares. No residual shows which of
+            the two is right, so C gets δ δᵀ. None where there is no such choice.
     """
 
     values: FloatArray
@@ -67,6 +70,7 @@ class Fit:
     further: FurtherColumns | None = None
     exact: float = 1e-8
     instruments: tuple[FloatArray, ...] | None = None
+    shift: FloatArray | None = None
 
     @classmethod
     def weighted(

@@ -49,6 +49,8 @@ def identify(problem: Problem | LoopProblem, strategy: Strategy) -> Estimate:
     kind = solved.uncertainty or uncertainty_of(strategy.uncertainty) if solvable else Classical()
     doubt = kind.doubt(scored, fit)
     symmetric = (doubt.covariance + doubt.covariance.T) / 2
+    if fit.shift is not None:
+        symmetric = symmetric + np.outer(fit.shift, fit.shift)
     return Estimate(
         problem=rows,
         strategy=strategy.to_dict(),
@@ -56,7 +58,7 @@ def identify(problem: Problem | LoopProblem, strategy: Strategy) -> Estimate:
         covariance=_covariance_over_base(symmetric, fit.kept),
         kept=fit.kept,
         joint_sigma=fit.joint_sigma,
-        uncertainty=kind.name,
+        uncertainty=doubt.used or kind.name,
         iterations=fit.iterations,
         outcome=outcome,
         findings=(*findings, *doubt.findings),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dynid.core.errors import DynidError
 from dynid.estimators.fit import Fit, Solved
-from dynid.estimators.uncertainty import Uncertainty, uncertainty_of
+from dynid.estimators.uncertainty import DEFAULT_KIND, Uncertainty, uncertainty_of
 from dynid.problem.problem import Problem
 
 if TYPE_CHECKING:
@@ -25,11 +25,12 @@ class Strategy(ABC):
     """A way to estimate base parameters.
 
     Args:
-        uncertainty: how the covariance is found: "classical" (white errors), "hac" (autocorrelated errors,
+        uncertainty: how the covariance is found: "honest" (chosen from the residuals: classical, or the
+            spread between long blocks of time), "classical" (white errors), "hac" (autocorrelated errors,
             Newey–West) or "bootstrap" (moving blocks of time), or an object with options.
     """
 
-    uncertainty: str | Uncertainty = "classical"
+    uncertainty: str | Uncertainty = DEFAULT_KIND
 
     def __post_init__(self) -> None:
         """Refuse an uncertainty that is not known."""

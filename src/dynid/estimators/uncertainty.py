@@ -31,11 +31,13 @@ class Doubt:
         covariance: of the fit's columns.
         facts: figures by name, such as the lag chosen.
         findings: what deserves attention.
+        used: name of the way that was taken, where the kind chose one; its own name when empty.
     """
 
     covariance: FloatArray
     facts: Mapping[str, Any] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
+    used: str = ""
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ class Classical(Uncertainty):
     """σ̂² (WᵀW)⁻¹: right for errors that are white and do not depend on the motion (P1 eq 9–10).
 
     With disturbances inside the loop, friction that is not modelled or filtered torques it is several times
-    too small; use "hac" or "bootstrap" then.
+    too small; "honest" notices.
     """
 
     name = "classical"
@@ -230,7 +232,10 @@ def bartlett(scores: FloatArray, lags: int) -> FloatArray:
     return np.asarray(running.T @ running / width, dtype=float)
 
 
+DEFAULT_KIND = "honest"
+"""The kind of every strategy that names no other."""
 KINDS: dict[str, Callable[[], Uncertainty]] = {
+    DEFAULT_KIND: later("dynid.estimators.honest", "Honest"),
     "classical": Classical,
     "hac": HAC,
     "bootstrap": later("dynid.estimators.bootstrap", "Bootstrap"),
@@ -241,7 +246,7 @@ def uncertainty_of(choice: str | Uncertainty) -> Uncertainty:
     """The kind of a name, or the object given.
 
     Args:
-        choice: "classical", "hac", "bootstrap", or an object with options.
+        choice: "honest", "classical", "hac", "bootstrap", or an object with options.
     """
     if isinstance(choice, Uncertainty):
         return choice

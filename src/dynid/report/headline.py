@@ -9,7 +9,7 @@ import numpy as np
 
 from dynid.core.finding import Finding, Level, Name, gravest_first, worst_level
 from dynid.core.plain import plain
-from dynid.estimators.estimate import Estimate
+from dynid.estimators.estimate import SIGMA_WORDS, Estimate
 from dynid.report.checks import UsedLog, findings_of
 from dynid.report.parameters import KNOWN_PERCENT
 from dynid.validation.cross import Stability
@@ -141,7 +141,7 @@ def _figures(estimate: Estimate, fit: Validation, validation: Validation | None)
     size += "" if validation is None else f", {fit.judged.rms[worst]:.3g} in the fit"
     kept = int(np.count_nonzero(estimate.kept))
     known = int(np.count_nonzero(estimate.kept & (estimate.relative_sigma <= KNOWN_PERCENT)))
-    doubt = f"{estimate.uncertainty.replace('hac', 'HAC')} uncertainty, one standard deviation"
+    doubt = f"{SIGMA_WORDS[estimate.uncertainty]} σ, one standard deviation"
     rows = [
         ("torque_error_percent", f"Torque error {_where(tested)[1]}", tested.judged.overall_percent, "%"),
         ("worst_joint_percent", "Worst joint", float(errors[worst]), "%"),

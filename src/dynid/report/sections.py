@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+from dynid.estimators.estimate import SIGMA_WORDS
 from dynid.validation.verdict import tested_on
 
 Content = Mapping[str, Any]
@@ -174,12 +175,13 @@ def parameters(document: Content) -> Content:
         "n_base": estimate["n_base"],
         "n_further": len(rows) - estimate["n_base"],
         "uncertainty": _uncertainty(document),
+        "uncertainty_reason": document["estimate"]["facts"].get("uncertainty_reason", ""),
         "prior": _prior(document),
     }
 
 
 def _uncertainty(document: Content) -> str:
-    return str(document["estimate"]["uncertainty"]).replace("hac", "HAC")
+    return SIGMA_WORDS[document["estimate"]["uncertainty"]]
 
 
 def _doubt(percent: float | None) -> Content:

@@ -20,6 +20,7 @@ from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, FileError, ShapeError
 from dynid.core.finding import finding_line
 from dynid.core.text import TextTable
+from dynid.estimators.estimate import SIGMA_WORDS
 from dynid.preparation.motion import Motion
 from dynid.validation.curves import drawn_motion
 from dynid.validation.model import IdentifiedModel, predictions
@@ -119,13 +120,20 @@ def summary_lines(document: Mapping[str, Any], *, verbose: bool = False) -> list
     lines += [finding_line(finding) for finding in verdict["findings"]]
     lines += ["", *joint_table(document).lines()]
     base, friction = _parameter_rows(document)
-    lines += ["", *parameter_table(base, every=verbose).lines()]
+    lines += ["", *parameter_table(base, every=verbose).lines(), sigma_line(document)]
     if friction:
         lines += ["", *_parameter_cells("nonlinear friction:", friction).lines()]
     if verbose:
         lines += ["", "How the data were prepared:"]
         lines += [f"  {reason}" for reason in document["reproducibility"].get("preparation_reasons", ())]
     return lines
+
+
+def sigma_line(document: Mapping[str, Any]) -> str:
+    """How σ was found, and why so where it was chosen."""
+    estimate = document["estimate"]
+    reason = estimate["facts"].get("uncertainty_reason")
+    return f"σ is {SIGMA_WORDS[estimate['uncertainty']]}" + (f": {reason}" if reason else "")
 
 
 def joint_table(document: Mapping[str, Any]) -> TextTable:

@@ -11,12 +11,12 @@ import numpy as np
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError
 from dynid.core.finding import Finding, Level, Name, findings_repr, gravest_first, worst_level
+from dynid.estimators.estimate import SIGMA_WORDS
 from dynid.validation.figures import ErrorFigures
 from dynid.validation.residual_tests import ResidualTests
 
 _HEAVY_KURTOSIS = 3.0
 """Excess kurtosis beyond which large errors are called frequent; a Gaussian has 0, a Laplace law 3."""
-_ROBUST = {"hac": "HAC", "bootstrap": "bootstrap"}
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def judge(
         seen: whether the motion is that of the fit, which proves less.
         repeated: whether the motion is new, but repeats that of the fit, which proves little more.
         left_out: share of the samples that do not count because the joint is nearly at rest.
-        uncertainty: how σ of the parameters was found: "classical", "hac" or "bootstrap".
+        uncertainty: how σ of the parameters was found: "classical", "blocks", "hac" or "bootstrap".
         concerns: what else is known about the motions.
         lacking: whether something says that the model lacks an effect: it has no dry friction, or its joints
             do not agree on the parameters they share.
@@ -331,10 +331,12 @@ def _coloured_residuals(
     if not coloured:
         return []
     seen = f"The residual is not white on {', '.join(coloured)}: something systematic is left."
-    if uncertainty in _ROBUST:
-        seen += f" The {_ROBUST[uncertainty]} σ of the parameters allows for errors that are alike in time."
+    if uncertainty != "classical":
+        seen += (
+            f" The {SIGMA_WORDS[uncertainty]} σ of the parameters allows for errors that are alike in time."
+        )
         return [Finding(Name.COLOURED_RESIDUAL, Level.NOTE, seen)]
-    remedy = "A classical σ of the parameters is too small then; ask for HAC or bootstrap uncertainty."
+    remedy = "A classical σ of the parameters may be too small; the honest one, the default, chooses for you."
     return [Finding(Name.COLOURED_RESIDUAL, Level.NOTE, seen, remedy)]
 
 

@@ -29,7 +29,7 @@ from dynid.estimators.closed_loop.strategy import (
 )
 from dynid.estimators.fit import Fit, Origin, Solved
 from dynid.estimators.linear.least_squares import weights_of
-from dynid.estimators.uncertainty import HAC, Classical, Doubt, Uncertainty
+from dynid.estimators.uncertainty import DEFAULT_KIND, HAC, Classical, Doubt, Uncertainty
 from dynid.problem.closed_loop import LoopProblem
 from dynid.problem.factor import spectrum
 from dynid.problem.problem import Problem
@@ -172,7 +172,7 @@ class OutputError(LoopStrategy):
             linear, fit, None if self.open_loop else problem.controller.law.slowest_frequency()
         )
         facts["position_colour"] = colour.ratio
-        if self.uncertainty == Classical.name:
+        if self.uncertainty == DEFAULT_KIND:
             fit = replace(fit, findings=(*fit.findings, *colour.findings))
         if not self.open_loop:
             found = check_loop(problem, final)
@@ -190,7 +190,7 @@ class OutputError(LoopStrategy):
             facts={**fit.facts, **facts},
         )
         # A name is a wish for the usual; errors that are not white need more than that.
-        kind = None if self.uncertainty != Classical.name else colour.kind
+        kind = None if self.uncertainty != DEFAULT_KIND else colour.kind
         return Solved(
             torques, full, Origin(linear, replace(self.step, uncertainty=kind or self.uncertainty)), kind
         )
