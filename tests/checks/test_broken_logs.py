@@ -133,13 +133,21 @@ KINDS: dict[str, tuple[Log, bool, str, str, str, str]] = {
         "5 of 2500 values of position on axis 2 are NaN",
     ),
     "infinite": (changed("torque", 9, 0, np.inf), False, REPAIR, "missing values", "care", "on axis 1"),
-    "many NaN": (
+    "long run of NaN": (
         changed("torque", slice(50, 300), 0, np.nan),
+        False,
+        REPAIR,
+        "missing values",
+        "care",
+        "250 of 2500",
+    ),
+    "many NaN": (
+        changed("torque", slice(500, 2000), 0, np.nan),
         False,
         BAD,
         "missing values",
         "fail",
-        "250 of 2500",
+        "1500 of 2500",
     ),
     "empty channel": (
         changed("torque", slice(None), 0, np.nan),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dynid.checks.held import check_held
-from dynid.checks.values import log_columns
+from dynid.preparation.bad_rows import log_columns
 from dynid.preparation.column import quantisation_step
 from support.logs import pendulum_log, with_channel
 

@@ -280,10 +280,13 @@ def test_lines_between_the_samples_are_left_out(tmp_path: Path) -> None:
     assert mended.history[-1].options == {"interpolated": 0, "left_out": 2}
 
 
-def test_many_damaged_lines_are_not_usable(tmp_path: Path) -> None:
-    check = check_log(damaged(tmp_path, *range(200, 2400, 10)))
-    assert check.verdict == "not usable"
-    check = check_log(damaged(tmp_path, *range(500, 540)))
+def test_many_damaged_lines_are_left_out_or_fail_the_log(tmp_path: Path) -> None:
+    assert check_log(damaged(tmp_path, *range(200, 2400, 10))).verdict == "usable with repairs"
+    many = damaged(tmp_path, *range(500, 540))
+    assert check_log(many).verdict == "usable with repairs"
+    mended = repair_log(many)
+    assert np.array_equal(mended.channels["position"], Q[540 - 1 :])
+    check = check_log(damaged(tmp_path, *range(500, 2000)))
     assert check.verdict == "not usable"
     (finding,) = [f for f in check.findings if f.name == "damaged lines"]
-    assert "too many in a row; mend the file" in finding.remedy
+    assert "say delimiter, decimal or skip_lines in [csv] of a mapping" in finding.remedy

@@ -83,10 +83,10 @@ def test_long_gaps_keep_the_longest_stretch() -> None:
 
 def test_what_cannot_be_repaired_is_told() -> None:
     tau = LOG.channels["torque"].copy()
-    tau[500:900, 0] = np.nan
+    tau[500:2100, 0] = np.nan
     lost = with_channel(LOG, torque=tau)
     with pytest.raises(
-        NotTrustworthyError, match=r"cannot be repaired: 400 of 2500 values of torque on axis 1"
+        NotTrustworthyError, match=r"cannot be repaired: 1600 of 2500 values of torque on axis 1"
     ):
         repair_log(lost, ["missing values"])
     assert repair_log(lost) is lost

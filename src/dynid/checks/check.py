@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,23 +16,18 @@ from dynid.checks.held import check_held
 from dynid.checks.light_motion import LightMotion, light_motion
 from dynid.checks.scales import check_scales
 from dynid.checks.signs import check_signs
-from dynid.checks.stamps import check_stamps
+from dynid.checks.stamps import check_gaps, check_stamps
 from dynid.checks.steps import check_smoothness, check_steps
-from dynid.checks.values import Columns, check_values, log_columns
+from dynid.checks.values import check_numbers, check_reading, check_rows, check_stale, check_values
 from dynid.core.errors import LOG_HINT, ROBOT_HINT, NotTrustworthyError, require_kind, unknown_name
 from dynid.core.finding import Finding, Level, Name
 from dynid.logs.convert import to_joint_side
 from dynid.logs.log import Log
 from dynid.model.robot import Robot
-from dynid.preparation.clock import LogClock, clock_of
+from dynid.preparation.bad_rows import Columns, log_columns
+from dynid.preparation.clock import clock_of
 from dynid.preparation.column import SAMPLED, stride
-from dynid.preparation.repair import (
-    REPAIRS,
-    fill_damaged_lines,
-    interpolate_spikes,
-    restamp_clock,
-    unwrap_positions,
-)
+from dynid.preparation.repair import REPAIRS, unwrap_positions
 
 
 @dataclass(frozen=True)
@@ -49,8 +44,23 @@ class LookedAt:
 
 
 LOOKED_AT = LookedAt()
-_FATAL = (Name.TOO_SHORT, Name.CLOCK, Name.MISSING_CHANNEL, Name.NO_MOTION)
-"""Findings after which nothing else can be said."""
+_FATAL = (Name.TOO_SHORT, Name.CLOCK, Name.CLOCK_SET_BACK, Name.MISSING_CHANNEL, Name.NO_MOTION)
+"""Findings after which nothing else can be said, where they fail the log; the first three stop the stages."""
+_STAGES: tuple[tuple[Callable[[Log, Columns], Checked], tuple[Name, ...]], ...] = (
+    (check_reading, (Name.DAMAGED_LINES,)),
+    (check_numbers, (Name.UNSIGNED_NUMBERS,)),
+    (check_rows, (Name.GARBAGE_ROWS, Name.REPEATED_ROWS)),
+    (
+        check_stamps,
+        (Name.CLOCK_SET_BACK, Name.LOST_STAMPS, Name.BACKWARD_STAMPS, Name.REPEATED_STAMPS),
+    ),
+    (check_values, (Name.GARBAGE_VALUES, Name.MISSING_VALUES)),
+    (check_stale, (Name.STALE_SAMPLES,)),
+    (check_steps, (Name.SPIKES, Name.WRAPPED_POSITION)),
+    (check_gaps, ()),
+)
+"""What is looked at, and what is repaired before the next: values need time in order, leaps need values.
+Gaps are closed when all else is mended, and only for a fit."""
 
 
 def check_log(log: Log, robot: Robot | None = None, base: Sequence[int] | None = None) -> DataCheck:
@@ -71,46 +81,70 @@ def check_log(log: Log, robot: Robot | None = None, base: Sequence[int] | None =
     require_kind(log, Log, "check", LOG_HINT)
     if robot is not None:
         require_kind(robot, Robot, "check", ROBOT_HINT)
-    columns, clock = log_columns(log), clock_of(log)
-    parts = [check_stamps(log, clock), check_values(log, columns), check_held(log, columns)]
-    if _names(parts) & set(_FATAL):
+    stages = _run_stages(log, robot)
+    log, columns, parts = stages.log, stages.columns, [*stages.parts, check_held(stages.log, stages.columns)]
+    if _fails(parts, _FATAL):
         return data_check(log.name, parts)
-    parts += [check_smoothness(columns), check_steps(log, columns, robot)]
-    stretch = _mended_stretch(log, clock, _names(parts), robot)
+    parts.append(check_smoothness(columns))
+    stretch = _on_joint_side(_looked_at(log), robot)
     motion = light_motion(stretch, LOOKED_AT.samples)
-    is_mended = bool(_names(parts) & {Name.SPIKES, Name.WRAPPED_POSITION})
-    # Rows spread over a log cannot be mended: where that is needed, the stretch stands for all.
-    short = log.samples <= LOOKED_AT.samples
-    rows = stretch if short or is_mended else _on_joint_side(_spread_rows(log, columns), robot)
+    rows = stretch if log.samples <= LOOKED_AT.samples else _on_joint_side(_spread_rows(log, columns), robot)
     parts.append(check_scales(rows, motion, robot))
     if motion is not None:
         parts += [_long_log(log, motion), *_against_model(stretch, motion, robot, base)]
     return data_check(log.name, parts)
 
 
-def _names(parts: Sequence[Checked]) -> set[Name]:
-    return {finding.name for part in parts for finding in part.findings}
+@dataclass(frozen=True, eq=False)
+class _Stages:
+    """A log as the repairs before the gaps leave it, what is usual in it, and what the stages found."""
+
+    log: Log
+    columns: Columns
+    parts: tuple[Checked, ...]
+
+
+def _run_stages(log: Log, robot: Robot | None = None, wanted: Container[str] | None = None) -> _Stages:
+    """Look at a log stage by stage, each time as the repairs of the stages before would leave it.
+
+    A row of garbage is no jump of a position: what is said of a log is said of what a repair leaves of it.
+
+    Args:
+        log: the log.
+        robot: says which axes turn.
+        wanted: names of defects to repair; all repairable ones when None.
+    """
+    columns, parts = log_columns(log), list[Checked]()
+    for look, names in _STAGES:
+        found = check_steps(log, columns, robot) if look is check_steps else look(log, columns)
+        parts.append(found)
+        if _fails([found], _FATAL[:3]):
+            break
+        mendable = {finding.name for finding in found.findings if finding.repairable}
+        before = log
+        for name in names:
+            if name in mendable and (wanted is None or name in wanted):
+                log = unwrap_positions(log, robot) if name is Name.WRAPPED_POSITION else REPAIRS[name](log)
+        columns = columns if log is before else log_columns(log)
+    return _Stages(log, columns, tuple(parts))
+
+
+def _fails(parts: Sequence[Checked], names: Container[Name]) -> bool:
+    """Whether a finding of one of these names fails the log."""
+    return any(f.name in names and f.level is Level.FAIL for part in parts for f in part.findings)
 
 
 def _on_joint_side(log: Log, robot: Robot | None) -> Log:
     return log if robot is None else to_joint_side(log, robot)
 
 
-def _mended_stretch(log: Log, clock: LogClock, defects: set[Name], robot: Robot | None) -> Log:
-    """The part of the log that is held against a model, with its defects taken back, on the joint side."""
-    if log.samples > LOOKED_AT.samples:
-        stretch, _ = clock.longest_stretch()
-        first = max((stretch.start + stretch.stop - LOOKED_AT.samples) // 2, stretch.start)
-        log = log.part(slice(first, min(first + LOOKED_AT.samples, stretch.stop)))
-    if Name.DAMAGED_LINES in defects:
-        log = fill_damaged_lines(log)
-    if Name.CLOCK_SET_BACK in defects:
-        log = restamp_clock(log)
-    if Name.SPIKES in defects:
-        log = interpolate_spikes(log)
-    if Name.WRAPPED_POSITION in defects:
-        log = unwrap_positions(log, robot)
-    return _on_joint_side(log, robot)
+def _looked_at(log: Log) -> Log:
+    """The part of a log that is held against a model."""
+    if log.samples <= LOOKED_AT.samples:
+        return log
+    stretch, _ = clock_of(log).longest_stretch()
+    first = max((stretch.start + stretch.stop - LOOKED_AT.samples) // 2, stretch.start)
+    return log.part(slice(first, min(first + LOOKED_AT.samples, stretch.stop)))
 
 
 def _spread_rows(log: Log, columns: Columns) -> Log:
@@ -172,20 +206,15 @@ def repair_log(log: Log, defects: Iterable[str] | None = None) -> Log:
     for name in wanted or ():
         if name not in REPAIRS:
             raise unknown_name("repair", name, [known.value for known in REPAIRS])
-    findings = _repairable_findings(log)
-    for name, repair in REPAIRS.items():
-        here = [finding for finding in findings if finding.name is name]
-        if not here or (wanted is not None and name not in wanted):
-            continue
-        if any(finding.repairable for finding in here):
-            log = repair(log)
-            findings = _repairable_findings(log)  # one repair may mend or show another defect
-        elif wanted is not None:
+    stages = _run_stages(log, None, wanted)
+    found = [finding for part in stages.parts for finding in part.findings]
+    for name in wanted or ():
+        here = [finding for finding in found if finding.name == name]
+        if here and not any(finding.repairable for finding in here):
             raise NotTrustworthyError(f"Log {log.name!r} cannot be repaired: {here[0].text}")
+    log = stages.log
+    for name in (Name.LONG_GAPS, Name.SHORT_GAPS, Name.JITTER):
+        again = {f.name for f in check_gaps(log, stages.columns).findings if f.repairable}
+        if name in again and (wanted is None or name in wanted):
+            log = REPAIRS[name](log)
     return log
-
-
-def _repairable_findings(log: Log) -> tuple[Finding, ...]:
-    columns = log_columns(log)
-    parts = (check_stamps(log, clock_of(log)), check_values(log, columns), check_steps(log, columns))
-    return tuple(finding for part in parts for finding in part.findings)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from dynid.checks.data_check import Checked
-from dynid.checks.values import Columns
 from dynid.core.arrays import FloatArray
 from dynid.core.finding import Finding, Level, Name, Where
 from dynid.logs.log import Log
+from dynid.preparation.bad_rows import Columns
 from dynid.preparation.column import ColumnStatistics, run_ends
 
 

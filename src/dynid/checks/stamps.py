@@ -10,7 +10,8 @@ import numpy as np
 from dynid.checks.data_check import Checked
 from dynid.core.finding import Finding, Level, Name, Where
 from dynid.logs.log import Log
-from dynid.preparation.clock import CLOCK, LogClock, longest_run, pieces_between_breaks
+from dynid.preparation.bad_rows import Columns
+from dynid.preparation.clock import CLOCK, LogClock, clock_of, longest_run, pieces_between_breaks
 from dynid.preparation.repair import REPAIR
 
 
@@ -39,13 +40,14 @@ LIMITS = StampLimits()
 _WHOLE_LOG = Where(moment="whole log")
 
 
-def check_stamps(log: Log, clock: LogClock) -> Checked:
-    """Rate, duration, jitter, gaps, bad stamps and places where the clock was set back.
+def check_stamps(log: Log, columns: Columns) -> Checked:
+    """Rate, duration, bad stamps and places where the clock was set back.
 
     Args:
         log: the log.
-        clock: its clock, as ``clock_of`` reads it.
+        columns: not needed.
     """
+    clock = clock_of(log)
     facts: dict[str, Any] = {"samples": log.samples, "axes": log.axes}
     if log.samples < LIMITS.fewest:
         sentence = f"The log has {log.samples} samples; at least {LIMITS.fewest} are needed to say anything."
@@ -60,9 +62,22 @@ def check_stamps(log: Log, clock: LogClock) -> Checked:
         )
         remedy = "Give rate_hz in a mapping instead of the stamps, if the rate is known."
         return Checked((*findings, Finding(Name.CLOCK, Level.FAIL, sentence, remedy, _WHOLE_LOG)), facts)
-    facts |= {"jitter_percent": 100 * clock.jitter, "gaps": len(clock.gaps)}
     findings += [*_rate_and_duration(rate, seconds), *_set_back_clock(log, clock), *_bad_stamps(clock)]
-    return Checked((*findings, *_gaps(clock), *_jitter(clock)), facts)
+    return Checked(tuple(findings), facts)
+
+
+def check_gaps(log: Log, columns: Columns) -> Checked:
+    """Samples that are missing, and steps that vary.
+
+    Args:
+        log: the log.
+        columns: not needed.
+    """
+    clock = clock_of(log)
+    if log.samples < LIMITS.fewest or not clock.step > 0:
+        return Checked()
+    facts = {"jitter_percent": 100 * clock.jitter, "gaps": len(clock.gaps)}
+    return Checked((*_gaps(clock), *_jitter(clock)), facts)
 
 
 def _given_rate(log: Log) -> list[Finding]:
@@ -127,7 +142,7 @@ def _bad_stamps(clock: LogClock) -> list[Finding]:
             name,
             Level.CARE,
             f"{count} of {clock.samples} stamps are {words}.",
-            "Leave these rows out.",
+            "Interpolate these stamps where there is room, put rows in order, leave the others out.",
             place,
             repairable=True,
         )

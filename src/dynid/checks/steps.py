@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from dynid.checks.data_check import Checked
-from dynid.checks.values import Columns
 from dynid.core.arrays import FloatArray
 from dynid.core.finding import Finding, Level, Name, Where
 from dynid.logs.log import Log
 from dynid.model.robot import Robot
+from dynid.preparation.bad_rows import Columns
 from dynid.preparation.column import GARBAGE, SAMPLED, ColumnStatistics, neighbours
-from dynid.preparation.leaps import axis_turns, find_leaps, wild_torques
+from dynid.preparation.leaps import TURN, axis_turn, find_leaps, wild_torques
 from dynid.preparation.repair import REPAIR
 
 _WHITE = 0.91
@@ -95,12 +95,14 @@ def check_steps(log: Log, columns: Columns, robot: Robot | None = None) -> Check
 
 def _leaps(log: Log, channel: str, axis: int, usual: ColumnStatistics, robot: Robot | None) -> list[Finding]:
     x, is_position = log.column(channel, axis), channel == "position"
-    leaps = find_leaps(x, log.time, is_position and axis_turns(robot, log, axis), usual)
+    turn = axis_turn(robot, log, axis, x, usual) if is_position else 0.0
+    leaps = find_leaps(x, log.time, turn, usual)
     spikes = leaps.spikes if is_position else wild_torques(x, leaps.spikes, usual)
     found = []
     if len(leaps.wraps) and is_position:
         how_often = _times(len(leaps.wraps))
-        sentence = f"position of axis {axis + 1} wraps around: it leaps by a full turn {how_often}."
+        by = "a full turn" if turn == TURN else f"the range of a counter ({turn:.6g})"
+        sentence = f"position of axis {axis + 1} wraps around: it leaps by {by} {how_often}."
         place = _place(log, channel, axis, int(leaps.wraps[0]))
         found.append(
             Finding(Name.WRAPPED_POSITION, Level.CARE, sentence, "Unwrap it.", place, repairable=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,14 +11,16 @@ from dynid.checks.data_check import Checked
 from dynid.core.arrays import BoolArray
 from dynid.core.finding import Finding, Level, Name, Where
 from dynid.logs.log import Log
+from dynid.preparation.bad_rows import Columns, garbage_rows, rows_written_twice, stale_samples
 from dynid.preparation.clock import damaged_rows
-from dynid.preparation.column import ColumnStatistics, column_statistics, run_ends
-from dynid.preparation.repair import REPAIR
+from dynid.preparation.column import ColumnStatistics, run_ends, short_runs
+from dynid.preparation.repair import NEEDED, REPAIR
+from dynid.preparation.wraps import unsigned_numbers
 
-Columns = Mapping[str, Sequence[ColumnStatistics]]
-"""What is usual in each column of a log, by channel and axis."""
 _STOPPED = "Nothing need be done if the recording was stopped there; else record it again."
 _CHOSEN = "Make sure that this is what is meant."
+_STALE = 0.01
+"""Share of stale rows from which they ask for care; what it trades is in docs/data-check.md."""
 _NOTED_BY_READER: Mapping[str, tuple[Level, str]] = {
     Name.TRUNCATED_ROW: (Level.CARE, _STOPPED),
     Name.CUT_TO_COMMON_LENGTH: (Level.NOTE, _STOPPED),
@@ -28,30 +30,31 @@ _NOTED_BY_READER: Mapping[str, tuple[Level, str]] = {
     Name.COLUMNS_NOT_TAKEN: (Level.NOTE, _CHOSEN),
 }
 """Steps of the reader that are worth a finding, with level and remedy."""
-_NEEDED = ("position", "torque")
-"""Channels that a fit needs; holes in others do no harm."""
-
-
-def log_columns(log: Log) -> Columns:
-    """What is usual in each column of a log."""
-    return {
-        name: tuple(column_statistics(log.column(name, axis)) for axis in range(log.axes))
-        for name in log.channels
-    }
 
 
 @dataclass(frozen=True)
 class _Holes:
-    """Bad samples: how many, the first, the longest run and where it begins."""
+    """Bad samples.
+
+    Args:
+        count: how many.
+        first: the first of them.
+        longest: length of the longest run …
+        longest_at: … and where it begins.
+        bridged: those in runs that are short enough to be interpolated.
+        piece: samples of the longest piece between the other runs.
+    """
 
     count: int
     first: int
     longest: int
     longest_at: int
+    bridged: int
+    piece: int
 
     def mendable(self, samples: int) -> bool:
-        """Whether they are few enough to be interpolated."""
-        return self.longest <= REPAIR.longest_run and self.count <= REPAIR.most_lost * samples
+        """Whether enough is left when short runs are interpolated, and rows of long ones left out."""
+        return self.bridged <= REPAIR.most_lost * samples and self.piece >= REPAIR.least_kept * samples
 
 
 def _holes(bad: BoolArray) -> _Holes | None:
@@ -60,26 +63,136 @@ def _holes(bad: BoolArray) -> _Holes | None:
         return None
     lengths = stops - starts
     longest = int(np.argmax(lengths))
-    return _Holes(int(lengths.sum()), int(starts[0]), int(lengths[longest]), int(starts[longest]))
+    short = short_runs(bad, REPAIR.longest_run)
+    first, last = run_ends(~bad | short)
+    return _Holes(
+        int(lengths.sum()),
+        int(starts[0]),
+        int(lengths[longest]),
+        int(starts[longest]),
+        int(np.count_nonzero(short)),
+        int((last - first).max(initial=0)),
+    )
 
 
-def check_values(log: Log, columns: Columns) -> Checked:
-    """NaN, infinities and garbage per channel and axis, damaged lines, and what the reader left out.
+def check_reading(log: Log, columns: Columns) -> Checked:
+    """Channels that are missing, damaged lines, and what the reader left out or chose.
+
+    Args:
+        log: the log.
+        columns: not needed.
+    """
+    empty = damaged_rows(log)
+    findings = [*_left_out(log), *([] if empty is None else _damaged_lines(log, empty))]
+    for channel in NEEDED:
+        if channel not in log.channels:
+            sentence, place = f"The log has no {channel}.", Where(channel=channel)
+            remedy = f"Say its columns in [{channel}] of a mapping (dynid map writes one to start from)."
+            findings.append(Finding(Name.MISSING_CHANNEL, Level.FAIL, sentence, remedy, place))
+    return Checked(tuple(findings))
+
+
+def check_numbers(log: Log, columns: Columns) -> Checked:
+    """Signed whole numbers that were logged as unsigned ones.
 
     Args:
         log: the log.
         columns: what is usual in its columns.
     """
-    empty = damaged_rows(log)
-    findings = [*_left_out(log), *([] if empty is None else _damaged_lines(log, empty))]
+    findings = []
+    for channel in columns:
+        for axis, numbers in enumerate(unsigned_numbers(log.column(channel, a) for a in range(log.axes))):
+            if numbers is None:
+                continue
+            x = log.column(channel, axis)
+            count = int(np.count_nonzero(numbers.signed(x) != x))
+            sentence = (
+                f"{channel} of axis {axis + 1} holds signed numbers of {numbers.bits} bits as unsigned ones: "
+                f"{count} of {log.samples} lie below {numbers.modulus:.4g} and stand for negative ones."
+            )
+            place, figures = Where(channel=channel, axis=axis + 1), {"bits": numbers.bits, "values": count}
+            remedy = "Take them as signed."
+            findings.append(
+                Finding(Name.UNSIGNED_NUMBERS, Level.CARE, sentence, remedy, place, figures, repairable=True)
+            )
+    return Checked(tuple(findings))
+
+
+def check_rows(log: Log, columns: Columns) -> Checked:
+    """Whole rows of garbage, and rows that were written twice.
+
+    Args:
+        log: the log.
+        columns: what is usual in its columns.
+    """
+    kinds = {
+        Name.GARBAGE_ROWS: (garbage_rows(log, columns), "garbage: most of their numbers are beyond reason"),
+        Name.REPEATED_ROWS: (rows_written_twice(log), "copies of earlier ones, stamps and values alike"),
+    }
+    findings = []
+    for name, (bad, words) in kinds.items():
+        holes = _holes(bad)
+        if holes is None:
+            continue
+        few = holes.count <= (1 - REPAIR.least_kept) * log.samples
+        sentence = f"{holes.count} of {log.samples} rows are {words}."
+        remedy = "Leave these rows out." if few else "They are too many; record it again."
+        moment = f"first row {holes.first + 1}, longest run {holes.longest} at row {holes.longest_at + 1}"
+        level, figures = Level.CARE if few else Level.FAIL, {"rows": holes.count}
+        findings.append(Finding(name, level, sentence, remedy, Where(moment=moment), figures, repairable=few))
+    return Checked(tuple(findings))
+
+
+def check_stale(log: Log, columns: Columns) -> Checked:
+    """Channels that repeat the row before although the robot moves.
+
+    Args:
+        log: the log.
+        columns: what is usual in its columns.
+    """
+    findings = []
+    for stale in stale_samples(log, columns):
+        count, share, channel = stale.count, stale.count / log.samples, stale.channel
+        place = Where(channel=channel, moment=f"first at sample {int(np.argmax(stale.rows)) + 1}")
+        figures = {"rows": count, "longest": stale.longest, "held_for": stale.held_for}
+        if stale.held_for > 1:
+            sentence = f"{channel} is new in every {_ordinal(stale.held_for)} row only, and held in between."
+            remedy = (
+                f"If it was measured at that lower rate, say thin = {stale.held_for} in [{channel}] of a "
+                "mapping; a torque that the controller itself holds stays as it is."
+            )
+            level = Level.CARE if channel == "position" else Level.NOTE
+            findings.append(Finding(Name.HELD_SAMPLES, level, sentence, remedy, place, figures))
+            continue
+        mendable = share <= REPAIR.most_stale
+        sentence = (
+            f"{channel} is stale in {count} of {log.samples} rows ({100 * share:.2g} %): all axes repeat the "
+            f"row before while the robot moves, up to {stale.longest} times in a row."
+        )
+        remedy = (
+            "Interpolate them between the fresh ones." if mendable else "Record it at the rate of the bus."
+        )
+        level = Level.CARE if channel in NEEDED and share >= _STALE else Level.NOTE
+        findings.append(Finding(Name.STALE_SAMPLES, level, sentence, remedy, place, figures, mendable))
+    return Checked(tuple(findings))
+
+
+def _ordinal(count: int) -> str:
+    return {2: "second", 3: "third"}.get(count, f"{count}th")
+
+
+def check_values(log: Log, columns: Columns) -> Checked:
+    """NaN, infinities and garbage per channel and axis.
+
+    Args:
+        log: the log.
+        columns: what is usual in its columns.
+    """
+    empty, findings = damaged_rows(log), list[Finding]()
     for channel, axes in columns.items():
         for axis, usual in enumerate(axes):
             if not usual.clean:
                 findings += _bad_values(log, channel, axis, usual, empty)
-    for channel in _NEEDED:
-        if channel not in log.channels:
-            sentence, place = f"The log has no {channel}.", Where(channel=channel)
-            findings.append(Finding(Name.MISSING_CHANNEL, Level.FAIL, sentence, "Map its columns.", place))
     return Checked(tuple(findings))
 
 
@@ -102,7 +215,8 @@ def _damaged_lines(log: Log, empty: BoolArray) -> list[Finding]:
     remedy = (
         "Leave these samples out, or interpolate them where the stamps have room for them."
         if mendable
-        else "They are too many, or too many in a row; mend the file, or cut the log there."
+        else "Too little is left without them; say delimiter, decimal or skip_lines in [csv] of a mapping, "
+        "or mend the file."
     )
     lines = step.options["lines"]
     place = Where(moment=f"line{'s' * (len(lines) > 1)} {', '.join(str(line) for line in lines[:10])}")
@@ -128,16 +242,21 @@ def _bad_values(
         holes = _holes(bad)
         if holes is None:
             continue
-        mendable, needed = holes.mendable(log.samples), channel in _NEEDED
+        mendable, needed = holes.mendable(log.samples), channel in NEEDED
         remedy = "Interpolate them."
+        if holes.bridged < holes.count:
+            remedy = "Interpolate short runs, and leave the rows of long ones and of the ends out."
         if not mendable:
-            remedy = "They are too many in a row to interpolate; cut the log there."
+            remedy = (
+                "Too little is left without them; cut the file to rows that hold values, or record again."
+            )
         if holes.count == log.samples:
-            remedy = "The channel was not recorded; check the columns of the mapping."
+            remedy = f"The channel was not recorded; say its columns in [{channel}] of a mapping."
         moment = (
             f"first at sample {holes.first + 1}, longest run {holes.longest} at sample {holes.longest_at + 1}"
         )
         sentence = f"{holes.count} of {log.samples} values of {channel} on axis {axis + 1} {words}."
+        mendable = mendable and (needed or holes.bridged > 0)
         level = Level.CARE if mendable else Level.FAIL if needed else Level.NOTE
         place = Where(channel=channel, axis=axis + 1, moment=moment)
         found.append(Finding(name, level, sentence, remedy, place, repairable=mendable))

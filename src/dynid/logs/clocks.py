@@ -51,13 +51,17 @@ class Stamps:
         return cls(raw, "ns" if raw.dtype.kind == "M" else time.unit or "s")
 
     def zero(self) -> float | int:
-        """The stamp that becomes zero: the first, when stamps count from a calendar date; else 0."""
+        """The stamp that becomes zero: the first sane one, when stamps count from a calendar date; else 0."""
         if self.raw.dtype.kind == "M":
             known = self.raw[~np.isnat(self.raw)]
             return int(known[:1].astype("M8[ns]").astype(np.int64)[0]) if len(known) else 0
-        first = self.raw[0].item()
-        if not np.isfinite(first) or abs(first) * TIME_UNITS[self.unit] <= _EPOCH:
+        rough = self.raw.astype(float)
+        finite = rough[np.isfinite(rough)]
+        low, median, high = np.quantile(finite, [0.05, 0.5, 0.95]) if len(finite) else (0.0, 0.0, 0.0)
+        if abs(median) * TIME_UNITS[self.unit] <= _EPOCH:
             return 0
+        # One stamp of garbage at the start would take the digits of all others.
+        first = self.raw[np.argmax(np.abs(rough - median) <= 4 * (high - low))].item()
         return int(first) if self.raw.dtype.kind in "iu" else float(first)
 
     def seconds(self, zero: float | int, unit: str | None = None) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -31,6 +32,11 @@ class ClockRules:
         beside: samples to each side of a break that say whether the motion goes on over it.
         leap_ratio: change of position over a break, over the largest one beside it, up to which it goes on.
         leap_share: the same as a share of the whole travel, for a robot nearly at rest.
+        latest: magnitude of a stamp beyond which it is garbage, in any unit of time [s].
+        farthest: distance of a stamp from the median one, over the rows of the log at the usual step, beyond
+            which it is garbage.
+        room: share of a step by which rows may miss the place that their stamps leave for them.
+        lone: rows at an end that are none of the log when they are farther from it than it lasts.
     """
 
     short_gap: int = 10
@@ -41,6 +47,10 @@ class ClockRules:
     beside: int = 8
     leap_ratio: float = 3.0
     leap_share: float = 1e-4
+    latest: float = 1e18
+    farthest: float = 1e4
+    room: float = 0.5
+    lone: int = 8
 
 
 CLOCK = ClockRules()
@@ -212,7 +222,7 @@ def filled_stamps(stamps: FloatArray, empty: BoolArray) -> tuple[FloatArray, Boo
     for start, stop in zip(*run_ends(empty & ~np.isfinite(stamps)), strict=True):
         count = stop - start
         room = (time[stop] - time[start - 1]) / step if start > 0 and stop < len(time) else np.nan
-        if abs(room - (count + 1)) < 0.5:
+        if abs(room - (count + 1)) < CLOCK.room:
             time[start:stop] = np.linspace(time[start - 1], time[stop], count + 2)[1:-1]
         else:
             kept[start:stop] = False
@@ -220,49 +230,112 @@ def filled_stamps(stamps: FloatArray, empty: BoolArray) -> tuple[FloatArray, Boo
 
 
 def _good_stamps(time: FloatArray) -> tuple[BoolArray, FloatArray]:
-    """Which stamps are finite and later than all before, and the latest before each."""
+    """Which stamps are good, and the latest good one before each.
+
+    The good ones are the most stamps that increase from row to row (the longest increasing subsequence): one
+    wild stamp, or a few rows of garbage, cannot condemn the others.
+    """
     if np.all(time[1:] > time[:-1]) and np.all(np.isfinite([*time[:1], *time[-1:]])):  # NaN is not
         return np.ones(len(time), dtype=bool), time
-    finite = np.isfinite(time)
-    stamps = np.where(finite, time, -np.inf)
-    plausible = _without_single_leaps(stamps)
-    latest = np.maximum.accumulate(np.concatenate(([-np.inf], plausible)))[:-1]
-    return finite & (stamps > latest) & (stamps == plausible), latest
+    good = np.zeros(len(time), dtype=bool)
+    chain = _longest_increase(time, _plausible_rows(time))
+    good[_without_lone_ends(time, chain)] = True
+    latest = np.maximum.accumulate(np.concatenate(([-np.inf], np.where(good, time, -np.inf))))[:-1]
+    return good, latest
 
 
-def _without_single_leaps(time: FloatArray) -> FloatArray:
-    """Stamps without single ones that leap ahead and come back, which would make all later ones late."""
-    if np.count_nonzero(np.isfinite(time)) < 3:
-        return time
-    after = np.concatenate((time[1:], [np.inf]))
-    before = np.concatenate(([-np.inf], time[:-1]))
-    leap = (time > after) & (time > before) & (after >= before)
-    return np.where(leap, before, time)
+def _plausible_rows(time: FloatArray) -> IndexArray:
+    """Rows whose stamps are finite and not absurdly far from the median stamp."""
+    finite = np.flatnonzero(np.abs(time) < CLOCK.latest)  # NaN is not
+    steps = np.diff(time[finite])
+    if not np.any(steps > 0):
+        return finite
+    reach = CLOCK.farthest * len(time) * float(np.median(steps[steps > 0]))
+    return finite[np.abs(time[finite] - np.median(time[finite])) <= reach]
+
+
+def _longest_increase(time: FloatArray, rows: IndexArray) -> IndexArray:
+    """The longest increasing subsequence of some stamps, by patience sorting; of equal stamps the first."""
+    least, at = list[float](), list[int]()  # of all increases of length k + 1: the least end, and its place
+    before = np.full(len(rows), -1, dtype=np.intp)
+    for i, stamp in enumerate(time[rows].tolist()):
+        k = len(least) if not least or stamp > least[-1] else bisect_left(least, stamp)
+        if k == len(least):
+            least.append(stamp)
+            at.append(i)
+        elif stamp < least[k]:
+            least[k], at[k] = stamp, i
+        else:
+            continue
+        before[i] = at[k - 1] if k else -1
+    chain, i = list[int](), at[-1] if at else -1
+    while i >= 0:
+        chain.append(i)
+        i = int(before[i])
+    return rows[np.array(chain[::-1], dtype=np.intp)]
+
+
+def _without_lone_ends(time: FloatArray, rows: IndexArray) -> IndexArray:
+    """Rows without a few at an end that are farther from the rest than the rest lasts."""
+    for _ in range(CLOCK.lone):
+        stamps = time[rows]
+        if len(rows) < 4 * CLOCK.lone:
+            break
+        ends = np.diff(stamps)[[*range(CLOCK.lone), *range(-CLOCK.lone, 0)]]
+        k = int(np.argmax(ends))
+        lasts = stamps[-1] - stamps[0] - ends[k]
+        if ends[k] <= max(lasts, CLOCK.lone * float(np.median(np.diff(stamps)))):
+            break
+        rows = rows[k + 1 :] if k < CLOCK.lone else rows[: len(rows) - (2 * CLOCK.lone - k)]
+    return rows
 
 
 def _first_break(time: FloatArray, good: BoolArray, latest: FloatArray) -> Break | None:
     """The first place where the clock was set back and went on from there."""
     if good.all() or np.count_nonzero(good) < 3:
         return None
-    step = float(np.median(np.diff(time[good])))
+    good_rows = np.flatnonzero(good)
+    step = float(np.median(np.diff(time[good_rows])))
     late = ~good & (time != latest) & np.isfinite(time)
     starts, stops = run_ends(~good)
     # Runs of lost or repeated stamps only are none; good stamps between the runs are never late.
     for k in np.flatnonzero(np.logical_or.reduceat(late, starts)):
         start, stop = int(starts[k]), int(stops[k])
-        if start == 0:
-            continue
-        count, is_last = stop - start, stop == len(time)
-        elapsed = 0.0 if is_last else (time[stop] - time[start - 1]) / step
         finite = start + np.flatnonzero(np.isfinite(time[start:stop]))
-        steps = np.diff(time[finite])
-        goes_on = len(steps) == 0 or np.mean(steps > 0) > 0.8 or count < 4
-        if goes_on and count + 1 - elapsed > CLOCK.set_back and (count > 2 or not is_last):
-            known = np.concatenate(([start - 1], finite, [] if is_last else [stop])).astype(int)
+        if not _goes_on_steadily(time[finite], step, stop - start, at_start=start == 0):
+            continue
+        low = int(good_rows[max(int(np.searchsorted(good_rows, start)) - CLOCK.beside, 0)])
+        high = int(good_rows[min(int(np.searchsorted(good_rows, stop)) + CLOCK.beside, len(good_rows)) - 1])
+        is_last, known = stop == len(time), np.concatenate((finite, [stop])).astype(int)
+        known = known[: len(known) - is_last]
+        if start == 0:
+            rows, elapsed = int(known[-1] - known[0]), (time[known[-1]] - time[known[0]]) / step
+        elif is_last:
+            rows, elapsed = stop - start, 0.0
+        else:  # rows that only changed places leave as much time as there are rows around them
+            rows, elapsed = high - low, (time[high] - time[low]) / step
+        known = known if start == 0 else np.insert(known, 0, start - 1)
+        if rows - elapsed > CLOCK.set_back and (stop - start > 2 or not is_last):
             fall = int(np.argmax(np.diff(time[known]) <= 0))
             last, first = int(known[fall]), int(known[fall + 1])
             return Break(first, float(time[last] + (first - last) * step - time[first]))
     return None
+
+
+def _goes_on_steadily(stamps: FloatArray, step: float, rows: int, at_start: bool) -> bool:
+    """Whether stamps that are too late or too early are those of a clock that runs, and no garbage.
+
+    Args:
+        stamps: the finite ones of a run of rows [s].
+        step: usual step [s].
+        rows: number of rows of the run.
+        at_start: whether the log begins with the run; a few stamps are no piece of their own there.
+    """
+    steps = np.diff(stamps)
+    if rows < 4 or len(steps) == 0:
+        return not at_start
+    usual = float(np.median(steps))
+    return bool(np.mean(steps > 0) > 0.8 and step / 4 < usual < 4 * step)
 
 
 def pieces_between_breaks(log: Log, clock: LogClock) -> list[slice]:

@@ -79,6 +79,49 @@ def run_ends(mask: BoolArray) -> tuple[IndexArray, IndexArray]:
     return edges[::2], edges[1::2]
 
 
+def short_runs(bad: BoolArray, longest: int) -> BoolArray:
+    """Bad samples in runs of at most so many, with good ones on both sides."""
+    short = bad.copy()
+    for start, stop in zip(*run_ends(bad), strict=True):
+        short[start:stop] = stop - start <= longest and start > 0 and stop < len(bad)
+    return short
+
+
+def bridged(x: FloatArray, at: FloatArray, bad: BoolArray, good: BoolArray) -> FloatArray:
+    """Bad samples on cubics through four good ones; as they are when there are none.
+
+    The cubic goes through the nearest good samples and through those as far again beyond: near ones would
+    carry their noise far into a wide hole. At the ends the nearest good sample stands for all.
+
+    Args:
+        x: one axis, (samples,).
+        at: where its samples stand, increasing among good and bad ones.
+        bad: samples to replace.
+        good: samples to go by.
+    """
+    places, count = np.flatnonzero(bad), len(x)
+    if not len(places) or not np.any(good):
+        return x
+    number = np.arange(count)
+    last = np.maximum.accumulate(np.where(good, number, -1))
+    following = np.minimum.accumulate(np.where(good, number, count)[::-1])[::-1]
+    low, high = last[places], following[places]
+    width = np.where((low >= 0) & (high < count), high - low, 0)
+    made = x.copy()
+    made[places] = np.interp(at[places], at[good], x[good])
+    outer = last[np.maximum(low - width, 0)], following[np.minimum(high + width, count - 1)]
+    inside = (width > 0) & (outer[0] >= 0) & (outer[0] < low) & (outer[1] < count) & (outer[1] > high)
+    nodes = np.stack([outer[0], low, high, outer[1]])[:, inside]
+    where = at[places[inside]]
+    value = np.zeros(len(where))
+    for i in range(4):
+        others = [k for k in range(4) if k != i]
+        share = np.prod([(where - at[nodes[k]]) / (at[nodes[i]] - at[nodes[k]]) for k in others], axis=0)
+        value += share * x[nodes[i]]
+    made[places[inside]] = value
+    return made
+
+
 def stride(samples: int, wanted: int) -> int:
     """The power of two that leaves between ``wanted`` and twice as many samples; 1 when there are fewer."""
     step = 1

@@ -13,6 +13,7 @@ from dynid.logs.log import Log
 from dynid.model.joint import JointKind
 from dynid.model.robot import Robot
 from dynid.preparation.column import ColumnStatistics, column_statistics
+from dynid.preparation.wraps import counter_modulus
 
 IndexArray = NDArray[np.intp]
 TURN = 2 * np.pi
@@ -85,23 +86,23 @@ class Leaps:
 
 
 def find_leaps(
-    x: FloatArray, time: FloatArray, turns: bool = True, usual: ColumnStatistics | None = None
+    x: FloatArray, time: FloatArray, turn: float = TURN, usual: ColumnStatistics | None = None
 ) -> Leaps:
     """Changes between samples that neither the speed around them nor the noise explains.
 
     Args:
         x: one axis, (samples,); what is not finite or garbage is left out.
         time: stamps; a change over a gap counts for the time it takes.
-        turns: whether the axis turns, so that a leap by 2π may be a wrap.
+        turn: leaps by so much are wraps: 2π of an axis that turns, the range of a counter; 0 when none is.
         usual: what is usual in the column; found when None.
     """
     usual = column_statistics(x) if usual is None else usual
-    floor, good = _least_leap(usual), usual.measurements(x)
+    floor, good = least_leap(usual), usual.measurements(x)
     parts = []
     for start in range(0, max(len(x), 1), _BLOCK):
         first = max(start - _OVERLAP, 0)
         block = slice(first, start + _BLOCK + _OVERLAP)
-        found = _leaps_in(x[block], time[block], None if good is None else good[block], floor, turns)
+        found = _leaps_in(x[block], time[block], None if good is None else good[block], floor, turn)
         parts.append(found.numbered_from(first).between(start, start + _BLOCK))
     fields = ("wraps", "jumps", "spikes", "sizes")
     return Leaps(*(np.concatenate([getattr(part, name) for part in parts]) for name in fields))
@@ -114,6 +115,21 @@ def axis_turns(robot: Robot | None, log: Log, axis: int) -> bool:
     return robot.joints[robot.coordinates[axis]].kind is not JointKind.PRISMATIC
 
 
+def axis_turn(robot: Robot | None, log: Log, axis: int, x: FloatArray, usual: ColumnStatistics) -> float:
+    """By how much a position leaps when it wraps: the range of a counter, or 2π; 0 where it does not turn.
+
+    Args:
+        robot: says which axes turn.
+        log: the log.
+        axis: number from 0.
+        x: its positions, (samples,).
+        usual: what is usual in them.
+    """
+    turn = TURN if axis_turns(robot, log, axis) else 0.0
+    modulus = counter_modulus(x, usual)
+    return turn if modulus == 0 or abs(modulus - turn) < LEAP.turn * turn else modulus
+
+
 def find_spikes(x: FloatArray, time: FloatArray, channel: str, usual: ColumnStatistics) -> IndexArray:
     """Wild samples of a position or torque; torques may leap, so theirs must be far beyond the usual range.
 
@@ -123,7 +139,7 @@ def find_spikes(x: FloatArray, time: FloatArray, channel: str, usual: ColumnStat
         channel: "position" or "torque".
         usual: what is usual in the column.
     """
-    spikes = find_leaps(x, time, channel == "position", usual).spikes
+    spikes = find_leaps(x, time, TURN if channel == "position" else 0.0, usual).spikes
     return spikes if channel == "position" else wild_torques(x, spikes, usual)
 
 
@@ -132,7 +148,7 @@ def wild_torques(x: FloatArray, spikes: IndexArray, usual: ColumnStatistics) -> 
     return spikes[np.abs(x[spikes] - usual.median) > LEAP.wild_torque * usual.travel]
 
 
-def _least_leap(usual: ColumnStatistics) -> float:
+def least_leap(usual: ColumnStatistics) -> float:
     """The least leap that stands out from noise and encoder steps, and does harm."""
     first, second, third = usual.threes.T
     if not len(first):
@@ -147,7 +163,7 @@ def _least_leap(usual: ColumnStatistics) -> float:
     )
 
 
-def _leaps_in(x: FloatArray, time: FloatArray, good: BoolArray | None, floor: float, turns: bool) -> Leaps:
+def _leaps_in(x: FloatArray, time: FloatArray, good: BoolArray | None, floor: float, turn: float) -> Leaps:
     """Leaps of at least ``floor`` among the good samples."""
     kept = np.arange(len(x)) if good is None else np.flatnonzero(good)
     if len(kept) < 4 * LEAP.beside:
@@ -159,8 +175,8 @@ def _leaps_in(x: FloatArray, time: FloatArray, good: BoolArray | None, floor: fl
     if len(doubtful) == 0:
         return _NO_LEAPS
     places, beyond, spread = _outlying_changes(change, doubtful, floor)
-    whole = np.abs(np.abs(beyond) - TURN) < LEAP.outlier * spread + LEAP.turn * TURN
-    wraps, rest = places[turns & whole], places[~(turns & whole)].tolist()
+    whole = (np.abs(np.abs(beyond) - turn) < LEAP.outlier * spread + LEAP.turn * turn) & (turn > 0)
+    wraps, rest = places[whole], places[~whole].tolist()
     spikes, jumps = _spikes_and_jumps(change, rest)
     stay = np.array([i for i in jumps if _stays(change, time, i, floor)], dtype=np.intp)
     return Leaps(kept[wraps], kept[stay], kept[np.array(spikes, dtype=np.intp)], change[stay])

@@ -15,8 +15,10 @@ import numpy as np
 from dynid.core.arrays import BoolArray, FloatArray
 from dynid.core.finding import Name
 from dynid.logs.log import Log, Step
+from dynid.logs.resample import grid, interpolate
 from dynid.logs.spool import Samples, Spool, SpoolWriter, by_columns
 from dynid.model.robot import Robot
+from dynid.preparation.bad_rows import garbage_rows, log_columns, rows_written_twice, stale_samples
 from dynid.preparation.clock import (
     CLOCK,
     damaged_rows,
@@ -25,8 +27,9 @@ from dynid.preparation.clock import (
     pieces_between_breaks,
     read_clock,
 )
-from dynid.preparation.column import column_statistics, run_ends
-from dynid.preparation.leaps import TURN, axis_turns, find_leaps, find_spikes
+from dynid.preparation.column import IndexArray, bridged, column_statistics, run_ends, short_runs
+from dynid.preparation.leaps import axis_turn, find_leaps, find_spikes, least_leap
+from dynid.preparation.wraps import unsigned_numbers
 
 
 @dataclass(frozen=True)
@@ -35,18 +38,22 @@ class RepairLimits:
 
     Args:
         longest_run: lost samples in a row that interpolation may bridge.
-        most_lost: share of an axis that may be interpolated.
+        most_lost: share of an axis that may be interpolated, in short runs.
+        most_stale: the same of stale samples.
         most_spikes: share of an axis that may be spikes.
         least_kept: share of a log that must be left when only its longest piece is kept.
     """
 
     longest_run: int = 20
-    most_lost: float = 0.05
+    most_lost: float = 0.3
+    most_stale: float = 0.6
     most_spikes: float = 0.01
     least_kept: float = 0.5
 
 
 REPAIR = RepairLimits()
+NEEDED = ("position", "torque")
+"""Channels that a fit needs; holes in others do no harm."""
 
 
 def fill_damaged_lines(log: Log) -> Log:
@@ -55,10 +62,10 @@ def fill_damaged_lines(log: Log) -> Log:
     if empty is None:
         return log
     time, kept = filled_stamps(log.time, empty)
+    kept &= ~empty | short_runs(empty, REPAIR.longest_run)
 
     def fill(channel: str, axis: int, x: FloatArray) -> tuple[FloatArray, int]:
-        good = np.isfinite(x)
-        return _interpolated_samples(x, np.arange(float(len(x))), empty & np.isnan(x), good), 0
+        return bridged(x, np.arange(float(len(x))), empty & np.isnan(x), np.isfinite(x)), 0
 
     channels, _ = _mend_axes(log, log.channels, fill)
     options = {
@@ -93,11 +100,56 @@ def restamp_clock(log: Log) -> Log:
     return _rows(log, piece, step, clock.time)
 
 
-def leave_out_bad_stamps(log: Log, name: Name) -> Log:
-    """Rows whose stamps are repeated, backward or lost left out."""
+def leave_out_garbage_rows(log: Log) -> Log:
+    """Rows left out of which hardly a cell is a measurement."""
+    bad = garbage_rows(log, log_columns(log))
+    count = int(np.count_nonzero(bad))
+    note = f"{count} rows of garbage were left out."
+    return _rows(log, ~bad, Step(f"repair: {Name.GARBAGE_ROWS}", {"left_out": count}, note))
+
+
+def leave_out_repeated_rows(log: Log) -> Log:
+    """Rows left out that had been written before."""
+    twice = rows_written_twice(log)
+    count = int(np.count_nonzero(twice))
+    note = f"{count} rows that had been written before were left out."
+    return _rows(log, ~twice, Step(f"repair: {Name.REPEATED_ROWS}", {"left_out": count}, note))
+
+
+def mend_stamps(log: Log, name: Name) -> Log:
+    """Rows in the order of their stamps; bad stamps interpolated where there is room, other rows left out."""
     clock = read_clock(log.time)
-    note = f"{clock.bad_stamps} rows whose stamps were repeated, backward or lost were left out."
-    return _rows(log, clock.good, Step(f"repair: {name}", {"dropped": clock.bad_stamps}, note))
+    time, good = log.time.copy(), clock.good.copy()
+    if not clock.bad_stamps:
+        return log
+    stamps = time[clock.good]
+    bad = np.flatnonzero(~good & np.isfinite(time))
+    after = np.searchsorted(stamps, time[bad]).clip(1, len(stamps) - 1)
+    away = np.minimum(np.abs(time[bad] - stamps[after - 1]), np.abs(stamps[after] - time[bad]))
+    between = (time[bad] > stamps[0]) & (time[bad] < stamps[-1])
+    out_of_order = bad[between & (away > CLOCK.room * clock.step)]
+    good[out_of_order] = True
+    made = 0
+    for start, stop in zip(*run_ends(~clock.good), strict=True):
+        rows = np.arange(start, stop)[~good[start:stop]]
+        if len(rows) and len(rows) == stop - start and start > 0 and stop < len(time):
+            room = (time[stop] - time[start - 1]) / clock.step
+            if abs(room - (len(rows) + 1)) < CLOCK.room:
+                time[rows] = np.linspace(time[start - 1], time[stop], len(rows) + 2)[1:-1]
+                good[rows] = True
+                made += len(rows)
+    order = np.argsort(np.where(good, time, np.inf), kind="stable")[: int(np.count_nonzero(good))]
+    order = order[np.concatenate(([True], np.diff(time[order]) > 0))]  # two rows may claim one place
+    done = {
+        "interpolated": made,
+        "put_in_order": len(out_of_order),
+        "left_out": log.samples - len(order),
+    }
+    note = (
+        f"Of {clock.bad_stamps} rows with bad stamps {made} got interpolated ones, {len(out_of_order)} were "
+        f"put in order, and {done['left_out']} left out."
+    )
+    return _rows(log, order, Step(f"repair: {name}", done, note), time)
 
 
 def keep_longest_stretch(log: Log) -> Log:
@@ -109,31 +161,59 @@ def keep_longest_stretch(log: Log) -> Log:
 
 
 def interpolate_garbage(log: Log) -> Log:
-    """Straight lines over short runs of garbage; long runs stay as they are."""
+    """Short runs of garbage interpolated; rows of long runs, and at the ends, left out."""
     return _interpolate_values(log, Name.GARBAGE_VALUES, lambda x, good: ~good & np.isfinite(x))
 
 
 def interpolate_missing(log: Log) -> Log:
-    """Straight lines over short runs of values that are not finite; long runs stay as they are."""
+    """Short runs of values that are not finite interpolated; rows of long runs, and at the ends, left out."""
     return _interpolate_values(log, Name.MISSING_VALUES, lambda x, good: ~np.isfinite(x))
 
 
+def interpolate_stale(log: Log) -> Log:
+    """Samples that repeat the one before interpolated between fresh ones."""
+    stale = {found.channel: found.rows for found in stale_samples(log, log_columns(log))}
+
+    def take_stale_out(channel: str, axis: int, x: FloatArray) -> tuple[FloatArray, int]:
+        bad = short_runs(stale[channel], REPAIR.longest_run)
+        return bridged(x, log.time, bad, np.isfinite(x) & ~stale[channel]), int(np.count_nonzero(bad))
+
+    channels, counts = _mend_axes(log, stale, take_stale_out)
+    note = f"{sum(counts.values())} stale values were interpolated between fresh ones."
+    return log.with_step(Step(f"repair: {Name.STALE_SAMPLES}", counts, note), channels=channels)
+
+
 def interpolate_spikes(log: Log) -> Log:
-    """Straight lines over the spikes of positions and torques."""
+    """Spikes of positions and torques interpolated."""
 
     def take_spikes_out(channel: str, axis: int, x: FloatArray) -> tuple[FloatArray, int]:
         spikes = find_spikes(x, log.time, channel, column_statistics(x))
         wild = np.zeros(len(x), dtype=bool)
         wild[spikes] = True
-        return _interpolated_samples(x, np.arange(float(len(x))), wild, np.isfinite(x) & ~wild), len(spikes)
+        return bridged(x, log.time, wild, np.isfinite(x) & ~wild), len(spikes)
 
     channels, counts = _mend_axes(log, ("position", "torque"), take_spikes_out)
     note = f"{sum(counts.values())} wild samples were interpolated from their neighbours."
     return log.with_step(Step(f"repair: {Name.SPIKES}", counts, note), channels=channels)
 
 
+def take_as_signed(log: Log) -> Log:
+    """Unsigned whole numbers as the signed ones that they stand for."""
+
+    found = {c: unsigned_numbers(log.column(c, axis) for axis in range(log.axes)) for c in log.channels}
+
+    def take(channel: str, axis: int, x: FloatArray) -> tuple[FloatArray, int]:
+        numbers = found[channel][axis]
+        made = x if numbers is None else numbers.signed(x)
+        return made, int(np.count_nonzero(made != x))
+
+    channels, counts = _mend_axes(log, log.channels, take)
+    note = f"{sum(counts.values())} unsigned numbers were taken as the negative ones that they stand for."
+    return log.with_step(Step(f"repair: {Name.UNSIGNED_NUMBERS}", counts, note), channels=channels)
+
+
 def unwrap_positions(log: Log, robot: Robot | None = None) -> Log:
-    """Positions without leaps by full turns.
+    """Positions without leaps by full turns or by the range of a counter, in the turn nearest zero.
 
     Args:
         log: the log.
@@ -141,66 +221,122 @@ def unwrap_positions(log: Log, robot: Robot | None = None) -> Log:
     """
 
     def unwrap(channel: str, axis: int, x: FloatArray) -> tuple[FloatArray, int]:
-        if not axis_turns(robot, log, axis):
+        usual = column_statistics(x)
+        turn = axis_turn(robot, log, axis, x, usual)
+        wraps, finite = find_leaps(x, log.time, turn, usual).wraps, np.isfinite(x)
+        if not len(wraps):
             return x, 0
-        wraps, finite = find_leaps(x, log.time).wraps, np.isfinite(x)
         turns = np.zeros(len(x))
         for place in wraps.tolist():
             after = place + 1 + int(np.argmax(finite[place + 1 :]))
             turns[place + 1] += np.sign(x[after] - x[place])
-        return x - TURN * np.cumsum(turns), len(wraps)
+        made = x - turn * np.cumsum(turns)
+        middle = 0.5 * (np.nanmin(made) + np.nanmax(made))
+        return made - turn * np.round(middle / turn), len(wraps)
 
     channels, counts = _mend_axes(log, ("position",), unwrap)
-    note = f"{sum(counts.values())} leaps by a full turn were taken back."
+    note = f"{sum(counts.values())} leaps by a full turn, or by the range of a counter, were taken back."
     return log.with_step(Step(f"repair: {Name.WRAPPED_POSITION}", counts, note), channels=channels)
 
 
-def resample_evenly(log: Log, name: Name) -> Log:
-    """Straight lines between samples, read at the constant median rate."""
+def fill_short_gaps(log: Log) -> Log:
+    """Missing samples of short gaps interpolated; all others stay as they are."""
+    clock = read_clock(log.time)
+    short = clock.missing_samples <= CLOCK.short_gap
+    gaps, counts = clock.gaps[short], clock.missing_samples[short].astype(int)
+    before = np.array([clock.stamp_before(gap) for gap in gaps], dtype=np.intp)
+    after = np.array([clock.stamp_before(gap + 1) for gap in gaps], dtype=np.intp)
+    rows = np.repeat(before + 1, counts)
+    made = [
+        np.linspace(log.time[low], log.time[high], count + 2)[1:-1]
+        for low, high, count in zip(before, after, counts, strict=True)
+    ]
+    time = np.insert(log.time, rows, np.concatenate(made) if made else [])
+    new = np.insert(np.zeros(log.samples, dtype=bool), rows, True)
+    late = _late_rows(log, time, new, after + np.cumsum(counts))
+
+    def fill(x: FloatArray) -> FloatArray:
+        wide = np.insert(x, rows, np.nan)
+        return bridged(wide, time, new | late, np.isfinite(wide) & ~late)
+
+    channels = {channel: by_columns(fill, values) for channel, values in log.channels.items()}
+    done = {"gaps": len(gaps), "interpolated": len(rows), "late": int(np.count_nonzero(late))}
+    note = f"{len(rows)} samples that were missing in {len(gaps)} short gaps were interpolated"
+    note += f", and {done['late']} that came late after them." if done["late"] else "."
+    return log.with_step(Step(f"repair: {Name.SHORT_GAPS}", done, note), time=time, channels=channels)
+
+
+def _late_rows(log: Log, time: FloatArray, new: BoolArray, after: IndexArray) -> BoolArray:
+    """Rows behind gaps whose positions are those of an earlier moment: they waited for their stamp.
+
+    Args:
+        log: the log.
+        time: its stamps with those of the missing rows.
+        new: which of them are missing rows.
+        after: the first rows behind gaps, in ``time``.
+    """
+    late = np.zeros(len(time), dtype=bool)
+    late[after] = True
+    away = np.zeros(len(after), dtype=bool)
+    for axis in range(log.axes if "position" in log.channels else 0):
+        x = np.full(len(time), np.nan)
+        x[~new] = log.column("position", axis)
+        expected = bridged(x, time, late, np.isfinite(x) & ~late)[after]
+        usual = column_statistics(x[~new])
+        away |= np.abs(x[after] - expected) > max(least_leap(usual), usual.usual_change)
+    late[after] = away
+    return late
+
+
+def resample_evenly(log: Log) -> Log:
+    """Cubic splines through the samples, read at the constant median rate."""
     step = read_clock(log.time).step
-    count = int(np.floor((log.time[-1] - log.time[0]) / step * (1 + 1e-12))) + 1
-    even = log.time[0] + step * np.arange(count)
-    channels = {
-        channel: by_columns(lambda x: np.interp(even, log.time, x), values)
-        for channel, values in log.channels.items()
-    }
-    options = {"rate_hz": 1.0 / step, "samples_before": log.samples, "samples_after": count}
-    note = f"Interpolated to {1.0 / step:.6g} Hz; gaps of up to {CLOCK.short_gap} samples were bridged."
-    return log.with_step(Step(f"repair: {name}", options, note), time=even, channels=channels)
+    even = grid(float(log.time[0]), float(log.time[-1]), 1.0 / step)
+
+    def read(x: FloatArray) -> FloatArray:
+        if not np.all(np.isfinite(x)):  # a spline would spread what is missing
+            return np.interp(even, log.time, x)
+        return interpolate(log.time, x[:, None], even)[:, 0]
+
+    channels = {channel: by_columns(read, values) for channel, values in log.channels.items()}
+    options = {"rate_hz": 1.0 / step, "samples_before": log.samples, "samples_after": len(even)}
+    note = f"Read between the samples at {1.0 / step:.6g} Hz."
+    return log.with_step(Step(f"repair: {Name.JITTER}", options, note), time=even, channels=channels)
 
 
-def _rows(log: Log, rows: BoolArray | slice, step: Step, time: FloatArray | None = None) -> Log:
+def _rows(
+    log: Log,
+    rows: BoolArray | IndexArray | slice,
+    step: Step | None = None,
+    time: FloatArray | None = None,
+) -> Log:
     """Some rows of a log, perhaps with other stamps, and what was done noted."""
     channels = {channel: by_columns(lambda x: x[rows], values) for channel, values in log.channels.items()}
-    return log.with_step(step, time=(log.time if time is None else time)[rows], channels=channels)
+    made = replace(log, time=(log.time if time is None else time)[rows], channels=channels)
+    return made if step is None else made.with_step(step)
 
 
 def _interpolate_values(log: Log, name: Name, is_bad: Callable[[FloatArray, BoolArray], BoolArray]) -> Log:
-    """Straight lines over short runs of values that are bad; which values are measurements is told too."""
+    """Short runs of bad values interpolated; rows of long runs, and of the ends, left out."""
+    lost = np.zeros(log.samples, dtype=bool)
 
     def bridge(channel: str, axis: int, x: FloatArray) -> tuple[FloatArray, int]:
-        usual = column_statistics(x)
-        good = usual.measurements(x)
-        if good is None:
+        good = column_statistics(x).measurements(x)
+        if good is None or not np.any(good):
             return x, 0
-        short = is_bad(x, good)
-        for start, stop in zip(*run_ends(short), strict=True):
-            short[start:stop] = stop - start <= REPAIR.longest_run
-        count = int(np.count_nonzero(short)) if np.any(good) else 0
-        return _interpolated_samples(x, log.time, short, good), count
+        bad = is_bad(x, good)
+        short = short_runs(bad, REPAIR.longest_run)
+        if channel in NEEDED:
+            lost[bad & ~short] = True
+        return bridged(x, log.time, short, good), int(np.count_nonzero(short))
 
     channels, counts = _mend_axes(log, log.channels, bridge)
-    note = f"{sum(counts.values())} values were interpolated from their neighbours."
-    return log.with_step(Step(f"repair: {name}", counts, note), channels=channels)
-
-
-def _interpolated_samples(x: FloatArray, at: FloatArray, bad: BoolArray, good: BoolArray) -> FloatArray:
-    """Bad samples on straight lines between good ones; as they are when there are none."""
-    if not np.any(bad) or not np.any(good):
-        return x
-    made = x.copy()
-    made[bad] = np.interp(at[bad], at[good], x[good])
-    return made
+    left_out = int(np.count_nonzero(lost))
+    note = f"{sum(counts.values())} values were interpolated from their neighbours"
+    note += f", and {left_out} rows left out." if left_out else "."
+    step = Step(f"repair: {name}", counts | ({"left_out": left_out} if left_out else {}), note)
+    mended = log.with_step(step, channels=channels)
+    return _rows(mended, ~lost) if left_out else mended
 
 
 def _mend_axes(
@@ -235,17 +371,21 @@ def _mend_axes(
 REPAIRS: Mapping[Name, Callable[[Log], Log]] = MappingProxyType(
     {
         Name.DAMAGED_LINES: fill_damaged_lines,
+        Name.UNSIGNED_NUMBERS: take_as_signed,
+        Name.GARBAGE_ROWS: leave_out_garbage_rows,
+        Name.REPEATED_ROWS: leave_out_repeated_rows,
         Name.CLOCK_SET_BACK: restamp_clock,
-        Name.LOST_STAMPS: lambda log: leave_out_bad_stamps(log, Name.LOST_STAMPS),
-        Name.BACKWARD_STAMPS: lambda log: leave_out_bad_stamps(log, Name.BACKWARD_STAMPS),
-        Name.REPEATED_STAMPS: lambda log: leave_out_bad_stamps(log, Name.REPEATED_STAMPS),
-        Name.LONG_GAPS: keep_longest_stretch,
+        Name.LOST_STAMPS: lambda log: mend_stamps(log, Name.LOST_STAMPS),
+        Name.BACKWARD_STAMPS: lambda log: mend_stamps(log, Name.BACKWARD_STAMPS),
+        Name.REPEATED_STAMPS: lambda log: mend_stamps(log, Name.REPEATED_STAMPS),
         Name.GARBAGE_VALUES: interpolate_garbage,
         Name.MISSING_VALUES: interpolate_missing,
+        Name.STALE_SAMPLES: interpolate_stale,
         Name.SPIKES: interpolate_spikes,
         Name.WRAPPED_POSITION: unwrap_positions,
-        Name.SHORT_GAPS: lambda log: resample_evenly(log, Name.SHORT_GAPS),
-        Name.JITTER: lambda log: resample_evenly(log, Name.JITTER),
+        Name.LONG_GAPS: keep_longest_stretch,
+        Name.SHORT_GAPS: fill_short_gaps,
+        Name.JITTER: resample_evenly,
     }
 )
 """Defects that can be repaired, in the order in which they are: values need time in order."""
