@@ -100,12 +100,14 @@ def check_numbers(log: Log, columns: Columns) -> Checked:
         columns: what is usual in its columns.
     """
     findings = []
-    for channel in columns:
+    for channel, axes in columns.items():
+        if all(usual.least < 0 < usual.most for usual in axes):
+            continue
         for axis, numbers in enumerate(unsigned_numbers(log.column(channel, a) for a in range(log.axes))):
             if numbers is None:
                 continue
             x = log.column(channel, axis)
-            count = int(np.count_nonzero(numbers.signed(x) != x))
+            count = int(np.count_nonzero(numbers.as_signed(x) != x))
             sentence = (
                 f"{channel} of axis {axis + 1} holds signed numbers of {numbers.bits} bits as unsigned ones: "
                 f"{count} of {log.samples} lie below {numbers.modulus:.4g} and stand for negative ones."

@@ -87,7 +87,7 @@ def short_runs(bad: BoolArray, longest: int) -> BoolArray:
     return short
 
 
-def bridged(x: FloatArray, at: FloatArray, bad: BoolArray, good: BoolArray) -> FloatArray:
+def bridge(x: FloatArray, at: FloatArray, bad: BoolArray, good: BoolArray) -> FloatArray:
     """Bad samples on cubics through four good ones; as they are when there are none.
 
     The cubic goes through the nearest good samples and through those as far again beyond: near ones would

@@ -27,7 +27,7 @@ from dynid.preparation.clock import (
     pieces_between_breaks,
     read_clock,
 )
-from dynid.preparation.column import IndexArray, bridged, column_statistics, run_ends, short_runs
+from dynid.preparation.column import IndexArray, bridge, column_statistics, run_ends, short_runs
 from dynid.preparation.leaps import axis_turn, find_leaps, find_spikes, least_leap
 from dynid.preparation.wraps import unsigned_numbers
 
@@ -65,7 +65,7 @@ def fill_damaged_lines(log: Log) -> Log:
     kept &= ~empty | short_runs(empty, REPAIR.longest_run)
 
     def fill(channel: str, axis: int, x: FloatArray) -> tuple[FloatArray, int]:
-        return bridged(x, np.arange(float(len(x))), empty & np.isnan(x), np.isfinite(x)), 0
+        return bridge(x, np.arange(float(len(x))), empty & np.isnan(x), np.isfinite(x)), 0
 
     channels, _ = _mend_axes(log, log.channels, fill)
     options = {
@@ -176,7 +176,7 @@ def interpolate_stale(log: Log) -> Log:
 
     def take_stale_out(channel: str, axis: int, x: FloatArray) -> tuple[FloatArray, int]:
         bad = short_runs(stale[channel], REPAIR.longest_run)
-        return bridged(x, log.time, bad, np.isfinite(x) & ~stale[channel]), int(np.count_nonzero(bad))
+        return bridge(x, log.time, bad, np.isfinite(x) & ~stale[channel]), int(np.count_nonzero(bad))
 
     channels, counts = _mend_axes(log, stale, take_stale_out)
     note = f"{sum(counts.values())} stale values were interpolated between fresh ones."
@@ -190,7 +190,7 @@ def interpolate_spikes(log: Log) -> Log:
         spikes = find_spikes(x, log.time, channel, column_statistics(x))
         wild = np.zeros(len(x), dtype=bool)
         wild[spikes] = True
-        return bridged(x, log.time, wild, np.isfinite(x) & ~wild), len(spikes)
+        return bridge(x, log.time, wild, np.isfinite(x) & ~wild), len(spikes)
 
     channels, counts = _mend_axes(log, ("position", "torque"), take_spikes_out)
     note = f"{sum(counts.values())} wild samples were interpolated from their neighbours."
@@ -204,7 +204,7 @@ def take_as_signed(log: Log) -> Log:
 
     def take(channel: str, axis: int, x: FloatArray) -> tuple[FloatArray, int]:
         numbers = found[channel][axis]
-        made = x if numbers is None else numbers.signed(x)
+        made = x if numbers is None else numbers.as_signed(x)
         return made, int(np.count_nonzero(made != x))
 
     channels, counts = _mend_axes(log, log.channels, take)
@@ -257,7 +257,7 @@ def fill_short_gaps(log: Log) -> Log:
 
     def fill(x: FloatArray) -> FloatArray:
         wide = np.insert(x, rows, np.nan)
-        return bridged(wide, time, new | late, np.isfinite(wide) & ~late)
+        return bridge(wide, time, new | late, np.isfinite(wide) & ~late)
 
     channels = {channel: by_columns(fill, values) for channel, values in log.channels.items()}
     done = {"gaps": len(gaps), "interpolated": len(rows), "late": int(np.count_nonzero(late))}
@@ -281,7 +281,7 @@ def _late_rows(log: Log, time: FloatArray, new: BoolArray, after: IndexArray) ->
     for axis in range(log.axes if "position" in log.channels else 0):
         x = np.full(len(time), np.nan)
         x[~new] = log.column("position", axis)
-        expected = bridged(x, time, late, np.isfinite(x) & ~late)[after]
+        expected = bridge(x, time, late, np.isfinite(x) & ~late)[after]
         usual = column_statistics(x[~new])
         away |= np.abs(x[after] - expected) > max(least_leap(usual), usual.usual_change)
     late[after] = away
@@ -320,7 +320,7 @@ def _interpolate_values(log: Log, name: Name, is_bad: Callable[[FloatArray, Bool
     """Short runs of bad values interpolated; rows of long runs, and of the ends, left out."""
     lost = np.zeros(log.samples, dtype=bool)
 
-    def bridge(channel: str, axis: int, x: FloatArray) -> tuple[FloatArray, int]:
+    def mend(channel: str, axis: int, x: FloatArray) -> tuple[FloatArray, int]:
         good = column_statistics(x).measurements(x)
         if good is None or not np.any(good):
             return x, 0
@@ -328,9 +328,9 @@ def _interpolate_values(log: Log, name: Name, is_bad: Callable[[FloatArray, Bool
         short = short_runs(bad, REPAIR.longest_run)
         if channel in NEEDED:
             lost[bad & ~short] = True
-        return bridged(x, log.time, short, good), int(np.count_nonzero(short))
+        return bridge(x, log.time, short, good), int(np.count_nonzero(short))
 
-    channels, counts = _mend_axes(log, log.channels, bridge)
+    channels, counts = _mend_axes(log, log.channels, mend)
     left_out = int(np.count_nonzero(lost))
     note = f"{sum(counts.values())} values were interpolated from their neighbours"
     note += f", and {left_out} rows left out." if left_out else "."

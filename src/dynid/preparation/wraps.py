@@ -51,7 +51,7 @@ class UnsignedNumbers:
     bits: int
     modulus: float
 
-    def signed(self, x: FloatArray) -> FloatArray:
+    def as_signed(self, x: FloatArray) -> FloatArray:
         """The numbers that a column, (samples,), stands for; garbage stays as it is."""
         share = x / self.modulus
         return np.where((share >= 0.5) & (share < 1.0), x - self.modulus, x)
@@ -114,7 +114,7 @@ def _whole_numbers(x: FloatArray) -> _WholeNumbers | None:
 
 def _wrapped_at_zero(x: FloatArray, own: _WholeNumbers) -> UnsignedNumbers | None:
     finite = x[np.abs(x) < 1e12]
-    mended = own.numbers.signed(finite)
+    mended = own.numbers.as_signed(finite)
     before, after = np.abs(np.diff(finite)), np.abs(np.diff(mended))
     leaps = before > abs(own.modulus) / 2
     if not leaps.any():
