@@ -11,7 +11,7 @@ from dynid.checks.data_check import Checked
 from dynid.core.arrays import BoolArray
 from dynid.core.finding import Finding, Level, Name, Where
 from dynid.logs.log import Log
-from dynid.preparation.bad_rows import Columns, garbage_rows, rows_written_twice, stale_samples
+from dynid.preparation.bad_rows import ROWS, Columns, garbage_rows, rows_written_twice, stale_samples
 from dynid.preparation.clock import damaged_rows
 from dynid.preparation.column import ColumnStatistics, run_ends, short_runs
 from dynid.preparation.repair import NEEDED, REPAIR
@@ -19,8 +19,6 @@ from dynid.preparation.wraps import unsigned_numbers
 
 _STOPPED = "Nothing need be done if the recording was stopped there; else record it again."
 _CHOSEN = "Make sure that this is what is meant."
-_STALE = 0.01
-"""Share of stale rows from which they ask for care; what it trades is in docs/data-check.md."""
 _NOTED_BY_READER: Mapping[str, tuple[Level, str]] = {
     Name.TRUNCATED_ROW: (Level.CARE, _STOPPED),
     Name.CUT_TO_COMMON_LENGTH: (Level.NOTE, _STOPPED),
@@ -174,7 +172,7 @@ def check_stale(log: Log, columns: Columns) -> Checked:
         remedy = (
             "Interpolate them between the fresh ones." if mendable else "Record it at the rate of the bus."
         )
-        level = Level.CARE if channel in NEEDED and share >= _STALE else Level.NOTE
+        level = Level.CARE if channel in NEEDED and share >= ROWS.harm else Level.NOTE
         findings.append(Finding(Name.STALE_SAMPLES, level, sentence, remedy, place, figures, mendable))
     return Checked(tuple(findings))
 

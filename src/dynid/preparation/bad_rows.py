@@ -31,6 +31,7 @@ class RowRules:
         motion: the same over the change that one in ten exceeds.
         fewest: stale rows below which nothing is said.
         chance: stale rows over those that equal neighbours of a coarse grid give by chance.
+        harm: share of stale rows from which they ask for care.
         regular: share of the intervals between fresh rows that are alike when a channel is held on purpose.
     """
 
@@ -43,6 +44,7 @@ class RowRules:
     motion: float = 0.02
     fewest: int = 10
     chance: float = 5.0
+    harm: float = 0.01
     regular: float = 0.8
 
 
