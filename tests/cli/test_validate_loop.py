@@ -107,10 +107,11 @@ def test_validation_is_that_of_the_fit(capsys: Capsys, method: str) -> None:
     assert found["decimated"]["overall_percent"] < 2.0
     assert (found["seen"], found["repeated"]) == (False, False)
     given = dynid(capsys, "validate", method, "b.csv", "--controller", "scara", "--json").document
-    assert given["decimated"]["rms"] == pytest.approx(found["decimated"]["rms"], rel=1e-9)
+    if method != "iv":  # whose torques are those along the measured motion, unless a law is given
+        assert given["decimated"]["rms"] == pytest.approx(found["decimated"]["rms"], rel=1e-9)
     # Speeds of a reference in a log are differences, those of a file are exact.
     filed = dynid(capsys, "validate", method, "b.csv", "--reference", "other.toml", "--json").document
-    assert filed["decimated"]["rms"] == pytest.approx(found["decimated"]["rms"], rel=0.05)
+    assert filed["decimated"]["rms"] == pytest.approx(given["decimated"]["rms"], rel=0.05)
 
 
 def test_torques_alone_are_validated_along_a_reference(capsys: Capsys) -> None:

@@ -9,7 +9,7 @@ import pytest
 from scipy.ndimage import gaussian_filter1d
 
 from dynid.core.errors import DynidError
-from dynid.estimators import DIDIM, IV, OLS, OutputError, identify
+from dynid.estimators import DIDIM, OLS, OutputError, identify
 from dynid.estimators.closed_loop.strategy import LoopStrategy
 from dynid.preparation.preparation import Preparation
 from dynid.problem import build_loop_problem
@@ -125,7 +125,7 @@ def test_gains_that_cannot_follow_are_refused() -> None:
         identify(replace(problem(), controller=fixed), DIDIM(follow_inertia="always"))
 
 
-@pytest.mark.parametrize("strategy", [DIDIM(), IV(), OutputError(max_iterations=1)])
+@pytest.mark.parametrize("strategy", [DIDIM(), OutputError(max_iterations=1)])
 def test_a_law_that_the_positions_disprove_is_refused(strategy: LoopStrategy) -> None:
     given = problem(Noise(torque=0.05))
     right = identify(given, strategy)

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dynid.core.errors import DynidError, ShapeError, UnknownNameError
+from dynid.base import base_of
+from dynid.casestudies.scara_runs import loop, sines
+from dynid.core.errors import DynidError, NotTrustworthyError, ShapeError, UnknownNameError
+from dynid.core.finding import Level
 from dynid.estimators import IRLS, IV, OLS, WLS, Strategy, identify
 from dynid.estimators.closed_loop.instruments import TwoStage, instrument_rows
+from dynid.model.load import load_robot
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 from dynid.problem import LoopProblem, Problem, build_problem, closed_loop
+from dynid.simulation import Bandwidth, Sensors, Velocity, simulate
+from dynid.workflow.fitting import fit
 from support.closed_loop import ACCURACY, MOTION, PERIOD, PLAN, Noise, problem, scara, simulated
 
 Array = NDArray[np.float64]
@@ -50,17 +57,17 @@ def test_it_is_the_formula_of_the_books(sets: int) -> None:
     given, clean = linear(problem(MOTION)), linear(problem())
     Z = instrument_rows(given, clean)
     other = tuple(np.sin(3 * z) for z in Z)
-    fit = TwoStage(sets=(Z, other)[:sets]).fit(given)
-    w = fit.weights
+    made = TwoStage(sets=(Z, other)[:sets]).fit(given)
+    w = made.weights
     W = stacked([given.rows(j).wide(8) for j in range(2)], w)
     y = np.concatenate([w[j] * given.rows(j).y for j in range(2)])
     full = np.hstack([stacked(list(z), w) for z in (Z, other)[:sets]])
     hat = full @ np.linalg.lstsq(full, W, rcond=None)[0]
     expected = np.linalg.solve(hat.T @ W, hat.T @ y)
-    np.testing.assert_allclose(fit.values, expected, rtol=1e-8)
+    np.testing.assert_allclose(made.values, expected, rtol=1e-8)
     residual = y - W @ expected
     covariance = residual @ residual / (len(y) - 8) * np.linalg.inv(hat.T @ hat)
-    np.testing.assert_allclose(np.diag(fit.covariance), np.diag(covariance), rtol=1e-8)
+    np.testing.assert_allclose(np.diag(made.covariance), np.diag(covariance), rtol=1e-8)
 
 
 def test_it_is_free_of_the_bias_of_least_squares() -> None:
@@ -238,3 +245,52 @@ def test_options_that_cannot_work_get_a_sentence() -> None:
     given = linear(problem())
     with pytest.raises(ShapeError, match="one row per row of the regression"):
         TwoStage(sets=((np.zeros((3, 8)),) * 2,)).fit(given)
+
+
+def roughly(given: LoopProblem, frequency: float, inertia: float) -> LoopProblem:
+    """The problem with a law whose gains are known roughly."""
+    law = given.controller.law
+    assert isinstance(law, Bandwidth)
+    wrong = replace(
+        law,
+        natural_frequency=tuple(frequency * np.array(law.natural_frequency)),
+        inertia=tuple(inertia * np.array(law.inertia)),
+    )
+    return replace(given, controller=replace(given.controller, law=wrong))
+
+
+def test_roughly_known_gains_cost_precision_and_are_told() -> None:
+    """Instruments need only move with the motion: the law's error is said, with how strong they are."""
+    given = problem(MOTION)
+    right, rough = (identify(p, IV()) for p in (given, roughly(given, 0.5, 1.6)))
+    assert rough.outcome.name == "fine"
+    assert np.all(np.abs(rough.values - right.values) < 2 * rough.sigma)
+    (told,) = [f for f in rough.findings if f.name == "control law mismatch"]
+    assert told.level == Level.CARE
+    assert "IV needs a law only to make instruments" in told.sentence
+    assert f"first-stage F {rough.facts['instruments']['first_stage_f']:.3g}" in told.sentence
+    assert not [f for f in right.findings if f.name == "control law mismatch"]
+
+
+@pytest.mark.slow
+def test_wrong_gains_leave_two_sigma_intervals_honest() -> None:
+    """Gains off by factors between 1/3 and 3, encoder noise inside the loop: 93 % lie within 2 σ."""
+    robot = load_robot("scara")
+    truth, hits = base_of(robot).regroup(robot.parameters), []
+    for seed in range(30):
+        rng = np.random.default_rng((11, seed))
+        followed, law = sines(rng, 30.0), loop(robot, (4 * np.pi, 20 * np.pi), 5e-3)
+        law = replace(law, velocity=Velocity("backward"))
+        noise = Sensors(position_noise=4e-5, torque_noise_relative=0.03)
+        log = simulate(robot, None, law, followed, sensors=noise, rng=rng).log
+        f, own = np.exp(rng.uniform(-1.1, 1.1, 4)), law.law
+        assert isinstance(own, Bandwidth)
+        believed = Bandwidth(
+            tuple(np.array(own.natural_frequency) * f[:2]), own.damping, tuple(np.array(own.inertia) * f[2:])
+        )
+        with suppress(NotTrustworthyError):  # some such loops are not stable
+            found = fit(robot, [log], IV(), controller=replace(law, law=believed), references=[followed])
+            if found.estimate.outcome.trustworthy:
+                hits.append(np.abs(found.estimate.values - truth) < 2 * found.estimate.sigma)
+    assert len(hits) >= 20
+    assert 0.9 <= np.mean(hits) <= 0.98

@@ -12,7 +12,8 @@ import pytest
 from dynid.base import base_of
 from dynid.core.errors import DynidError
 from dynid.core.finding import Level, Name
-from dynid.estimators import DIDIM
+from dynid.estimators import DIDIM, IV, OutputError
+from dynid.estimators.strategy import Strategy
 from dynid.logs.log import Log, Source
 from dynid.model.load import load_robot
 from dynid.preparation.preparation import Preparation
@@ -130,3 +131,32 @@ def test_what_the_method_lacks_is_said() -> None:
         fit(ROBOT, [log("own", 0.1)], DIDIM(), controller=CONTROLLER, references=[reference(0.1)] * 3)
     with pytest.raises(DynidError, match="is for measured motions; repair the log with dynid check"):
         fit(ROBOT, [log("own", 0.1)], DIDIM(), controller=CONTROLLER, repair=True)
+
+
+PLACEHOLDER = Controller(PID((5.0, 1.0)), CONTROLLER.sample_time)
+"""A law that only gives the sample time; no simulation under it follows any reference."""
+
+
+@pytest.mark.parametrize(
+    "strategy",
+    [OutputError(open_loop=True, start="prior"), IV(instruments="reference")],
+    ids=["open", "reference"],
+)
+def test_what_needs_no_law_is_not_judged_under_one(strategy: Strategy, tmp_path: Path) -> None:
+    """Torques are predicted along the measured motion, in the fit, on unseen logs and from a folder."""
+    quiet = Sensors(torque_noise_relative=1e-4)
+    runs = [
+        simulate(ROBOT, None, CONTROLLER, reference(phase), sensors=quiet, rng=np.random.default_rng(1)).log
+        for phase in (0.1, 0.9)
+    ]
+    own, new = (replace(run, name=name) for run, name in zip(runs, ("own", "new"), strict=True))
+    result = fit(ROBOT, [own], strategy, controller=PLACEHOLDER, validate=[new])
+    truth = base_of(ROBOT).regroup(ROBOT.parameters)
+    np.testing.assert_allclose(result.estimate.values[[0, 3, 4]], truth[[0, 3, 4]], rtol=0.02)
+    assert result.own.judged.overall_percent < 5  # 100 and more under the placeholder
+    assert result.unseen is not None
+    assert result.unseen.trustworthy
+    assert result.unseen.judged.overall_percent < 5
+    save_result(tmp_path / "x", result.estimate, document_of(result, {}), "", trails=result.trails)
+    again = validate(load_result(tmp_path / "x"), new)
+    assert again.validation.judged.overall_percent == pytest.approx(result.unseen.judged.overall_percent)

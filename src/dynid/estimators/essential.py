@@ -89,6 +89,11 @@ class Essential(Strategy):
         return self.strategy.simulates
 
     @property
+    def predicts_measured(self) -> bool:
+        """Whether the strategy inside does."""
+        return self.strategy.predicts_measured
+
+    @property
     def streams(self) -> bool:
         """Whether the strategy inside can."""
         return self.strategy.streams

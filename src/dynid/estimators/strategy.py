@@ -51,6 +51,11 @@ class Strategy(ABC):
         return False
 
     @property
+    def predicts_measured(self) -> bool:
+        """Whether its torques are those along the measured motion, which is then what to judge it by."""
+        return True
+
+    @property
     def streams(self) -> bool:
         """Whether it can solve a problem whose motions are not held in memory."""
         return True

@@ -24,6 +24,8 @@ from dynid.simulation.controller import Controller
 from dynid.simulation.reference import Reference, reference_of_log
 from dynid.simulation.setup import Accuracy
 
+_SAME_RATE = 1e-2
+"""Share by which a motion's rate may be off the controller's own."""
 _ROUNDING = 1e-5
 """Relative difference up to which accelerations are central differences of the speeds."""
 
@@ -220,8 +222,8 @@ def _at_motion(experiment: LoopExperiment, owner: str) -> LoopExperiment:
     reference = experiment.reference
     remedy = f"prepare it at {1 / reference.sample_time:.6g} Hz or a whole fraction of that"
     samples = nearest_samples(f"motion {motion.name!r}", motion.time, reference, remedy)
-    if np.all(np.diff(samples) == 1) and _has_central_differences(motion):
-        motion = centred_torques(motion)
+    if np.all(np.diff(samples) == 1):
+        motion = with_held_torques(motion, reference.sample_time)
     return replace(
         experiment,
         time=motion.time,
@@ -230,6 +232,17 @@ def _at_motion(experiment: LoopExperiment, owner: str) -> LoopExperiment:
         position=np.asarray(motion.q),
         motion=motion,
     )
+
+
+def with_held_torques(motion: Motion, sample_time: float) -> Motion:
+    """The motion with centred torques where it has central differences at the controller's own rate.
+
+    Args:
+        motion: a prepared measured motion.
+        sample_time: of the controller, which holds each torque until its next sample [s].
+    """
+    at_its_rate = abs(motion.rate_hz * sample_time - 1.0) < _SAME_RATE
+    return centred_torques(motion) if at_its_rate and _has_central_differences(motion) else motion
 
 
 def _has_central_differences(motion: Motion) -> bool:

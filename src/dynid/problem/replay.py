@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dynid.base.base_map import BaseMap
 from dynid.base.find import base_of
@@ -178,27 +179,36 @@ def replay(
         if not outcome.trustworthy or paths is None:
             return Replayed((), (), run.substeps, outcome)
         worst, used = (outcome if worst == FINE else worst), max(used, run.substeps)
-        keep = experiment.time >= experiment.time[0] + trim_s
-        rows = experiment.samples[keep]
-        q, qd, qdd, tau = (getattr(paths, name)[0, rows] for name in ("q", "qd", "qdd", "tau"))
-        if problem.accuracy.friction == STICK:
-            qd = held_speeds(problem, model, q, qd, qdd, tau)
-        time = experiment.time[keep]
-        motions.append(
-            Motion(
-                experiment.name,
-                time,
-                q,
-                qd,
-                qdd,
-                experiment.tau[keep],
-                float(1.0 / np.median(np.diff(time))),
-                experiment.history,
-                experiment.sources,
-            )
-        )
-        torques.append(tau)
+        motions.append(simulated_motion(problem, experiment, model, paths, trim_s))
+        torques.append(paths.tau[0, experiment.samples[_after(experiment, trim_s)]])
     return Replayed(tuple(motions), tuple(torques), used, worst)
+
+
+def _after(experiment: LoopExperiment, trim_s: float) -> NDArray[np.bool_]:
+    return np.asarray(experiment.time >= experiment.time[0] + trim_s)
+
+
+def simulated_motion(
+    problem: LoopProblem, experiment: LoopExperiment, model: LoopModel, paths: Paths, trim_s: float
+) -> Motion:
+    """Simulated q, q̇, q̈ at the stamps of an experiment, with its measured torques."""
+    keep = _after(experiment, trim_s)
+    time, rows = experiment.time[keep], experiment.samples[keep]
+    q, qd, qdd, tau = (getattr(paths, name)[0, rows] for name in ("q", "qd", "qdd", "tau"))
+    if problem.accuracy.friction == STICK:
+        qd = held_speeds(problem, model, q, qd, qdd, tau)
+    rate = float(1.0 / np.median(np.diff(time)))
+    return Motion(
+        experiment.name,
+        time,
+        q,
+        qd,
+        qdd,
+        experiment.tau[keep],
+        rate,
+        experiment.history,
+        experiment.sources,
+    )
 
 
 def held_speeds(

@@ -147,7 +147,8 @@ def _motion_source(
         )
     if repair:
         raise DynidError("--repair is for measured motions; repair the log with dynid check --repair first.")
-    source: MotionSource = _simulated_motion(controller, *([] if accuracy is None else [accuracy]))
+    options = {} if accuracy is None else {"accuracy": accuracy}
+    source: MotionSource = _simulated_motion(controller, measured=strategy.predicts_measured, **options)
     return source
 
 

@@ -47,8 +47,9 @@ def validate(
 ) -> Proof:
     """Predict the torques of logs with a saved model, as its fit does with unseen logs.
 
-    Models of DIDIM, IV and OutputError are simulated under the law of the fit, or along the measured
-    positions where law or reference are not known, which a note says.
+    Models of DIDIM and OutputError are simulated under the law of the fit, or along the measured positions
+    where law or reference are not known, which a note says. Those of IV, and of output error in open loop,
+    are simulated where a controller or references are given, or a log has no positions.
 
     Args:
         result: of a fit, or read back from a folder.
@@ -64,19 +65,23 @@ def validate(
     """
     require_kind(result, ResultView, "validate", "use load_result for a folder")
     saved, logs = result.as_saved, as_logs(logs, "validate")
-    simulated = strategy_of(saved) in LOOP_STRATEGIES
+    of_loop = strategy_of(saved) in LOOP_STRATEGIES
     asked = controller is not None or references is not None
-    if asked and not simulated:
+    alone = [log.name for log in logs if "position" not in log.channels]
+    # A law that is given is simulated; else methods are judged along the motion that they identify along.
+    simulated = of_loop and (asked or bool(alone) or not _predicts_measured(saved))
+    if asked and not of_loop:
         raise DynidError(
             f"A controller and references are for results of methods that simulate the closed loop "
             f"({', '.join(LOOP_STRATEGIES)}), and the result in {saved.folder} was found by "
             f"{strategy_of(saved)}; leave them out."
         )
-    alone = [log.name for log in logs if "position" not in log.channels]
     lacking = None if asked or alone or not simulated else _lacking_to_simulate(saved, logs)
     if not simulated or lacking is not None:
         progress("predicting")
-        proof = _prove_saved(saved, logs, MeasuredMotion(), None, repair)
+        law = stored_controller(saved) if of_loop and lacking is None else None
+        source = MeasuredMotion() if law is None else _simulated_motion(law, measured=True)
+        proof = _prove_saved(saved, logs, source, None, repair)
         return proof if lacking is None else _along_measured(proof, lacking)
     if repair:
         raise DynidError("--repair is for measured motions; repair the log with dynid check --repair first.")
@@ -90,9 +95,19 @@ def validate(
 
 def strategy_of(saved: SavedResult) -> str:
     """Name of the strategy that found a result; of the one inside ``Essential``."""
+    return str(_strategy(saved).get("name", ""))
+
+
+def _strategy(saved: SavedResult) -> dict[str, Any]:
+    """Name and options of the strategy, of the one inside ``Essential``; empty where unknown."""
     strategy = saved.section("estimate").get("strategy")
     inner = (strategy.get("strategy") or strategy) if isinstance(strategy, dict) else None
-    return str(inner.get("name")) if isinstance(inner, dict) else ""
+    return inner if isinstance(inner, dict) else {}
+
+
+def _predicts_measured(saved: SavedResult) -> bool:
+    """Whether a closed-loop method identified along the measured motion: IV, open-loop output error."""
+    return strategy_of(saved) == "IV" or bool(_strategy(saved).get("open_loop"))
 
 
 def _prove_saved(

@@ -25,7 +25,7 @@ from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 from dynid.preparation.prepared_motion import prepare
 from dynid.preparation.suggestion import STILL_AXES, Suggestion, suggest, suggest_for_instruments
-from dynid.problem.closed_loop import LoopProblem, build_loop_problem
+from dynid.problem.closed_loop import LoopProblem, build_loop_problem, with_held_torques
 from dynid.problem.loop_clock import on_controller_clock, without_trims
 from dynid.problem.replay import LoopModel, replay
 from dynid.simulation.controller import Controller
@@ -49,18 +49,24 @@ class SimulatedMotion(MotionSource):
     Args:
         controller: the law the robot ran under.
         accuracy: friction model and integration.
+        measured: whether torques of unseen logs are predicted along their measured motion, where they have
+            one: the method identifies along it, and needs no law that holds.
     """
 
     controller: Controller
     accuracy: Accuracy = field(default_factory=Accuracy)
+    measured: bool = False
     torques_suffice: ClassVar[bool] = True
     regresses: ClassVar[bool] = False
 
     def suggestion(self, logs: Sequence[UsableLog], strategy: Strategy) -> Suggestion:
         """From the measured positions where those are used (IV), else from the band of the reference."""
         log, reference = _on_clock(longest_log(logs), self.controller, Preparation())
-        if isinstance(_inner(strategy), IV) and "position" in log.channels:
+        inner = _inner(strategy)
+        if isinstance(inner, IV) and "position" in log.channels:
             return suggest_for_instruments(log)
+        if isinstance(inner, OutputError) and inner.open_loop and "position" in log.channels:
+            return suggest(log)
         found = suggest(_log_along_reference(log, reference))
         return found if "position" in log.channels else _without_filter(found)
 
@@ -92,13 +98,17 @@ class SimulatedMotion(MotionSource):
         return estimate, estimate.problem.motions or ()
 
     def unseen(self, model: IdentifiedModel, logs: Sequence[UsableLog], plan: Preparation) -> UnseenMotion:
-        """Simulate the model along the references, with the measured torques.
+        """Simulate the model along the references, with the measured torques, or take the measured motion.
 
         Where a log has positions, the law is asked first whether it made the torques of the log.
 
         Raises:
             NotTrustworthyError: when the simulation fails.
         """
+        if self.measured and _have_positions(logs):
+            T = self.controller.sample_time
+            motions = (prepare(used.log, plan) for used in logs)
+            return UnseenMotion(tuple(m if T is None else with_held_torques(m, T) for m in motions))
         pairs = [_on_clock(used, self.controller, plan) for used in logs]
         problem = build_loop_problem(
             model.robot,
@@ -135,6 +145,8 @@ class SimulatedMotion(MotionSource):
         plan: Preparation,
     ) -> Validation:
         """Say where the law does not hold, or where the robot did not move as it was simulated."""
+        if self.measured and _have_positions(logs):
+            return found
         notes = _pushed_robot(found, model, [used.log for used in logs], plan)
         findings = gravest_first((*found.verdict.findings, *notes))
         verdict = replace(found.verdict, findings=findings)
@@ -158,6 +170,10 @@ def _on_clock(used: UsableLog, controller: Controller, plan: Preparation) -> tup
         return used.log, _reference_of(used)  # refused with a sentence where the problem is built
     reference = _reference_of(used, controller.sample_time).resampled(controller.sample_time)
     return on_controller_clock(used.log, reference, plan)
+
+
+def _have_positions(logs: Sequence[UsableLog]) -> bool:
+    return all("position" in used.log.channels for used in logs)
 
 
 def _inner(strategy: Strategy) -> Strategy:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import unknown_name
-from dynid.core.finding import Finding
-from dynid.estimators.closed_loop.instruments import TwoStage, check_weighting, instrument_rows
+from dynid.core.finding import Finding, Level
+from dynid.estimators.closed_loop.instruments import STRONG, TwoStage, check_weighting, instrument_rows
 from dynid.estimators.closed_loop.strategy import (
     AT_REST_SIGMAS,
     PRIOR,
@@ -53,7 +53,9 @@ class IV(LoopStrategy):
 
     needs = "the measured motion, the torques, the reference and the control law"
     law_tolerance = float("inf")
-    """Instruments need only be like the motion: a law that is off by a tenth costs no bias."""
+    needs_law = False
+    """Instruments need only be like the motion: a law that is known roughly costs precision, no bias."""
+    without_law = " The reference makes instruments without any law (--instruments reference)."
     instruments: str = "model"
     start: str | Mapping[str, float] = LEAST_SQUARES
     max_iterations: int = 10
@@ -71,6 +73,24 @@ class IV(LoopStrategy):
     def simulates_law(self) -> bool:
         """The reference alone makes instruments without a law; gains may follow the inertia."""
         return self.instruments != "reference" and self.follow_inertia != "always"
+
+    @property
+    def predicts_measured(self) -> bool:
+        """W is that of the measured motion."""
+        return True
+
+    def excused_law(self, mismatch: Finding, fit: Fit) -> Finding:
+        """The mismatch, and how strong the instruments are all the same."""
+        strength = fit.facts["instruments"]
+        if strength["first_stage_f"] < STRONG:
+            return replace(mismatch, level=Level.CARE)
+        excuse = (
+            "IV needs a law only to make instruments that move with the measured motion, and they do "
+            f"(smallest canonical correlation {strength['smallest_correlation']:.2g}, first-stage F "
+            f"{strength['first_stage_f']:.3g}; {STRONG:.0f} is wanted), so roughly known gains cost "
+            "precision only; torques in other units would be in the values."
+        )
+        return replace(mismatch, level=Level.CARE, sentence=f"{mismatch.sentence} {excuse}")
 
     def first_pass(self, problem: LoopProblem) -> Solved:
         """One pass with the first simulation's instruments."""

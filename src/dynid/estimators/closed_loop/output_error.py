@@ -33,7 +33,7 @@ from dynid.estimators.uncertainty import DEFAULT_KIND, HAC, Classical, Doubt, Un
 from dynid.problem.closed_loop import LoopProblem
 from dynid.problem.factor import spectrum
 from dynid.problem.problem import Problem
-from dynid.problem.replay import LoopModel, replay
+from dynid.problem.replay import LoopModel, Replayed, replay
 
 DIDIM_START = "didim"
 
@@ -88,6 +88,11 @@ class OutputError(LoopStrategy):
     def simulates_law(self) -> bool:
         """Measured torques need no law."""
         return not self.open_loop
+
+    @property
+    def predicts_measured(self) -> bool:
+        """Without the law there is no motion to predict torques along but the measured one."""
+        return self.open_loop
 
     def solve(
         self,
@@ -155,9 +160,8 @@ class OutputError(LoopStrategy):
         outcome = None if settled else _not_converged(problem, trial, fit, history, self.max_iterations)
         if not settled:  # the step that was found not to help is not taken
             fit = replace(fit, values=trial.values)
-        final = replay(problem, LoopModel.of(problem, fit.values), problem.controller, positions.trim_s)
-        require_simulated(final.outcome)
-        torques = problem.linear(final.motions)
+        final = None if self.open_loop else _closed_loop(problem, fit.values, positions.trim_s)
+        torques = problem.linear(positions.motions(trial) if final is None else final.motions)
         norms, rows = torques.residual_norms(fit.values), np.maximum(torques.row_counts, 1)
         facts: dict[str, Any] = {
             "history": history,
@@ -174,7 +178,7 @@ class OutputError(LoopStrategy):
         facts["position_colour"] = colour.ratio
         if self.uncertainty == DEFAULT_KIND:
             fit = replace(fit, findings=(*fit.findings, *colour.findings))
-        if not self.open_loop:
+        if final is not None:
             found = check_loop(problem, final)
             facts |= found.facts
             outcome = outcome or found.outcome
@@ -194,6 +198,12 @@ class OutputError(LoopStrategy):
         return Solved(
             torques, full, Origin(linear, replace(self.step, uncertainty=kind or self.uncertainty)), kind
         )
+
+
+def _closed_loop(problem: LoopProblem, values: FloatArray, trim_s: float) -> Replayed:
+    final = replay(problem, LoopModel.of(problem, values), problem.controller, trim_s)
+    require_simulated(final.outcome)
+    return final
 
 
 def _damped_step(

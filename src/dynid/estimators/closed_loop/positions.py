@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError
 from dynid.core.finding import FINE, Finding
-from dynid.problem.closed_loop import LoopExperiment, LoopProblem, Memory
+from dynid.preparation.motion import Motion
+from dynid.problem.closed_loop import LoopExperiment, LoopProblem, Memory, at_motions
 from dynid.problem.problem import Problem
-from dynid.problem.replay import LoopModel, SimulatedRun, run_experiment
+from dynid.problem.replay import LoopModel, SimulatedRun, run_experiment, simulated_motion
 from dynid.problem.sensitivity import PositionRows, position_problem, position_sensitivities
 from dynid.simulation.controller import Controller, Velocity
 from dynid.simulation.laws import OpenLoop
@@ -160,6 +161,19 @@ class PositionErrors:
             keep = self._counted_samples(experiment)
             errors.append(experiment.position[keep] - run.paths.q[0, experiment.samples[keep]])
         return Trial(values, tuple(runs), tuple(errors), FINE)
+
+    def motions(self, trial: Trial) -> tuple[Motion, ...]:
+        """The measured motions, or the simulated ones where none were prepared, with measured torques."""
+        if all(e.motion is not None for e in self.problem.experiments):
+            measured = at_motions(self.problem, "Output error")
+            return tuple(e.motion for e in measured.experiments if e.motion is not None)
+        model = LoopModel.of(self.problem, trial.values)
+        pairs = zip(self.problem.experiments, trial.runs, strict=True)
+        return tuple(
+            simulated_motion(self.problem, e, model, run.paths, self.trim_s)
+            for e, run in pairs
+            if run.paths is not None
+        )
 
     def _counted_samples(self, experiment: LoopExperiment) -> NDArray[np.bool_]:
         return np.asarray(experiment.time >= experiment.time[0] + self.trim_s)

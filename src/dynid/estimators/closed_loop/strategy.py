@@ -183,6 +183,10 @@ class LoopStrategy(Strategy):
     """What it must be given, in words."""
     law_tolerance: ClassVar[float] = SYSTEMATIC
     """Share of the torque that the law may miss in step with the motion before it is refused."""
+    needs_law: ClassVar[bool] = True
+    """Whether the values are as wrong as the law."""
+    without_law: ClassVar[str] = ""
+    """What leads on where no simulation under the law succeeds, as a sentence after a space."""
 
     def __post_init__(self) -> None:
         """Refuse options that cannot work."""
@@ -265,6 +269,15 @@ class LoopStrategy(Strategy):
         """Whether the estimate hangs on the problem's control law as it is."""
         return True
 
+    @property
+    def predicts_measured(self) -> bool:
+        """Its torques are those along the simulated motion."""
+        return False
+
+    def excused_law(self, mismatch: Finding, fit: Fit) -> Finding:
+        """What a law that misses the torques means to a method that does not need it."""
+        return replace(mismatch, level=Level.CARE)
+
     @abstractmethod
     def first_pass(self, problem: LoopProblem) -> Solved:
         """One linear step from the start, for laws that are not worth more."""
@@ -279,17 +292,19 @@ class LoopStrategy(Strategy):
             return solve(problem)
         law = check_law(problem, self.law_tolerance)
         known = with_memories(problem, law.memories)
+        refused = law.outcome if self.needs_law else None
         try:
-            solved = solve(known) if law.outcome is None else self.first_pass(known)
+            solved = solve(known) if refused is None else self.first_pass(known)
         except NotTrustworthyError as error:
             if law.outcome is not None:
-                text = f"{law.outcome.text} (The simulation with it ended so: {error})"
+                text = f"{law.outcome.text} (The simulation with it ended so: {error}){self.without_law}"
                 raise NotTrustworthyError(text) from error
             raise NotTrustworthyError(" ".join([str(error), *(f.text for f in law.findings)])) from error
+        excused = () if law.outcome is None or refused else (self.excused_law(law.outcome, solved.fit),)
         fit = replace(
             solved.fit,
-            problem_outcome=law.outcome or solved.fit.problem_outcome,
-            findings=(*law.findings, *_unknown_memories(known), *solved.fit.findings),
+            problem_outcome=refused or solved.fit.problem_outcome,
+            findings=(*excused, *law.findings, *_unknown_memories(known), *solved.fit.findings),
             facts={**law.facts, **_memory_facts(known), **solved.fit.facts},
         )
         return replace(solved, fit=fit)
