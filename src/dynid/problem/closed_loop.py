@@ -18,14 +18,12 @@ from dynid.preparation.derivative import DIFFERENCE_POINTS, central_difference
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 from dynid.problem.build import build_problem
-from dynid.problem.loop_clock import log_samples, nearest_samples, on_controller_clock
+from dynid.problem.loop_clock import LOOP_CLOCK, log_samples, nearest_samples, on_controller_clock
 from dynid.problem.problem import Problem
 from dynid.simulation.controller import Controller
 from dynid.simulation.reference import Reference, reference_of_log
 from dynid.simulation.setup import Accuracy
 
-_SAME_RATE = 1e-2
-"""Share by which a motion's rate may be off the controller's own."""
 _ROUNDING = 1e-5
 """Relative difference up to which accelerations are central differences of the speeds."""
 
@@ -241,7 +239,7 @@ def with_held_torques(motion: Motion, sample_time: float) -> Motion:
         motion: a prepared measured motion.
         sample_time: of the controller, which holds each torque until its next sample [s].
     """
-    at_its_rate = abs(motion.rate_hz * sample_time - 1.0) < _SAME_RATE
+    at_its_rate = abs(motion.rate_hz * sample_time - 1.0) < LOOP_CLOCK.same
     return centred_torques(motion) if at_its_rate and _has_central_differences(motion) else motion
 
 

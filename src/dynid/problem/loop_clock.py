@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +15,25 @@ from dynid.logs.retime import Timing, channels_at_stamps
 from dynid.preparation.preparation import Preparation
 from dynid.simulation.reference import Reference
 
-_WHOLE = 1e-3
-"""Share by which the rate of a log may be off a whole multiple of the controller's."""
-_BESIDE = 0.3
-"""Largest distance of a stamp from the controller's sample it is taken for, in samples."""
-_CONTINUED = 2.0
-"""Samples, of the log or of the controller, by which a reference is continued where it is too short."""
+
+@dataclass(frozen=True)
+class LoopClockRules:
+    """When samples of a log are those of its controller. Chosen by hand; ``tests/problem`` holds them.
+
+    Args:
+        whole: share by which the rate of a log may be off a whole multiple of the controller's.
+        same: share by which the rate of a motion may be off the controller's own.
+        beside: largest distance of a stamp from the sample it is taken for, in samples.
+        continued: samples, of the log or of the controller, by which a reference that is too short goes on.
+    """
+
+    whole: float = 1e-3
+    same: float = 1e-2
+    beside: float = 0.3
+    continued: float = 2.0
+
+
+LOOP_CLOCK = LoopClockRules()
 
 
 def on_controller_clock(log: Log, reference: Reference, plan: Preparation) -> tuple[Log, Reference]:
@@ -76,7 +89,7 @@ def _covering_reference(reference: Reference, log: Log) -> tuple[Reference, Log]
     if not before and not after:
         return reference, log
     lacking = max(reference.start - time[0], time[-1] - reference.time[-1])
-    if lacking > _CONTINUED * max(T, 1.0 / log.rate_hz) * (1 + 1e-6):
+    if lacking > LOOP_CLOCK.continued * max(T, 1.0 / log.rate_hz) * (1 + 1e-6):
         raise DynidError(
             f"Log {log.name!r} runs from {time[0]:.6g} to {time[-1]:.6g} s, but its reference only from "
             f"{reference.start:.6g} to {reference.time[-1]:.6g} s; give one that covers it (--reference), or "
@@ -105,7 +118,7 @@ def _is_on_clock(log: Log, reference: Reference) -> bool:
     steps = np.diff(np.rint(place))
     # Where samples are missing, the steps between those that are there may still be even.
     even = is_even(log.time) if np.all(steps == np.median(steps)) else _steps_fit(place)
-    return bool(even and steps.min() >= 1 and np.abs(place - np.rint(place)).max() <= _BESIDE)
+    return bool(even and steps.min() >= 1 and np.abs(place - np.rint(place)).max() <= LOOP_CLOCK.beside)
 
 
 def _steps_fit(place: FloatArray) -> bool:
@@ -137,7 +150,7 @@ def _at_controller_rate(log: Log, reference: Reference) -> Log:
     T = reference.sample_time
     ratio = T * log.rate_hz
     times = round(ratio)
-    if times < 2 or abs(ratio - times) > _WHOLE * ratio:
+    if times < 2 or abs(ratio - times) > LOOP_CLOCK.whole * ratio:
         return log
     place = (log.time - reference.start) / T
     number = np.rint(place)
@@ -183,7 +196,7 @@ def nearest_samples(what: str, time: FloatArray, reference: Reference, remedy: s
             f"only from {reference.start:.6g} to {reference.time[-1]:.6g} s; give one that covers it."
         )
     off = float(np.abs(place - number).max())
-    if off > _BESIDE:
+    if off > LOOP_CLOCK.beside:
         raise DynidError(
             f"Stamps of {what} lie up to {off:.2f} of a sample beside the controller's samples; {remedy}."
         )
