@@ -301,9 +301,9 @@ def _summary(robot: Robot, run: _SimulatedLog) -> dict[str, Any]:
         "rate_hz": log.rate_hz,
         "substeps": result.substeps,
         "error": result.error,
-        "outcome": result.outcome.name,
+        "outcome": (*result.findings, FINE)[0].name,
         "trustworthy": result.outcome.trustworthy,
-        "findings": [] if result.outcome == FINE else [result.outcome.to_dict()],
+        "findings": [finding.to_dict() for finding in result.findings],
         "joints": rows,
     }
 

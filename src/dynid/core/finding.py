@@ -119,6 +119,7 @@ class Name(StrEnum):
     FRICTION_TOO_STIFF = "friction too stiff"
     TOLERANCE_NOT_REACHED = "tolerance not reached"
     OUTSIDE_LIMITS = "outside the limits"
+    REFERENCE_NOT_FOLLOWED = "reference not followed"
     LAW_GAVE_NAN = "law gave NaN"
 
     # What a fit is worth.

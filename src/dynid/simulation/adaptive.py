@@ -14,7 +14,7 @@ from dynid.core.finding import FINE, Finding, Level, Name
 from dynid.dynamics.algebra import Scalar
 from dynid.dynamics.direct import direct_dynamics
 from dynid.dynamics.operations import symbolic
-from dynid.simulation.outcomes import FAR, law_failure
+from dynid.simulation.outcomes import PATH, law_failure
 from dynid.simulation.programs import STICK, LoopPlan, Measured, control
 from dynid.simulation.simulator import Paths
 
@@ -82,7 +82,7 @@ def run_adaptive(
         return np.asarray(function(x, at(t), vector)[0], dtype=float).ravel()
 
     followed = [plan.controller.law.feedback and on for on in plan.robot.driven]
-    lost = np.where(followed, 1.01 * FAR * (np.ptp(inputs[:, :n], axis=0) + 1.0), np.inf)
+    lost = np.where(followed, 1.01 * PATH.lost * (np.ptp(inputs[:, :n], axis=0) + 1.0), np.inf)
 
     def inside(t: float, x: FloatArray) -> float:
         # A loop that has left its reference for good only costs time.

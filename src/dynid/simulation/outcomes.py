@@ -3,24 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dynid.core.arrays import FloatArray
-from dynid.core.finding import FINE, Finding, Level, Name
+from dynid.core.finding import FINE, Finding, Level, Name, Where
+from dynid.model.joint import JointKind
 from dynid.model.robot import Robot
 from dynid.simulation.inertia import definiteness
 from dynid.simulation.reference import Reference
 
-FAR = 20.0
-"""Distance from the reference, in its range plus 1 rad or m, beyond which a loop no longer follows it."""
-_CHECKED = 200
-"""Samples at which M(q) is looked at."""
-_BETWEEN = 50
-"""Positions looked at between the last sample near the reference and the next."""
-_COUNTABLE = 1e5
-"""Positions beyond which sine and cosine mean nothing."""
+
+@dataclass(frozen=True)
+class PathLimits:
+    """When a simulated path is not what was asked for, and how closely it is looked at.
+
+    Args:
+        lost: distance from the reference, in its range plus 1 rad or m, beyond which a loop is lost.
+        followed: share of the reference's own rms up to which a loop is said to follow it: above the sound
+            loops of the study that set it, below most with a defect (benchmarks/tracking_study.py).
+        checked: samples at which M(q) is looked at.
+        between: positions looked at between the last sample near the reference and the next.
+        countable: positions beyond which sine and cosine mean nothing [rad or m].
+    """
+
+    lost: float = 20.0
+    followed: float = 0.7
+    checked: int = 200
+    between: int = 50
+    countable: float = 1e5
+
+
+PATH = PathLimits()
 
 
 def not_positive_definite(value: float, time: float) -> Finding:
@@ -114,8 +130,8 @@ def judge_path(
             Level.FAIL,
             f"The start of joint {joint!r} lies far from its reference: {q[0, axis]:.4g} instead of "
             f"{reference.q[0, axis]:.4g} rad or m.",
-            f"Start within {FAR:g} times the reference's range and 1 rad or m, or move the reference; mind "
-            "that angles are in radians.",
+            f"Start within {PATH.lost:g} times the reference's range and 1 rad or m, or move the reference; "
+            "mind that angles are in radians.",
         )
     return Finding(
         Name.DIVERGED,
@@ -124,6 +140,42 @@ def judge_path(
         "the robot with these parameters.",
         "Check the gains, the sample time and the delay of the controller, or let the gains follow the "
         "inertia.",
+    )
+
+
+def tracking_shares(q: FloatArray, reference: Reference, follows: Sequence[bool]) -> FloatArray:
+    """Per coordinate, rms of q − q_r over that of q_r about its mean; NaN where nothing is to be followed.
+
+    Args:
+        q: simulated positions (samples, coordinates).
+        reference: what they were to follow.
+        follows: whether each coordinate is held to the reference.
+    """
+    span = reference.q.std(axis=0)
+    error = np.sqrt(np.mean((q - reference.q) ** 2, axis=0))
+    moves = np.array(follows) & (span > 0)
+    return np.where(moves, error / np.where(moves, span, 1.0), np.nan)
+
+
+def judge_tracking(robot: Robot, q: FloatArray, reference: Reference, follows: Sequence[bool]) -> Finding:
+    """Whether a path that is sound otherwise is the one asked for; else the joint farthest from it."""
+    shares = tracking_shares(q, reference, follows)
+    if not np.any(shares > PATH.followed):
+        return FINE
+    axis = int(np.nanargmax(shares))
+    joint = robot.joints[robot.coordinates[axis]]
+    error = float(np.sqrt(np.mean((q[:, axis] - reference.q[:, axis]) ** 2)))
+    unit = "m" if joint.kind is JointKind.PRISMATIC else "rad"
+    return Finding(
+        Name.REFERENCE_NOT_FOLLOWED,
+        Level.CARE,
+        f"Joint {joint.name!r} does not follow its reference: it is off by {error:.2g} {unit} rms, "
+        f"{100 * shares[axis]:.0f} % of the reference's own rms, so that the log holds another motion than "
+        "was asked for.",
+        "Raise the gains or the torque limits (saturation), slow the reference down, or feed the model "
+        "forward (feedforward = true in the controller file).",
+        Where(axis=axis + 1),
+        {"tracking_share": float(shares[axis])},
     )
 
 
@@ -142,7 +194,7 @@ def first_lost_sample(q: FloatArray, reference: Reference, follows: Sequence[boo
 def _in_sight(q: FloatArray, reference: Reference, follows: Sequence[bool]) -> NDArray[np.bool_]:
     # Axis by axis: NumPy is ten times as slow over the short rows.
     span = np.array([np.ptp(axis) for axis in reference.q.T])
-    limit = np.where(follows, FAR * (span + 1.0), np.finfo(float).max)
+    limit = np.where(follows, PATH.lost * (span + 1.0), np.finfo(float).max)
     with np.errstate(invalid="ignore"):
         return np.asarray(np.abs(q - reference.q[: len(q)]) <= limit)
 
@@ -175,7 +227,7 @@ def _positions_ahead(q: FloatArray, end: int) -> FloatArray:
         with np.errstate(invalid="ignore", over="ignore"):
             way = q[ahead] - q[behind] if behind >= 0 else np.zeros(1)
         if np.all(np.isfinite(way)) and np.any(way):
-            return np.asarray(last + np.linspace(0, np.pi, _BETWEEN)[:, None] * (way / np.abs(way).max()))
+            return np.asarray(last + np.linspace(0, np.pi, PATH.between)[:, None] * (way / np.abs(way).max()))
     return np.asarray(last[None], dtype=float)
 
 
@@ -183,9 +235,9 @@ def _indefinite_on(
     robot: Robot, parameters: FloatArray, q: FloatArray, reference: Reference, sample: int | None = None
 ) -> Finding | None:
     """The named outcome when M(q) loses its definiteness on a path, or on one that leads to a sample."""
-    rows = np.unique(np.linspace(0, len(q) - 1, min(_CHECKED, len(q))).astype(int))
+    rows = np.unique(np.linspace(0, len(q) - 1, min(PATH.checked, len(q))).astype(int))
     with np.errstate(invalid="ignore"):
-        rows = rows[np.all(np.abs(q[rows]) < _COUNTABLE, axis=1)] if len(rows) else rows
+        rows = rows[np.all(np.abs(q[rows]) < PATH.countable, axis=1)] if len(rows) else rows
     if not len(rows):
         return None
     values = definiteness(robot, parameters, q[rows])

@@ -25,6 +25,7 @@ from dynid.simulation.outcomes import (
     encoders_round,
     friction_too_stiff,
     judge_path,
+    judge_tracking,
     reference_failure,
     tolerance_not_reached,
 )
@@ -60,6 +61,7 @@ class Simulation:
         substeps: integration steps per sample.
         error: estimate of the integration error of q [rad or m].
         outcome: how it ended.
+        tracking: whether the driven joints followed the reference.
     """
 
     log: Log
@@ -70,11 +72,19 @@ class Simulation:
     substeps: int
     error: float
     outcome: Finding
+    tracking: Finding = FINE
 
     def __repr__(self) -> str:
         """Size, accuracy and outcome."""
         size = f"{self.log.samples} samples of {self.log.axes} axes, {self.log.duration:.4g} s"
-        return f"Simulation: {size}, integration error {self.error:.2g}, {self.outcome.name}"
+        names = ", ".join(finding.name for finding in self.findings) or FINE.name
+        return f"Simulation: {size}, integration error {self.error:.2g}, {names}"
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What there is to say about it, gravest first; none when all is well."""
+        told = [finding for finding in (self.outcome, self.tracking) if finding != FINE]
+        return tuple(sorted(told, key=lambda finding: -finding.level))
 
     @property
     def motion(self) -> Motion:
@@ -220,7 +230,10 @@ class _Job:
         step = Step("simulated", {"controller": self.setup.controller.to_dict(), "substeps": substeps})
         channels = {"position": measured, "torque": logged, "reference": r.q}
         log = Log(self.name, r.time, channels, history=(step,))
-        return Simulation(log, **signals, substeps=substeps, error=error, outcome=outcome)
+        tracking = FINE
+        if outcome.trustworthy:
+            tracking = judge_tracking(self.setup.robot, signals["q"], r, self.setup.follows)
+        return Simulation(log, **signals, substeps=substeps, error=error, outcome=outcome, tracking=tracking)
 
 
 def _run_jobs(jobs: Sequence[_Job], accuracy: Accuracy, threads: int) -> list[Simulation]:
