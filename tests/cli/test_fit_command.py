@@ -112,7 +112,10 @@ def test_an_existing_folder_is_replaced_only_on_request(
     assert dynid(capsys, *command).code == 0
     before = Path("found/arrays.npz").read_bytes()
     told = assert_one_sentence(dynid(capsys, *command, "--method", "ols"))
-    assert told == "found exists already; choose another --out or add --force to replace it."
+    assert (
+        told
+        == "found exists already; choose another folder (--out), or add --force (force=True) to replace it."
+    )
     assert Path("found/arrays.npz").read_bytes() == before
     assert dynid(capsys, *command, "--method", "ols", "--force").code == 0
     assert Path("found/arrays.npz").read_bytes() != before
@@ -241,7 +244,7 @@ BAD = {
         ("--mask", "-1"),
         "Preparation: entry 1 of speed_thresholds is -1.0; it must be a number from 0",
     ),
-    "split": (("--split", "1.2"), "The share of the log to fit is 1.2; it must lie between 0 and 1."),
+    "split": (("--split", "1.2"), "The share of the log to fit is 1.2; it must be a number between 0 and 1."),
     "cut-off": (("--cutoff-hz", "0"), "Preparation: cutoff_hz is 0.0; it must be a number above 0 Hz."),
     "convention": (("--convention", "mathlab"), "Did you mean 'matlab'?"),
     "terms": (("--terms", "Fw"), "Unknown parameter term 'Fw'."),

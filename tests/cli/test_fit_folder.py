@@ -57,7 +57,7 @@ def test_an_input_that_would_be_replaced_is_refused(logs: Path, capsys: Capsys) 
         said = dynid(capsys, "fit", "scara", given, *options, "--out", "found", "--force")
         told = assert_one_sentence(said)
         if "--map" not in options:
-            assert told.endswith("would be replaced by the result in found; choose another --out.")
+            assert told.endswith("would be replaced by the result in found; choose another folder (--out).")
         assert {name: Path("found", name).read_bytes() for name in FILES} == before
     Path("scara").mkdir()  # the name of a robot is not taken for the folder
     assert dynid(capsys, "fit", "scara", log, "--out", "scara").code == 0

@@ -14,8 +14,10 @@ from cli.commands import assert_one_sentence, dynid
 def test_garbage_is_refused_until_it_is_repaired(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     wild = str(logs / "wild.csv")
     told = assert_one_sentence(dynid(capsys, "fit", "scara", wild), code=2)
-    assert told.startswith("Log 'wild' holds garbage: 1 of 3000 values of torque on axis 2 are beyond reason")
-    assert told.endswith("Repair it (--repair).")
+    assert told.startswith(
+        "Log 'wild' must be repaired: 1 of 3000 values of torque on axis 2 are beyond reason"
+    )
+    assert told.endswith("Add --repair (repair=True).")
     assert not Path("out").exists()
     mended = dynid(capsys, "fit", "scara", wild, "--repair", "--validate", str(logs / "run2.csv"), "--json")
     assert mended.code == 0, mended.err
@@ -29,7 +31,7 @@ def test_garbage_late_in_a_long_log_is_refused(
     monkeypatch.setattr("dynid.logs.spool.LONG", 100)
     command = ("fit", "scara", str(logs / "wild.csv"), "--plan", str(logs / "plan.toml"))
     told = assert_one_sentence(dynid(capsys, *command), code=2)
-    assert told.startswith("Log 'wild' holds garbage: ")
+    assert told.startswith("Log 'wild' must be repaired: ")
     assert not Path("out").exists()
 
 

@@ -93,8 +93,8 @@ def test_an_unusable_log_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     told = assert_one_sentence(dynid(capsys, "validate", "found", "wrong.csv"), code=2)
     assert told.startswith("Validation log 'wrong' is not usable: Friction on axis")
     told = assert_one_sentence(dynid(capsys, "validate", "found", "wild.csv"), code=2)
-    assert "Validation log 'wild' holds garbage" in told
-    assert told.endswith("Repair it (--repair).")
+    assert "Validation log 'wild' must be repaired" in told
+    assert told.endswith("Add --repair (repair=True).")
     assert dynid(capsys, "validate", "found", "wild.csv", "--repair").code == 0
 
 

@@ -107,13 +107,13 @@ def test_logs_that_cannot_be_prepared() -> None:
     spoiled = log.channels["torque"].copy()
     spoiled[3:5, 0] = np.nan
     with pytest.raises(
-        NotTrustworthyError, match=r"2 values of the torque in log 'sines'.*run `dynid check`"
+        NotTrustworthyError, match=r"2 values of the torque in log 'sines'.*repair it \(add --repair"
     ):
         prepare(replace(log, channels={**log.channels, "torque": spoiled}), Preparation())
     back = log.time.copy()
     back[100] = back[99]
     with pytest.raises(
-        NotTrustworthyError, match=r"1 stamps of log 'sines' repeat or go backward.*`dynid check`"
+        NotTrustworthyError, match=r"1 stamps of log 'sines' repeat or go backward.*repair it \(add --repair"
     ):
         prepare(replace(log, time=back), Preparation())
     back[100] = np.nan

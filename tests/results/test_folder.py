@@ -204,7 +204,9 @@ def test_readers_never_see_a_mixture(tmp_path: Path, estimate: Estimate) -> None
 
 def test_nothing_is_overwritten_without_force(tmp_path: Path, estimate: Estimate) -> None:
     folder = save(tmp_path / "result", estimate, "old")
-    with pytest.raises(FileError, match=r"exists already; choose another --out or add --force"):
+    with pytest.raises(
+        FileError, match=r"exists already; choose another folder \(--out\), or add --force \(force=True\)"
+    ):
         save(folder, estimate, "newer", force=False)
     assert title_of(folder, estimate) == "old"
     empty = tmp_path / "empty"
@@ -217,10 +219,14 @@ def test_force_keeps_another_program_s_result_json(tmp_path: Path, estimate: Est
     precious = tmp_path / "thesis"
     precious.mkdir()
     (precious / "chapter.txt").write_text("years of work")
-    with pytest.raises(FileError, match="is not a dynid result folder, so --force does not replace it"):
+    with pytest.raises(
+        FileError, match=r"is not a dynid result folder, so --force \(force=True\) does not replace it"
+    ):
         save(precious, estimate, "newer")
     (precious / RESULT).write_text(content)
-    with pytest.raises(FileError, match="is damaged or not written by dynid, so --force does not"):
+    with pytest.raises(
+        FileError, match=r"is damaged or not written by dynid, so --force \(force=True\) does not"
+    ):
         save(precious, estimate, "newer")
     assert names_in(precious) == ["chapter.txt", RESULT]
     assert (precious / RESULT).read_text() == content
@@ -278,7 +284,9 @@ def test_links_are_followed_or_refused_but_never_replaced(tmp_path: Path, estima
     page = tmp_path / "page.html"
     shutil.move(real / REPORT, page)
     (real / REPORT).symlink_to(page)
-    with pytest.raises(FileError, match=r"report\.html is not a regular file, so --force does not"):
+    with pytest.raises(
+        FileError, match=r"report\.html is not a regular file, so --force \(force=True\) does not"
+    ):
         save(real, estimate, "newest")
     assert (real / REPORT).is_symlink()
     assert page.read_text() == "<p>newer</p>"
@@ -298,15 +306,19 @@ def test_places_that_cannot_be_written_are_told(tmp_path: Path, estimate: Estima
     (tmp_path / "file").write_text("")
     with pytest.raises(FileError, match=r"The result cannot be written to .*below: Not a directory"):
         save(tmp_path / "file" / "below", estimate, "newer")
-    with pytest.raises(FileError, match="exists already; choose another --out"):
+    with pytest.raises(FileError, match="exists already; choose another folder"):
         save(tmp_path / "file", estimate, "newer", force=False)
-    with pytest.raises(FileError, match="is not a dynid result folder, so --force does not replace it"):
+    with pytest.raises(
+        FileError, match=r"is not a dynid result folder, so --force \(force=True\) does not replace it"
+    ):
         save(tmp_path / "file", estimate, "newer")
 
 
 def test_one_writer_at_a_time(tmp_path: Path, estimate: Estimate) -> None:
     folder = save(tmp_path / "result", estimate, "old")
-    told = r"Another dynid process is writing to .*result; wait for its end or choose another --out\."
+    told = (
+        r"Another dynid process is writing to .*result; wait for its end or choose another folder \(--out\)\."
+    )
     with reserved_folder(folder, force=True):
         with pytest.raises(FileError, match=told):
             save(folder, estimate, "newer")

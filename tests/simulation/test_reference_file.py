@@ -225,3 +225,19 @@ def test_more_refusals(tmp_path: Path) -> None:
     save_log(Log("hole", log.time, {"position": values}), tmp_path / "hole.npz")
     with pytest.raises(FileError, match="values that are not finite"):
         load_reference(tmp_path / "hole.npz", SCARA)
+
+
+def test_a_mapping_that_says_only_the_rate_is_enough(tmp_path: Path) -> None:
+    t = np.arange(500) / 250
+    q = np.column_stack([np.sin(t), np.cos(t)])
+    np.savetxt(tmp_path / "ref.csv", q, delimiter=",", header="q1,q2", comments="")
+    (tmp_path / "map.toml").write_text("rate_hz = 250\n")
+    robot = load_robot("double_pendulum")
+    made = load_reference(tmp_path / "ref.csv", robot, mapping=tmp_path / "map.toml")
+    assert made.sample_time == pytest.approx(1 / 250)
+    assert np.allclose(made.q, q)
+    np.savetxt(tmp_path / "bare.csv", q, delimiter=",")
+    with pytest.raises(
+        FileError, match=r"No channel was recognised among the columns '1', '2'; say in a map"
+    ):
+        load_reference(tmp_path / "bare.csv", robot, mapping=tmp_path / "map.toml")

@@ -159,9 +159,11 @@ def test_garbage_must_be_repaired() -> None:
     torque = log.channel("torque").copy()
     torque[700, 1] = 1e300
     wild = replace(log, channels={"position": log.channel("position"), "torque": torque})
-    with pytest.raises(NotTrustworthyError, match=r"Log 'run1' holds garbage: .* Repair it \(--repair\)"):
+    with pytest.raises(
+        NotTrustworthyError, match=r"Log 'run1' must be repaired: .* Add --repair \(repair=True\)"
+    ):
         logs_to_fit(ROBOT, [wild], [None])
-    with pytest.raises(NotTrustworthyError, match="Validation log 'run1' holds garbage"):
+    with pytest.raises(NotTrustworthyError, match="Validation log 'run1' must be repaired"):
         fit(ROBOT, [log_of(2)], WLS(), plan=CALM, validate=[wild])
     (mended,) = logs_to_fit(ROBOT, [wild], [None], repair=True)
     assert np.max(np.abs(mended.log.channel("torque"))) < 1e3

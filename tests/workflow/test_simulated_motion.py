@@ -129,7 +129,9 @@ def test_what_the_method_lacks_is_said() -> None:
         fit(ROBOT, [log("own", 0.1)], controller=CONTROLLER)
     with pytest.raises(DynidError, match="3 references were given for 1 logs to fit and 0 to validate"):
         fit(ROBOT, [log("own", 0.1)], DIDIM(), controller=CONTROLLER, references=[reference(0.1)] * 3)
-    with pytest.raises(DynidError, match="is for measured motions; repair the log with dynid check"):
+    with pytest.raises(
+        DynidError, match="are for measured motions; repair the log first, with dynid check --repair"
+    ):
         fit(ROBOT, [log("own", 0.1)], DIDIM(), controller=CONTROLLER, repair=True)
 
 

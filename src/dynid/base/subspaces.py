@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dynid.core.arrays import FloatArray
+from dynid.core.arrays import FloatArray, svd
 
 NEGLIGIBLE = 1e-11
 """A vector shorter than this is rounding (lengths are in metres, angles and speeds of order one)."""
@@ -27,7 +27,7 @@ def row_space(vectors: FloatArray) -> FloatArray:
     rows = unit_rows(vectors)
     if not rows.size:
         return np.zeros((0, vectors.shape[1]))
-    _, s, vt = np.linalg.svd(rows, full_matrices=False)
+    _, s, vt = svd(rows, full_matrices=False)
     return np.asarray(vt[s > DEPENDENT * s[0]], dtype=float)
 
 
@@ -44,7 +44,7 @@ def null_space(conditions: FloatArray) -> tuple[FloatArray, float]:
         return np.eye(n), math.inf
     if len(rows) > n:  # same row space in n rows
         rows = triangle(rows)
-    _, s, vt = np.linalg.svd(rows, full_matrices=True)
+    _, s, vt = svd(rows, full_matrices=True)
     rank = int(np.sum(s > DEPENDENT * s[0]))
     below = float(s[rank]) if rank < len(s) else 0.0
     return np.asarray(vt[rank:], dtype=float), float(s[rank - 1]) / below if below > 0 else math.inf

@@ -202,7 +202,8 @@ def repair_log(log: Log, defects: Iterable[str] | None = None) -> Log:
         UnknownNameError: for a defect that no repair is for.
         NotTrustworthyError: when a defect asked for is too bad to be repaired.
     """
-    wanted = None if defects is None else tuple(defects)
+    require_kind(log, Log, "repair", LOG_HINT)
+    wanted = None if defects is None else (defects,) if isinstance(defects, str) else tuple(defects)
     for name in wanted or ():
         if name not in REPAIRS:
             raise unknown_name("repair", name, [known.value for known in REPAIRS])

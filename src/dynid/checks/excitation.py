@@ -11,7 +11,7 @@ from dynid.base.find import base_of
 from dynid.checks.data_check import Checked
 from dynid.checks.explained import robot_regressor
 from dynid.checks.light_motion import LightMotion
-from dynid.core.arrays import FloatArray
+from dynid.core.arrays import FloatArray, svd
 from dynid.core.finding import Finding, Level, Name
 from dynid.model.robot import Robot
 
@@ -68,7 +68,8 @@ def check_excitation(
         sentence = "No parameter of the robot is excited."
         finding = Finding(Name.EXCITATION, Level.FAIL, sentence, "Record a motion.")
         return Checked((finding,), {"parameters": len(columns), "not_excited": dark})
-    _, s, Vt = np.linalg.svd(np.linalg.qr(W[:, seen] / sizes[seen], mode="r"), full_matrices=False)
+    R = np.asarray(np.linalg.qr(W[:, seen] / sizes[seen], mode="r"))
+    _, s, Vt = svd(R, full_matrices=False)
     condition = float(s[0] / s[-1]) if s[-1] > 1e-12 * s[0] else float("inf")
     # Diagonal of the inverse of WᵀW: one over the square of what is left of each column beside the others.
     apart = 1.0 / np.sqrt(np.sum((Vt / np.maximum(s, 1e-12 * s[0])[:, None]) ** 2, axis=0))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dynid.checks.data_check import Checked
 from dynid.checks.light_motion import LightMotion
 from dynid.checks.steps import is_rough
-from dynid.core.arrays import BoolArray, FloatArray
+from dynid.core.arrays import BoolArray, FloatArray, svd
 from dynid.core.finding import Finding, Level, Name, Where
 from dynid.dynamics.operations import NUMERIC
 from dynid.dynamics.regressor import regressor
@@ -84,7 +84,7 @@ class TorqueColumns:
     def svd(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """U, s, Vᵀ of the visible columns, each scaled to unit length."""
         seen = self.sizes > 0
-        U, s, Vt = np.linalg.svd(self.values[:, seen] / self.sizes[seen], full_matrices=False)
+        U, s, Vt = svd(self.values[:, seen] / self.sizes[seen], full_matrices=False)
         return U, s, Vt
 
     @cached_property

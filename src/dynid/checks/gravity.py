@@ -9,7 +9,7 @@ import numpy as np
 from dynid.checks.data_check import Checked
 from dynid.checks.explained import COLUMNS, robot_regressor, visible_sizes
 from dynid.checks.light_motion import LightMotion
-from dynid.core.arrays import FloatArray
+from dynid.core.arrays import FloatArray, svd
 from dynid.core.finding import Finding, Level, Name, Where
 from dynid.model.robot import Robot
 
@@ -193,7 +193,7 @@ def gravity_fits(problem: GravityProblem, gravities: FloatArray) -> list[Gravity
     columns = problem.parts[0] + np.tensordot(gravities, problem.parts[1:], axes=1)
     sizes = np.stack([visible_sizes(part) for part in columns])
     inverse = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
-    U, s, Vt = np.linalg.svd(columns * inverse[:, None, :], full_matrices=False)
+    U, s, Vt = svd(columns * inverse[:, None, :], full_matrices=False)
     found = []
     for k, g in enumerate(gravities):
         rank = int(np.count_nonzero(s[k] > COLUMNS.rank * s[k, 0]))

@@ -126,7 +126,7 @@ def check_rows(log: Log, columns: Columns) -> Checked:
         columns: what is usual in its columns.
     """
     kinds = {
-        Name.GARBAGE_ROWS: (garbage_rows(log, columns), "garbage: most of their numbers are beyond reason"),
+        Name.GARBAGE_ROWS: (garbage_rows(log, columns), "garbage: a third or more of their numbers can be no measurements"),
         Name.REPEATED_ROWS: (rows_written_twice(log), "copies of earlier ones, stamps and values alike"),
     }
     findings = []

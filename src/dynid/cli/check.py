@@ -70,6 +70,8 @@ def check(
         screen = Screen()
         for log, result in zip(read, found, strict=True):
             _show(screen, log, result)
+            if result.usable and result.defects and mend.repair is None:
+                screen.print("  To repair: dynid check LOG --repair OUT.npz, or add --repair to dynid fit.")
         if mend.repair is not None:
             _show_repairs(screen, read[0], mend.repair)
     return NOT_USABLE if worst == VERDICTS[2] else 0

@@ -1,9 +1,55 @@
-"""Types of arrays, named once."""
+"""Types of arrays, named once, and the singular value decomposition that always ends."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.errors import NotTrustworthyError
+
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
+
+
+def svd(A: FloatArray, full_matrices: bool = True) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """U, s and Vᵀ with A = U diag(s) Vᵀ.
+
+    LAPACK's divide and conquer (gesdd), which is the fast one, fails to converge on rare matrices; QR
+    iteration (gesvd) then takes its place.
+
+    Args:
+        A: one matrix, or several with the same shape.
+        full_matrices: whether U and Vᵀ are square.
+
+    Raises:
+        NotTrustworthyError: when A holds values that are not finite.
+    """
+    try:
+        U, s, Vt = np.linalg.svd(A, full_matrices=full_matrices)
+    except np.linalg.LinAlgError:
+        return _by_qr_iteration(A, full_matrices)
+    return U, s, Vt
+
+
+def singular_values(A: FloatArray) -> FloatArray:
+    """Singular values of a matrix, the largest first."""
+    try:
+        return np.asarray(np.linalg.svd(A, compute_uv=False), dtype=float)
+    except np.linalg.LinAlgError:
+        return _by_qr_iteration(A, False)[1]
+
+
+def _by_qr_iteration(A: FloatArray, full_matrices: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
+    from scipy.linalg import svd as lapack_svd
+
+    if not np.all(np.isfinite(A)):
+        raise NotTrustworthyError(
+            "A matrix of the computation holds values that are not finite; run dynid check on the logs, and "
+            "add --repair (repair=True) where it says that they can be repaired."
+        )
+    if A.ndim > 2:
+        parts = [_by_qr_iteration(part, full_matrices) for part in A]
+        U, s, Vt = (np.stack(part) for part in zip(*parts, strict=True))
+    else:
+        U, s, Vt = lapack_svd(A, full_matrices=full_matrices, lapack_driver="gesvd")
+    return U, s, Vt

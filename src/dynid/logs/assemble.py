@@ -9,15 +9,16 @@ from types import MappingProxyType
 import numpy as np
 
 from dynid.core.arrays import FloatArray
-from dynid.core.errors import ShapeError
+from dynid.core.errors import FileError, ShapeError
 from dynid.logs import spool
 from dynid.logs.clocks import Stamps, Tables, log_stamps
+from dynid.logs.grammar import units_of
 from dynid.logs.log import Log, Source, Step
 from dynid.logs.mapping import ChannelMap, LogMapping
 from dynid.logs.readers.table import MAX_AXES, Table, rows_of
 from dynid.logs.retime import Timing, channels_at_stamps, same_stamps
 from dynid.logs.spool import Samples, cut_rows, writer_of
-from dynid.logs.words import UNITS, is_signal, plain_unit, unit_factor
+from dynid.logs.words import is_signal, unit_factor
 
 _CUT_TOGETHER = 5
 """Rows by which files of one experiment may differ in length."""
@@ -58,6 +59,11 @@ def build_log(
     lengths = {c: len(x) for c, x in channels.items() if mapping.channels[c].file not in own}
     if time is not None:
         lengths["time"] = len(time)
+    if not lengths:
+        seen = ", ".join(repr(column) for table in tables.values() for column in table.names[:10])
+        raise FileError(
+            f"No channel was recognised among the columns {seen}; say in a mapping which they are."
+        )
     kept, cut = _common_length(lengths, name, mapping)
     history += cut
     channels |= {c: cut_rows(channels[c], slice(kept)) for c in lengths if c != "time"}
@@ -130,6 +136,7 @@ def channel_values(
     """
     places = table.places(part.columns, mapping.axes)
     part = _with_units_of_file(part, channel, table, places)
+    part.require_signal()
     first, turned = _rows(table, places[0], samples)
     each = first.shape[1]
     axes = each * len(places)
@@ -167,12 +174,10 @@ def _rows(table: Table, place: int, samples: int | None) -> tuple[FloatArray, bo
 
 
 def _with_units_of_file(part: ChannelMap, channel: str, table: Table, places: Sequence[int]) -> ChannelMap:
-    """The units that a row of the file says, where the mapping says none and all are known."""
-    units = [table.columns[place].unit for place in places]
-    known = tuple(unit for unit in units if unit is not None and plain_unit(unit) in UNITS[channel])
-    if part.unit or len(known) < len(units):
+    """The units that names or a row of the file say, where the mapping says neither unit nor scale."""
+    if part.unit or part.scale != (1.0,):
         return part
-    return replace(part, unit=known if len(set(known)) > 1 else known[:1])
+    return replace(part, unit=units_of(table, channel, places))
 
 
 def _meaning(

@@ -33,8 +33,11 @@ from dynid.logs.words import (
     WORDS,
     WORDS_WITH_NAMES,
     Word,
+    known_unit,
     pieces_of,
+    plain_unit,
     taken_apart,
+    unit_like,
 )
 
 FIT_CHANNELS = ("position", "torque")
@@ -126,7 +129,7 @@ def complete_mapping(
     said = {name: part for name, part in mapping.channels.items() if part.columns is not None}
     steps: tuple[Step, ...] = ()
     channels: dict[str, ChannelMap] = dict(mapping.channels)
-    if not set(needed) <= set(said) or len(said) < len(mapping.channels):
+    if not mapping.channels or not set(needed) <= set(said) or len(said) < len(mapping.channels):
         guess = guess_mapping(table, needed, said, mapping.axes)
         guessed = dict(guess.mapping.channels)
         for name, part in mapping.channels.items():
@@ -258,21 +261,40 @@ _CHANNEL_OF: Mapping[str, str] = MappingProxyType(
 
 def _unit(family: Family, table: Table) -> tuple[str, ...]:
     """Units of columns, one for all or one each; () where none is named."""
-    channel, units = family.channel, []
-    for i in family.places.values():
-        unit = word_of(table, i).unit
-        if unit is not None and unit == table.columns[i].unit and unit not in UNITS[channel]:
-            raise FileError(
-                f"{table.names[i]!r} of {table.path.name} seems to be a {channel}, but its unit is {unit!r}; "
-                f"say columns, unit and scale in [{channel}] of a mapping."
-            )
-        units.append(unit if unit in UNITS[channel] else None)
-    known = [unit for unit in units if unit is not None]
-    if len(known) == len(units):
-        return tuple(known) if len(set(known)) > 1 else (known[0],)
-    if channel == "torque" and any(part in CURRENT_WORDS for part in family.word.split("_")):
+    units = units_of(table, family.channel, tuple(family.places.values()))
+    if not units and family.channel == "torque" and any(p in CURRENT_WORDS for p in family.word.split("_")):
         return ("A",)
-    return ()
+    return units
+
+
+def units_of(table: Table, channel: str, places: Sequence[int]) -> tuple[str, ...]:
+    """Units that a file gives for the columns of a channel, one for all or one each; () without any.
+
+    Args:
+        table: the file.
+        channel: what the columns are.
+        places: the columns.
+
+    Raises:
+        FileError: for a unit that is none of the channel.
+    """
+    found = [word_of(table, i).unit for i in places]
+    for i, unit in zip(places, found, strict=True):
+        if unit is None or plain_unit(unit) in UNITS[channel]:
+            continue
+        if table.columns[i].unit is None:
+            # In brackets may stand a remark, q1 (measured), and behind a name a letter that is no unit, q_a.
+            in_brackets = re.search(r"[\])]\s*$", table.names[i]) is not None
+            if not unit_like(unit) if in_brackets else known_unit(unit) is not None:
+                continue
+        raise FileError(
+            f"The unit {unit!r} of column {table.names[i]!r} in {table.path.name} is not known for a "
+            f"{channel} ({', '.join(UNITS[channel])}); say unit, or scale to SI, in [{channel}] of a mapping."
+        )
+    known = [unit for unit in found if unit is not None and plain_unit(unit) in UNITS[channel]]
+    if len(known) < len(found) or not known:
+        return ()
+    return tuple(known) if len(set(known)) > 1 else (known[0],)
 
 
 def _not_taken(channel: str, part: ChannelMap, table: Table, taken: set[int]) -> Step | None:

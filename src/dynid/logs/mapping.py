@@ -114,6 +114,11 @@ class ChannelMap:
     def __post_init__(self) -> None:
         """Refuse a file without columns, and a gain of what is no drive signal."""
         _need_columns(self.file, self.columns, "columns")
+        if self.unit:
+            self.require_signal()
+
+    def require_signal(self) -> None:
+        """Refuse a gain of what is no drive signal; the file may name the unit where the mapping does not."""
         if self.gain and not any(is_signal(unit) for unit in self.unit):
             raise DynidError("gain needs the unit A, mA or V; for others use scale.")
 

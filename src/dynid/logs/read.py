@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from dynid.core.errors import FileError
+from dynid.core.errors import DynidError, FileError
 from dynid.core.lazy import later
 from dynid.logs.assemble import build_log
 from dynid.logs.clocks import Tables, clock_steps, other_clocks, with_stamps
@@ -57,7 +57,7 @@ def read_log(
         FileError: when a file is missing, damaged, hostile, or not understood; the sentence says where.
     """
     given = as_mapping(mapping)
-    places = [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
+    places = _as_places(paths)
     if not places:
         raise FileError("No log was given.")
     if given is not None and given.files:
@@ -84,7 +84,7 @@ def read_logs(paths: Paths, mapping: MappingLike = None) -> tuple[Log, ...]:
         mapping: as in ``read_log``; the same for all.
     """
     given = as_mapping(mapping)
-    places = [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
+    places = _as_places(paths)
     if given is not None and given.files:
         folders = dict.fromkeys(place if place.is_dir() else place.parent for place in places)
         return tuple(read_log(folder, given) for folder in folders)
@@ -100,7 +100,21 @@ def read_logs(paths: Paths, mapping: MappingLike = None) -> tuple[Log, ...]:
 
 def as_mapping(mapping: MappingLike) -> LogMapping | None:
     """A mapping from whatever stands for one."""
-    return mapping if mapping is None or isinstance(mapping, LogMapping) else load_mapping(mapping)
+    if mapping is None or isinstance(mapping, LogMapping):
+        return mapping
+    if not isinstance(mapping, str | Path):
+        raise DynidError(f"A mapping is a TOML file or a LogMapping, not {type(mapping).__name__}.")
+    return load_mapping(mapping)
+
+
+def _as_places(paths: Paths) -> list[Path]:
+    """Paths from one or several."""
+    every = [paths] if isinstance(paths, str | Path) else paths
+    if not isinstance(every, Sequence) or not all(isinstance(path, str | Path) for path in every):
+        raise DynidError(
+            f"A log is read from a file or folder, or several of them, not {type(paths).__name__}."
+        )
+    return [Path(path) for path in every]
 
 
 def open_table(path: Path, mapping: LogMapping | None) -> Table:

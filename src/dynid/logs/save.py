@@ -57,7 +57,7 @@ def check_target(target: Path, force: bool) -> None:
     if target.is_dir():
         raise FileError(f"{target} is a folder; give the file to write.")
     if target.exists() and not force:
-        raise FileError(f"{target} exists already; add --force to overwrite it.")
+        raise FileError(f"{target} exists already; add --force (force=True) to overwrite it.")
     if not target.parent.is_dir():
         raise FileError(f"There is no folder {target.parent} to write to.")
 

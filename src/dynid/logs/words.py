@@ -93,7 +93,9 @@ _POSITIONS = {
     "m": 1.0, "cm": 1e-2, "mm": 1e-3, "um": 1e-6,
 }  # fmt: skip
 _SIGNALS = {"A": 1.0, "mA": 1e-3, "V": 1.0, "mV": 1e-3}
-_EFFORTS = {"Nm": 1.0, "mNm": 1e-3, "kNm": 1e3, "Ncm": 1e-2, "N": 1.0, "mN": 1e-3, "kN": 1e3}
+_EFFORTS = {
+    "Nm": 1.0, "mNm": 1e-3, "kNm": 1e3, "Ncm": 1e-2, "Nmm": 1e-3, "N": 1.0, "mN": 1e-3, "kN": 1e3,
+}  # fmt: skip
 UNITS: Mapping[str, Mapping[str, float]] = MappingProxyType(
     {
         "position": _POSITIONS,
@@ -118,9 +120,19 @@ _AT_THE_END = {unit: unit for unit in ("rad", "deg", "ms", "us", "ns", "mm", "s"
 }  # fmt: skip
 """Units that may end a name without brackets, whatever their capitals."""
 _BEHIND = re.compile(
-    r"(?<=[\d_\s-])(mNm|kNm|Ncm|mN|kN|mA|mV|mrad|rev|cm|um|degrees?|radians?|rpm|(?:deg|rad)_s)(?=[_\s-]?\d*$)"
+    r"(?<=[\d_\s-])(mNm|kNm|Ncm|Nmm|mN|kN|mA|mV|mrad|rev|cm|um|degrees?|radians?|rpm|(?:deg|rad)_s"
+    r"|[Ff]t_?[Ll]bf?|[Ll]bf?_?[Ff]t|[Ii]n_?[Ll]bf?|[Ll]bf?_?[Ii]n|[Oo]z_?[Ii]n|kgf?_?c?m|percent|pct|counts?|ticks?)"
+    r"(?=[_\s-]?\d*$)"
 )
 """Units whose capitals or prefixes must not be torn apart: "tau1_mNm" is not in newton metres."""
+
+
+_FOREIGN = frozenset(
+    {"ftlb", "lbft", "ftlbf", "lbfft", "inlb", "lbin", "ozin", "kgm", "kgcm", "kgfm", "kgfcm", "lbf",
+     "percent", "pct", "count", "counts", "tick", "ticks", "inc", "pulse", "pulses", "lsb", "digits", "in",
+     "inch", "ft"}
+)  # fmt: skip
+"""Units that are seen in logs and not converted, in small letters."""
 
 
 def plain_unit(unit: str) -> str:
@@ -144,6 +156,12 @@ def known_unit(text: str) -> str | None:
     """
     plain = bare_unit(text)
     return plain if plain in _ALL else _WRITTEN.get(plain.lower())
+
+
+def unit_like(text: str) -> bool:
+    """Whether a text in brackets is a unit, known or not, and no remark such as "measured"."""
+    plain = bare_unit(text)
+    return known_unit(plain) is not None or plain.lower() in _FOREIGN or not plain.isalpha()
 
 
 def unit_factor(channel: str, unit: object) -> float:
@@ -208,7 +226,7 @@ def pieces_of(name: str) -> tuple[list[Piece], str | None]:
     behind = _BEHIND.search(text) if named is None else None
     if behind is not None and re.search("[A-Za-z]", text[: behind.start()]):
         text = text[: behind.start()] + " " * len(behind[1]) + text[behind.end() :]  # places stay the same
-        named = known_unit(behind[1].replace("_s", "/s"))
+        named = known_unit(behind[1].replace("_s", "/s")) or behind[1]
     found = re.finditer(r"[A-Z]*[a-z]+|[A-Z]+|\d+", text)
     parts = [Piece(match[0].lower(), match.start(), match.end()) for match in found]
     words = [i for i, part in enumerate(parts) if not part.text.isdigit()]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dynid.core.arrays import FloatArray
+from dynid.core.arrays import FloatArray, svd
 from dynid.core.errors import ModelError
 from dynid.model.geometry import clean, cos_sin, rotation_x, rotation_z
 
@@ -58,7 +58,7 @@ def snap_rotation(rotation: FloatArray, tolerance: float) -> FloatArray:
     small = (np.abs(rotation) <= tolerance) & (rotation != 0)
     if not small.any():
         return without_rounding(rotation)
-    u, _, vt = np.linalg.svd(np.where(small, 0.0, rotation))
+    u, _, vt = svd(np.where(small, 0.0, rotation))
     return without_rounding(u @ vt)
 
 

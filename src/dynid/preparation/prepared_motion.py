@@ -8,7 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from dynid.core.arrays import FloatArray
-from dynid.core.errors import DynidError, NotTrustworthyError, ShapeError, unknown_name
+from dynid.core.errors import (
+    LOG_HINT,
+    DynidError,
+    NotTrustworthyError,
+    ShapeError,
+    require_kind,
+    unknown_name,
+)
 from dynid.logs.log import Log, Step
 from dynid.logs.resample import SAME_RATE, grid, interpolate, is_even, steady_rate
 from dynid.logs.spool import ArrayWriter, Samples, SpoolWriter, writer_of
@@ -38,6 +45,8 @@ def prepare(log: Log, plan: Preparation) -> Motion:
         NotTrustworthyError: when values or stamps must be repaired first (`dynid check`).
         ShapeError: when the log is too short for the plan.
     """
+    require_kind(log, Log, "prepare", LOG_HINT)
+    require_kind(plan, Preparation, "prepare", "use Preparation(…), or load_preparation for a file")
     refuse_unprepared(log, plan.logged_derivatives)
     course = _course(log, plan)
     groups = [slice(axis, axis + 1) for axis in range(log.axes)] if log.on_disk else [slice(0, log.axes)]
@@ -269,18 +278,18 @@ def refuse_unprepared(log: Log, derivatives: Sequence[str] = ()) -> None:
         bad = count_not_finite(log.channels[name])
         if bad:
             raise NotTrustworthyError(
-                f"{bad} values of the {name} in log {log.name!r} are not finite; run `dynid check` on it "
-                "and repair it."
+                f"{bad} values of the {name} in log {log.name!r} are not finite; repair it (add "
+                "--repair, or use dynid.repair)."
             )
     if not np.all(np.isfinite(log.time)):
         raise NotTrustworthyError(
-            f"Some stamps of log {log.name!r} are not finite; run `dynid check` on it and repair it."
+            f"Some stamps of log {log.name!r} are not finite; repair it (add --repair, or use dynid.repair)."
         )
     wrong = np.flatnonzero(np.diff(log.time) <= 0)
     if len(wrong):
         raise NotTrustworthyError(
             f"{len(wrong)} stamps of log {log.name!r} repeat or go backward, the first after t = "
-            f"{log.time[wrong[0]]:.6g} s; run `dynid check` on it and repair it."
+            f"{log.time[wrong[0]]:.6g} s; repair it (add --repair, or use dynid.repair)."
         )
 
 

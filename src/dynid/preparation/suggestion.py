@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dynid.core.arrays import FloatArray
-from dynid.core.errors import unknown_name
+from dynid.core.errors import LOG_HINT, require_kind, unknown_name
 from dynid.core.keys import entries_of
 from dynid.logs.log import Log
 from dynid.logs.resample import is_even, steady_rate
@@ -134,6 +134,7 @@ def suggest(log: Log) -> Suggestion:
     Args:
         log: joint side, with position and torque.
     """
+    require_kind(log, Log, "suggest", LOG_HINT)
     refuse_unprepared(log)
     samples = log.samples
     if log.on_disk:

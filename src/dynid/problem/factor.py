@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dynid.core.arrays import FloatArray
+from dynid.core.arrays import FloatArray, singular_values, svd
 from dynid.core.errors import NotTrustworthyError
 
 RANK_TOLERANCE = 1e-10
@@ -137,7 +137,7 @@ class Spectrum:
     @cached_property
     def plain_condition(self) -> float:
         """Condition number of W itself, columns as they are."""
-        return _ratio(np.asarray(np.linalg.svd(self.W, compute_uv=False), dtype=float))
+        return _ratio(np.asarray(singular_values(self.W), dtype=float))
 
     @cached_property
     def root(self) -> FloatArray:
@@ -185,7 +185,7 @@ def spectrum(factor: FloatArray) -> Spectrum:
     # A column this short beside the longest is rounding: unit length would make it look seen.
     seen = lengths > np.finfo(float).eps * lengths.max(initial=0.0) * 1e-2
     scale = np.where(seen, lengths, 1.0)
-    U, s, Vt = np.linalg.svd(np.where(seen, W, 0.0) / scale)
+    U, s, Vt = svd(np.where(seen, W, 0.0) / scale)
     return Spectrum(scale, s, Vt.T, U.T @ y, abs(float(square[k, k])), W)
 
 

@@ -121,7 +121,8 @@ def replace_result(folder: Path, content: Mapping[str, Any], files: Mapping[str,
     except OSError as error:
         raise FileError(
             f"The result is saved in {folder}, but not all of {', '.join(files)} could be replaced "
-            f"({error.strerror or error}); close them where they are open, and run it again with --force."
+            f"({error.strerror or error}); close them where they are open, and run it again with "
+            "--force (force=True)."
         ) from None
 
 
@@ -200,23 +201,30 @@ def _refuse_occupied(folder: Path, force: bool) -> None:
         names = [folder.name] if folder.is_file() else []
         if not names and folder.is_symlink():
             raise FileError(
-                f"{folder} is a link that leads nowhere; remove it or choose another --out."
+                f"{folder} is a link that leads nowhere; remove it or choose another folder (--out)."
             ) from None
     if names and not force:
-        raise FileError(f"{folder} exists already; choose another --out or add --force to replace it.")
+        raise FileError(
+            f"{folder} exists already; choose another folder (--out), or add --force (force=True) to "
+            "replace it."
+        )
     if names and RESULT not in names:
-        raise FileError(f"{folder} is not a dynid result folder, so --force does not replace it.")
+        raise FileError(
+            f"{folder} is not a dynid result folder, so --force (force=True) does not replace it."
+        )
 
 
 def _refuse_foreign(folder: Path) -> None:
     """Stop where a name of ours belongs to something else: a link, a folder, another program's file."""
     for place in (folder / name for name in NAMES):
         if place.is_symlink() or (place.exists() and not place.is_file()):
-            raise FileError(f"{place} is not a regular file, so --force does not replace it; move it away.")
+            raise FileError(
+                f"{place} is not a regular file, so --force (force=True) does not replace it; move it away."
+            )
     if (folder / RESULT).exists() and not _is_ours(_read(folder, RESULT)):
         raise FileError(
-            f"The {RESULT} in {folder} is damaged or not written by dynid, so --force does not replace it; "
-            "remove it or choose another --out."
+            f"The {RESULT} in {folder} is damaged or not written by dynid, so --force (force=True) does not "
+            "replace it; remove it or choose another folder (--out)."
         )
 
 
@@ -236,7 +244,8 @@ def _refuse_inputs(folder: Path, inputs: Iterable[Path]) -> None:
     for given in inputs:
         if given.exists() and any(os.path.samefile(given, place) for place in ours):
             raise FileError(
-                f"{given} is read here and would be replaced by the result in {folder}; choose another --out."
+                f"{given} is read here and would be replaced by the result in {folder}; choose another "
+                "folder (--out)."
             )
 
 
@@ -284,7 +293,8 @@ def _lock(folder: Path) -> int:
             if error.errno not in (errno.EAGAIN, errno.EACCES, errno.EDEADLK):
                 raise
             raise FileError(
-                f"Another dynid process is writing to {folder}; wait for its end or choose another --out."
+                f"Another dynid process is writing to {folder}; wait for its end or choose another "
+                "folder (--out)."
             ) from None
         os.close(handle)
     raise OSError(errno.EAGAIN, "other processes keep changing it")

@@ -85,7 +85,14 @@ class ResultView(ABC):
         """
         figure = torque_figure(self.document)
         if path is not None:
-            figure.savefig(path)
+            try:
+                figure.savefig(path)
+            except (OSError, ValueError) as error:
+                reason = " ".join(str(getattr(error, "strerror", None) or error).split()).rstrip(".")
+                raise FileError(
+                    f"The figure cannot be written to {path}: {reason}. Give a file that ends in .png, .svg "
+                    "or .pdf, in a folder that exists."
+                ) from None
         return figure
 
     def predict(self: _HasDocument, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> FloatArray:
@@ -192,7 +199,10 @@ def _percent(value: float | None) -> str:
 
 def predicted_torques(model: IdentifiedModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> FloatArray:
     """Torques of a model for states given as arrays; see ``ResultView.predict``."""
-    given = [np.asarray(part, dtype=float) for part in (q, qd, qdd)]
+    try:
+        given = [np.asarray(part, dtype=float) for part in (q, qd, qdd)]
+    except (TypeError, ValueError) as error:
+        raise ShapeError(f"q, qd and qdd must be arrays of numbers ({error}).") from None
     if len({part.shape for part in given}) != 1 or given[0].ndim not in (1, 2):
         shapes = ", ".join(str(part.shape) for part in given)
         raise ShapeError(

@@ -28,11 +28,13 @@ from dynid.workflow.motion_source import MeasuredMotion, MotionSource, Progress,
 from dynid.workflow.proof import data_checks, prove
 from dynid.workflow.result import FitResult
 from dynid.workflow.usable_log import (
+    NO_REPAIR,
     UsableLog,
     as_logs,
     logs_to_fit,
     logs_to_validate,
     one_reference_each,
+    require_share,
     split_logs,
 )
 
@@ -60,7 +62,7 @@ def fit(
     controller: Controller | None = None,
     references: Sequence[Reference] | None = None,
     accuracy: Accuracy | None = None,
-    progress: Progress = lambda text: None,
+    progress: Progress | None = None,
 ) -> FitResult:
     """The main job: identify a robot's parameters from logs, and prove them on motion that was not used.
 
@@ -78,7 +80,7 @@ def fit(
         references: what the controller followed: one for all logs, or one per log with those of ``validate``
             last; the logs' own reference channels when None.
         accuracy: friction model and integration of the simulation.
-        progress: told what is being done.
+        progress: told what is being done; nobody is when None.
 
     Raises:
         DynidError: when a log is given twice, or the strategy lacks something.
@@ -86,6 +88,16 @@ def fit(
     """
     require_kind(robot, Robot, "fit", ROBOT_HINT)
     require_kind(strategy, Strategy, "fit", "give an estimator with its options, such as WLS()")
+    if plan is not None:
+        require_kind(
+            plan,
+            Preparation,
+            "fit",
+            "use dynid.Preparation(…), or dynid.preparation.load_preparation for a file",
+        )
+    if split is not None:
+        require_share(split)
+    progress = progress or (lambda text: None)
     given, unseen = as_logs(logs, "fit"), as_logs(validate, "fit")
     source = _motion_source(strategy, controller, references, accuracy, repair)
     described = f"{len(given)} logs to fit and {len(unseen)} to validate"
@@ -146,7 +158,7 @@ def _motion_source(
             "the logs hold none."
         )
     if repair:
-        raise DynidError("--repair is for measured motions; repair the log with dynid check --repair first.")
+        raise DynidError(NO_REPAIR)
     options = {} if accuracy is None else {"accuracy": accuracy}
     source: MotionSource = _simulated_motion(controller, measured=strategy.predicts_measured, **options)
     return source

@@ -21,7 +21,14 @@ from dynid.results.view import ResultView
 from dynid.validation.figures import ErrorFigures
 from dynid.workflow.motion_source import MeasuredMotion, MotionSource, Progress
 from dynid.workflow.proof import Proof, data_checks, prove
-from dynid.workflow.usable_log import LogIdentity, UsableLog, as_logs, logs_to_validate, one_reference_each
+from dynid.workflow.usable_log import (
+    NO_REPAIR,
+    LogIdentity,
+    UsableLog,
+    as_logs,
+    logs_to_validate,
+    one_reference_each,
+)
 
 if TYPE_CHECKING:
     from dynid.simulation.controller import Controller
@@ -43,7 +50,7 @@ def validate(
     repair: bool = False,
     controller: Controller | None = None,
     references: Sequence[Reference] | None = None,
-    progress: Progress = lambda text: None,
+    progress: Progress | None = None,
 ) -> Proof:
     """Predict the torques of logs with a saved model, as its fit does with unseen logs.
 
@@ -57,7 +64,7 @@ def validate(
         repair: whether repairable defects are repaired; refused where motions are simulated.
         controller: the law the robot ran under; that of the fit when None.
         references: one for all logs, or one each; the logs' own reference channels when None.
-        progress: told what is being done.
+        progress: told what is being done; nobody is when None.
 
     Raises:
         DynidError: when law or references are missing, or are given where nothing is simulated.
@@ -65,6 +72,7 @@ def validate(
     """
     require_kind(result, ResultView, "validate", "use load_result for a folder")
     saved, logs = result.as_saved, as_logs(logs, "validate")
+    tell = progress or (lambda text: None)
     of_loop = strategy_of(saved) in LOOP_STRATEGIES
     asked = controller is not None or references is not None
     alone = [log.name for log in logs if "position" not in log.channels]
@@ -78,17 +86,17 @@ def validate(
         )
     lacking = None if asked or alone or not simulated else _lacking_to_simulate(saved, logs)
     if not simulated or lacking is not None:
-        progress("predicting")
+        tell("predicting")
         law = stored_controller(saved) if of_loop and lacking is None else None
         source = MeasuredMotion() if law is None else _simulated_motion(law, measured=True)
         proof = _prove_saved(saved, logs, source, None, repair)
         return proof if lacking is None else _along_measured(proof, lacking)
     if repair:
-        raise DynidError("--repair is for measured motions; repair the log with dynid check --repair first.")
+        raise DynidError(NO_REPAIR)
     law = controller or required_controller(saved, alone)
     if references is None:
         _require_references(saved, logs)
-    progress("simulating")
+    tell("simulating")
     source = _simulated_motion(law, stored_accuracy(saved))
     return _prove_saved(saved, logs, source, references, repair=False)
 

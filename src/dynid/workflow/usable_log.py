@@ -20,6 +20,18 @@ if TYPE_CHECKING:
     from dynid.simulation.reference import Reference
 
 _NEEDED = ("position", "torque")
+RUINOUS = frozenset(
+    {
+        *(Name.DAMAGED_LINES, Name.UNSIGNED_NUMBERS, Name.GARBAGE_ROWS, Name.REPEATED_ROWS),
+        *(Name.CLOCK_SET_BACK, Name.LOST_STAMPS, Name.BACKWARD_STAMPS, Name.REPEATED_STAMPS),
+        *(Name.GARBAGE_VALUES, Name.MISSING_VALUES, Name.WRAPPED_POSITION, Name.LONG_GAPS),
+    }
+)
+"""Defects with which a log cannot be fitted, or gives another robot's parameters, unless it is repaired."""
+NO_REPAIR = (
+    "Repairs (--repair, repair=True) are for measured motions; repair the log first, with dynid "
+    "check --repair or dynid.repair."
+)
 
 
 @dataclass(frozen=True)
@@ -198,10 +210,15 @@ def split_logs(
     return tuple(first), tuple(rest)
 
 
+def require_share(share: object) -> None:
+    """Refuse a share of a log that is no number between 0 and 1."""
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share < 1:
+        raise DynidError(f"The share of the log to fit is {share!r}; it must be a number between 0 and 1.")
+
+
 def split_log(log: Log, share: float) -> tuple[Log, Log]:
     """The first share of a log and the rest."""
-    if not 0 < share < 1:
-        raise DynidError(f"The share of the log to fit is {share:g}; it must lie between 0 and 1.")
+    require_share(share)
     cut = int(log.samples * share)
 
     def part(name: str, rows: slice) -> Log:
@@ -254,17 +271,20 @@ def _refuse_unusable(log: Log, check: DataCheck, use: str) -> None:
     """Stop at a log that the data check calls not usable, or that must be repaired first."""
     title = "Validation log" if use == "validation" else "Log"
     if check.verdict == "not usable":
-        worst = [finding.sentence for finding in check.findings if finding.level is Level.FAIL]
+        worst = [finding.text for finding in check.findings if finding.level is Level.FAIL]
         raise NotTrustworthyError(
             f"{title} {log.name!r} is not usable: {' '.join(worst[:3])} See dynid check for all findings."
         )
-    wild = [
-        f.sentence for f in check.findings if f.name is Name.GARBAGE_VALUES and f.where.channel in _NEEDED
-    ]
+    wild = [f.sentence for f in check.findings if f.repairable and f.name in RUINOUS and _is_needed(f)]
     if wild:
         raise NotTrustworthyError(
-            f"{title} {log.name!r} holds garbage: {' '.join(wild[:3])} Repair it (--repair)."
+            f"{title} {log.name!r} must be repaired: {' '.join(wild[:3])} Add --repair (repair=True)."
         )
+
+
+def _is_needed(finding: Finding) -> bool:
+    """Whether a finding is about what a fit needs."""
+    return finding.where.channel in ("", *_NEEDED)
 
 
 def _refuse_duplicates(logs: Sequence[LogIdentity]) -> None:

@@ -59,8 +59,42 @@ def test_a_row_of_other_units_counts(tmp_path: Path) -> None:
 
 
 def test_an_unknown_unit_is_not_taken_for_si(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match=r"'q1' of log\.csv seems to be a position, but its unit is 'cnt'"):
+    with pytest.raises(FileError, match=r"The unit 'cnt' of column 'q1' in log\.csv is not known for a pos"):
         read(tmp_path, [NAMES, "s,cnt,cnt,Nm,Nm", *ROWS])
+
+
+@pytest.mark.parametrize("ending", ["_ftlb", "_percent", " [%]", "_counts", " [kgf cm]", " (lbf ft)"])
+def test_an_unknown_unit_behind_a_name_is_refused(tmp_path: Path, ending: str) -> None:
+    names = f"t,q1,q2,tau1{ending},tau2{ending}"
+    with pytest.raises(
+        FileError, match=r"is not known for a torque .*; say unit, or scale to SI, in \[torque"
+    ):
+        read(tmp_path, [names, *ROWS])
+    log = read_log(
+        tmp_path / "log.csv",
+        mapping_from_table({"torque": {"columns": "4-5", "scale": 2.0}}),
+    )
+    plain = read(tmp_path, [NAMES, *ROWS])
+    assert np.allclose(log.array("torque"), 2.0 * plain.array("torque"))
+
+
+def test_remarks_in_brackets_are_no_units(tmp_path: Path) -> None:
+    log = read(tmp_path, ["t,q1 (measured),q2 (measured),tau1,tau2", *ROWS])
+    assert np.array_equal(log.array("position"), read(tmp_path, [NAMES, *ROWS]).array("position"))
+
+
+def test_a_mapped_column_keeps_the_unit_of_its_name(tmp_path: Path) -> None:
+    names = "t,alpha 1 [deg],alpha 2 [deg],i1 [mA],i2 [mA]"
+    plain = read(tmp_path, [NAMES, *ROWS])
+    (tmp_path / "log.csv").write_text("\n".join([names, *ROWS]) + "\n")
+    columns = {"position": {"columns": "2-3"}, "torque": {"columns": ["i1 [mA]", "i2 [mA]"], "gain": 3.0}}
+    log = read_log(tmp_path / "log.csv", mapping_from_table(columns))
+    assert np.allclose(log.array("position"), np.deg2rad(plain.array("position")))
+    assert np.allclose(log.array("torque"), 3e-3 * plain.array("torque"))
+    own = read_log(
+        tmp_path / "log.csv", mapping_from_table({**columns, "position": {"columns": "2-3", "unit": "rad"}})
+    )
+    assert np.array_equal(own.array("position"), plain.array("position"))
 
 
 PREAMBLES = {

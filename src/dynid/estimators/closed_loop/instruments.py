@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.core.arrays import FloatArray
+from dynid.core.arrays import FloatArray, svd
 from dynid.core.errors import DynidError, ShapeError
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.fit import Fit
@@ -111,7 +111,7 @@ def _strength(stages: TwoStageFactor, names: list[str]) -> tuple[dict[str, Any],
     whole = spectrum(np.column_stack([stages.w, stages.y]))
     basis = stages.z @ stages.of_instruments.root
     inner = basis.T @ (stages.w @ whole.root)
-    _, s, Vt = np.linalg.svd(inner, full_matrices=True)
+    _, s, Vt = svd(inner, full_matrices=True)
     rho = np.zeros(whole.rank)
     rho[: len(s)] = np.minimum(s[: whole.rank], 1.0)
     least = float(rho.min(initial=1.0))

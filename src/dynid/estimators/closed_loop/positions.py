@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.core.arrays import FloatArray
+from dynid.core.arrays import FloatArray, svd
 from dynid.core.errors import DynidError
 from dynid.core.finding import FINE, Finding
 from dynid.preparation.motion import Motion
@@ -80,7 +80,7 @@ class MemoryWhitening:
             return cls(np.zeros((N.shape[0] * N.shape[1], 0)), np.zeros(0), weights)
         values, axes = np.linalg.eigh(memory.covariance)
         root = axes * np.sqrt(np.maximum(values, 0.0))
-        U, s, _ = np.linalg.svd((N * weights[:, None]).reshape(-1, N.shape[2]) @ root, full_matrices=False)
+        U, s, _ = svd((N * weights[:, None]).reshape(-1, N.shape[2]) @ root, full_matrices=False)
         return cls(U, 1.0 - 1.0 / np.sqrt(1.0 + s**2), weights)
 
     def whiten(self, rows: FloatArray) -> FloatArray:

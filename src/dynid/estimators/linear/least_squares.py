@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.core.arrays import FloatArray
+from dynid.core.arrays import FloatArray, singular_values, svd
 from dynid.core.errors import DynidError
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.fit import Fit
@@ -212,10 +212,10 @@ class TLS(Strategy):
         lengths = np.linalg.norm(factor, axis=0)
         torque = lengths[-1] or 1.0
         scale = np.append(lengths[:-1] / torque, 1.0) if self.scaled else np.ones(len(lengths))
-        s = float(np.linalg.svd(factor / scale, compute_uv=False)[-1])
+        s = float(singular_values(factor / scale)[-1])
         R = triangular(factor / scale)
         A, y = R[:, :-1], R[:, -1]
-        U, sv, Vt = np.linalg.svd(A, full_matrices=False)
+        U, sv, Vt = svd(A, full_matrices=False)
         gap = sv**2 - s**2
         if not gap[-1] > 1e-12 * sv[0] ** 2:
             return replace(start, problem_outcome=_no_solution())

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.core.arrays import FloatArray
+from dynid.core.arrays import FloatArray, svd
 from dynid.core.errors import DynidError, ShapeError, unknown_name
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.fit import Fit
@@ -127,7 +127,7 @@ class Ridge(Strategy):
         if not isinstance(self.strength, str):
             return float(self.strength)
         R = triangular(factor)
-        U, s, _ = np.linalg.svd(R[:, :-1] @ half, full_matrices=False)
+        U, s, _ = svd(R[:, :-1] @ half, full_matrices=False)
         beta = (U.T @ (R[:, -1] - R[:, :-1] @ center)) ** 2
         grid = np.logspace(-8, 8, 321)
         spread = 1.0 + s[:, None] ** 2 / grid
