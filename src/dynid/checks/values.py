@@ -125,8 +125,9 @@ def check_rows(log: Log, columns: Columns) -> Checked:
         log: the log.
         columns: what is usual in its columns.
     """
+    garbage = "garbage: a third or more of their numbers can be no measurements"
     kinds = {
-        Name.GARBAGE_ROWS: (garbage_rows(log, columns), "garbage: a third or more of their numbers can be no measurements"),
+        Name.GARBAGE_ROWS: (garbage_rows(log, columns), garbage),
         Name.REPEATED_ROWS: (rows_written_twice(log), "copies of earlier ones, stamps and values alike"),
     }
     findings = []
