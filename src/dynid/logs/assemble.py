@@ -12,10 +12,9 @@ from dynid.core.arrays import FloatArray
 from dynid.core.errors import FileError, ShapeError
 from dynid.logs import spool
 from dynid.logs.clocks import Stamps, Tables, log_stamps
-from dynid.logs.grammar import units_of
 from dynid.logs.log import Log, Source, Step
 from dynid.logs.mapping import ChannelMap, LogMapping
-from dynid.logs.readers.table import MAX_AXES, Table, rows_of
+from dynid.logs.readers.table import MAX_AXES, Table, rows_of, units_of
 from dynid.logs.retime import Timing, channels_at_stamps, same_stamps
 from dynid.logs.spool import Samples, cut_rows, writer_of
 from dynid.logs.words import is_signal, unit_factor

@@ -18,7 +18,7 @@ import numpy as np
 from dynid.core.errors import FileError
 from dynid.logs.log import Step
 from dynid.logs.mapping import ChannelMap, LogMapping, TimeMap
-from dynid.logs.readers.table import Table
+from dynid.logs.readers.table import Table, units_of, word_of
 from dynid.logs.words import (
     CARTESIAN,
     CURRENT_WORDS,
@@ -29,15 +29,10 @@ from dynid.logs.words import (
     STEP_WORDS,
     TIME_UNITS,
     TIME_WORDS,
-    UNITS,
     WORDS,
     WORDS_WITH_NAMES,
-    Word,
-    known_unit,
     pieces_of,
-    plain_unit,
     taken_apart,
-    unit_like,
 )
 
 FIT_CHANNELS = ("position", "torque")
@@ -153,12 +148,6 @@ def complete_mapping(
     return replace(mapping, channels=MappingProxyType(channels), time=time, rate_hz=rate), steps
 
 
-def word_of(table: Table, i: int) -> Word:
-    """The name of column i taken apart, with the unit that a row of units gives it."""
-    word, unit = taken_apart(table.names[i]), table.columns[i].unit
-    return word if word.unit is not None or unit is None else replace(word, unit=unit)
-
-
 def _family_by_numbers(channel: str, table: Table, taken: set[int]) -> Family | None:
     """Columns of a channel's surest word, by their numbers; or the one column without a number."""
     words = {i: word_of(table, i) for i in range(len(table.columns)) if i not in taken and table.is_signal(i)}
@@ -265,36 +254,6 @@ def _unit(family: Family, table: Table) -> tuple[str, ...]:
     if not units and family.channel == "torque" and any(p in CURRENT_WORDS for p in family.word.split("_")):
         return ("A",)
     return units
-
-
-def units_of(table: Table, channel: str, places: Sequence[int]) -> tuple[str, ...]:
-    """Units that a file gives for the columns of a channel, one for all or one each; () without any.
-
-    Args:
-        table: the file.
-        channel: what the columns are.
-        places: the columns.
-
-    Raises:
-        FileError: for a unit that is none of the channel.
-    """
-    found = [word_of(table, i).unit for i in places]
-    for i, unit in zip(places, found, strict=True):
-        if unit is None or plain_unit(unit) in UNITS[channel]:
-            continue
-        if table.columns[i].unit is None:
-            # In brackets may stand a remark, q1 (measured), and behind a name a letter that is no unit, q_a.
-            in_brackets = re.search(r"[\])]\s*$", table.names[i]) is not None
-            if not unit_like(unit) if in_brackets else known_unit(unit) is not None:
-                continue
-        raise FileError(
-            f"The unit {unit!r} of column {table.names[i]!r} in {table.path.name} is not known for a "
-            f"{channel} ({', '.join(UNITS[channel])}); say unit, or scale to SI, in [{channel}] of a mapping."
-        )
-    known = [unit for unit in found if unit is not None and plain_unit(unit) in UNITS[channel]]
-    if len(known) < len(found) or not known:
-        return ()
-    return tuple(known) if len(set(known)) > 1 else (known[0],)
 
 
 def _not_taken(channel: str, part: ChannelMap, table: Table, taken: set[int]) -> Step | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from itertools import takewhile
 from pathlib import Path
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from dynid.core.errors import DynidError, FileError, unknown_name
 from dynid.logs.log import Source, Step
 from dynid.logs.mapping import Columns
+from dynid.logs.words import UNITS, Word, known_unit, plain_unit, taken_apart, unit_like
 
 RawArray = NDArray[Any]
 MAX_AXES = 1000
@@ -145,6 +146,42 @@ class Table:
         exact = [i for i, column in enumerate(self.columns) if column.name == name]
         # In nested files "q" may stand for "robot/q" when there is only one.
         return exact or [i for i, c in enumerate(self.columns) if c.name.rsplit("/", 1)[-1] == name]
+
+
+def word_of(table: Table, i: int) -> Word:
+    """The name of column i taken apart, with the unit that a row of units gives it."""
+    word, unit = taken_apart(table.names[i]), table.columns[i].unit
+    return word if word.unit is not None or unit is None else replace(word, unit=unit)
+
+
+def units_of(table: Table, channel: str, places: Sequence[int]) -> tuple[str, ...]:
+    """Units that a file gives for the columns of a channel, one for all or one each; () without any.
+
+    Args:
+        table: the file.
+        channel: what the columns are.
+        places: the columns.
+
+    Raises:
+        FileError: for a unit that is none of the channel.
+    """
+    found = [word_of(table, i).unit for i in places]
+    for i, unit in zip(places, found, strict=True):
+        if unit is None or plain_unit(unit) in UNITS[channel]:
+            continue
+        if table.columns[i].unit is None:
+            # In brackets may stand a remark, q1 (measured), and behind a name a letter that is no unit, q_a.
+            in_brackets = re.search(r"[\])]\s*$", table.names[i]) is not None
+            if not unit_like(unit) if in_brackets else known_unit(unit) is not None:
+                continue
+        raise FileError(
+            f"The unit {unit!r} of column {table.names[i]!r} in {table.path.name} is not known for a "
+            f"{channel} ({', '.join(UNITS[channel])}); say unit, or scale to SI, in [{channel}] of a mapping."
+        )
+    known = [unit for unit in found if unit is not None and plain_unit(unit) in UNITS[channel]]
+    if len(known) < len(found) or not known:
+        return ()
+    return tuple(known) if len(set(known)) > 1 else (known[0],)
 
 
 def table_of(path: Path, kind: str, arrays: dict[str, RawArray], what: str) -> Table:
