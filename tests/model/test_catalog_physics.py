@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from dynid.base.find import find_base
 from dynid.compile.kernels import kernels
 from dynid.core.errors import DynidError
 from dynid.model.inertia import LinkInertia
@@ -65,8 +66,50 @@ def test_links_given_as_bodies_could_be_built(name: str) -> None:
     assert "assumed" in robot.source
     for joint in robot.joints:
         ten = [robot.parameters[symbol + joint.label] for symbol in INERTIAL]
-        body = LinkInertia.from_standard(ten)
-        J, ms = body.tensor, body.moment
-        P = np.block([[0.5 * np.trace(J) * np.eye(3) - J, ms[:, None]], [ms[None], np.array([[body.mass]])]])
-        smallest = np.linalg.eigvalsh(P)[0]
+        smallest = np.linalg.eigvalsh(pseudo_inertia(np.array(ten)))[0]
         assert smallest >= 0 if joint.name == "cart" else smallest > 1e-6
+
+
+def pseudo_inertia(ten: np.ndarray) -> np.ndarray:
+    """[[½ tr(J) 1 − J, MS], [MSᵀ, M]] of XX … M."""
+    body = LinkInertia.from_standard(ten)
+    J, ms = body.tensor, body.moment
+    return np.block([[0.5 * np.trace(J) * np.eye(3) - J, ms[:, None]], [ms[None], np.array([[body.mass]])]])
+
+
+def distance_from_bodies(robot: Robot, passes: int = 3000) -> float:
+    """What bodies that can exist leave of the robot's base values, by Douglas–Rachford steps.
+
+    Unknowns are the pseudo-inertias P_j ⪰ 0 of the links, in coordinates that keep their length, and Ia ≥ 0.
+    """
+    base, upper = find_base(robot), np.triu_indices(4)
+    root = np.where(upper[0] == upper[1], 1.0, np.sqrt(2.0))
+    to_vector = np.array([pseudo_inertia(unit)[upper] * root for unit in np.eye(10)]).T
+    tables = [[robot.table.index(symbol + joint.label) for symbol in INERTIAL] for joint in robot.joints]
+    drives = [robot.table.index(f"Ia{joint.label}") for joint in robot.joints]
+    rows = np.any(base.matrix[:, [c for table in tables for c in table]] != 0, axis=1)
+    rows |= np.any(base.matrix[:, drives] != 0, axis=1)
+    K, wanted = base.matrix[rows], base.regroup(dict(robot.parameters))[rows]
+    A = np.hstack([*(K[:, table] @ np.linalg.inv(to_vector) for table in tables), K[:, drives]])
+    inverse, n = np.linalg.pinv(A), len(tables)
+
+    def nearest_bodies(u: np.ndarray) -> np.ndarray:
+        P = np.zeros((n, 4, 4))
+        P[:, upper[0], upper[1]] = u[: 10 * n].reshape(n, 10) / root
+        values, vectors = np.linalg.eigh(P, UPLO="U")
+        P = (vectors * np.maximum(values, 0)[:, None, :]) @ vectors.transpose(0, 2, 1)
+        return np.concatenate([(P[:, upper[0], upper[1]] * root).ravel(), np.maximum(u[10 * n :], 0)])
+
+    z = np.zeros(A.shape[1])
+    for _ in range(passes):
+        bodies = nearest_bodies(z)
+        ahead = 2 * bodies - z
+        z = z + ahead - inverse @ (A @ ahead - wanted) - bodies
+    return float(np.abs(A @ nearest_bodies(z) - wanted).max())
+
+
+def test_some_bodies_have_the_base_values_of_the_tx40() -> None:
+    """With ZZ3 as the measured log gives it none would: XX3 − YY3 ≤ ZZ3."""
+    robot = load_robot("tx40")
+    assert distance_from_bodies(robot) < 1e-4
+    assert distance_from_bodies(robot.with_parameters({**robot.parameters, "ZZ3": 0.108})) > 5e-3

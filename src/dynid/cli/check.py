@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -118,8 +119,9 @@ def _show_facts(screen: Screen, result: DataCheck) -> None:
     if facts.get("delay_s") is not None:
         said.append(f"torques later than positions by {1e3 * facts['delay_s']:.2g} ms")
     if facts.get("unexplained_per_axis"):
-        shares = ", ".join(f"{100 * share:.2g}" for share in facts["unexplained_per_axis"])
-        said.append(f"torque left by a plain fit per axis {shares} %")
+        left = facts["unexplained_per_axis"]
+        shares = ", ".join("no torque" if math.isnan(share) else f"{100 * share:.2g} %" for share in left)
+        said.append(f"torque left by a plain fit per axis {shares}")
     if facts.get("condition") is not None:
         said.append(f"{facts['parameters']} base parameters, condition number {facts['condition']:.3g}")
     if said:
