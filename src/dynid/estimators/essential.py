@@ -51,8 +51,8 @@ class Essential(Strategy):
 
     Args:
         strategy: how to solve; its weights and its uncertainty are used at every step (a bootstrap only at
-            the end: the steps then use the classical %σ). The σ that comes out counts the removal: C gets
-            δ δᵀ, δ being how far the kept values moved from those of the full model.
+            the end: the steps then use the classical %σ). The σ that comes out counts the removal: it is that
+            of the full model, and how far the kept values moved from it; the classical one does not.
         rule: "sigma", "residual" or "f-test".
         threshold: 20 [%], 1.04 or 0.01 when None.
     """
@@ -140,7 +140,7 @@ class Essential(Strategy):
         final = doubt.renewed(current).relative_sigma(current)[current.kept]
         return replace(
             current,
-            shift=(first.values - current.values)[current.kept] if removals else None,
+            beside=first if removals else None,
             facts={**current.facts, **self._facts(removals, stopped_by, final, first, current, problem)},
         )
 

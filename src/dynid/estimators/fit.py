@@ -46,9 +46,10 @@ class Fit:
         further: parameters beside the base ones, with their columns.
         exact: residuals below this share of the torque are rounding; their shape says nothing.
         instruments: per joint, rows (rows, base) that stand for W in the scores; None where they are W.
-        shift: how far another estimate of the same columns lies from this one, (columns,): the model before
-            parameters were removed, or least squares beside total least squares. No residual shows which of
-            the two is right, so C gets δ δᵀ. None where there is no such choice.
+        beside: another fit of the same rows from which this one departed by choice: with all parameters
+            before some were removed, or by least squares where this is total least squares. No residual tells
+            whether the choice was right, so C = C_beside + δ δᵀ, δ the distance of the two. None where
+            nothing was chosen.
     """
 
     values: FloatArray
@@ -70,7 +71,7 @@ class Fit:
     further: FurtherColumns | None = None
     exact: float = 1e-8
     instruments: tuple[FloatArray, ...] | None = None
-    shift: FloatArray | None = None
+    beside: Fit | None = None
 
     @classmethod
     def weighted(
@@ -118,6 +119,12 @@ class Fit:
         if self.further is None:
             return problem.residual_norms(self.values)
         return np.array([np.linalg.norm(rows) for rows in self.further.residual])
+
+    @property
+    def column_values(self) -> FloatArray:
+        """Values of the columns: kept base parameters, then further ones."""
+        further = () if self.further is None else self.further.parameters.values
+        return np.concatenate([self.values[self.kept], further])
 
     @property
     def undetermined(self) -> NDArray[np.bool_]:

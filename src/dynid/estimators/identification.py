@@ -14,7 +14,7 @@ from dynid.estimators.estimate import Estimate, Further
 from dynid.estimators.fit import Fit
 from dynid.estimators.linear.least_squares import MEDIAN_OF_NORMAL
 from dynid.estimators.strategy import Strategy
-from dynid.estimators.uncertainty import Classical, Doubt, uncertainty_of
+from dynid.estimators.uncertainty import Classical, Doubt, Uncertainty, uncertainty_of
 from dynid.problem.problem import Problem
 
 if TYPE_CHECKING:
@@ -47,10 +47,8 @@ def identify(problem: Problem | LoopProblem, strategy: Strategy) -> Estimate:
     outcome, findings = judge(scored, fit)
     solvable = fit.degrees > 0 and fit.root.shape[1] > 0
     kind = solved.uncertainty or uncertainty_of(strategy.uncertainty) if solvable else Classical()
-    doubt = kind.doubt(scored, fit)
+    doubt = _doubt(kind, scored, fit)
     symmetric = (doubt.covariance + doubt.covariance.T) / 2
-    if fit.shift is not None:
-        symmetric = symmetric + np.outer(fit.shift, fit.shift)
     return Estimate(
         problem=rows,
         strategy=strategy.to_dict(),
@@ -65,6 +63,17 @@ def identify(problem: Problem | LoopProblem, strategy: Strategy) -> Estimate:
         facts=_facts(rows, fit, doubt),
         further=_further(fit, symmetric),
     )
+
+
+def _doubt(kind: Uncertainty, problem: Problem, fit: Fit) -> Doubt:
+    """Covariance of a fit's columns, counting how far a choice took them; the classical one does not ask."""
+    whole = fit.beside
+    if whole is None or kind.name == Classical.name:
+        return kind.doubt(problem, fit)
+    found = kind.doubt(problem, whole)
+    same = np.append(fit.kept[whole.kept], np.ones(len(whole.root) - int(whole.kept.sum()), dtype=bool))
+    moved = whole.column_values[same] - fit.column_values
+    return replace(found, covariance=found.covariance[np.ix_(same, same)] + np.outer(moved, moved))
 
 
 def _covariance_over_base(covariance: FloatArray, kept: NDArray[np.bool_]) -> FloatArray:

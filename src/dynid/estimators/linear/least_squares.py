@@ -233,7 +233,7 @@ class TLS(Strategy):
             root=root,
             covariance=variance * root @ root.T,
             sigma=float(np.sqrt(variance)),
-            shift=(start.values - values)[start.kept],
+            beside=start,
             facts={"smallest_singular_value": s},
         )
 
