@@ -21,7 +21,7 @@ from dynid.base import BaseMap, find_base
 from dynid.checks import DataCheck
 from dynid.compile.kernels import kernels
 from dynid.core.finding import FINE, Finding, Level, Name
-from dynid.estimators import Estimate
+from dynid.estimators import WLS, Estimate
 from dynid.logs.log import Source, Step
 from dynid.model.load import load_robot
 from dynid.model.robot import Robot
@@ -30,7 +30,7 @@ from dynid.preparation.preparation import Preparation
 from dynid.problem import Problem, build_problem
 from dynid.report.document import build_document
 from dynid.report.page import render_report
-from dynid.validation.cross import stability
+from dynid.validation.cross import experiment_stability
 from dynid.validation.validation import Validation, validate
 
 FloatArray = NDArray[np.float64]
@@ -170,13 +170,7 @@ def _plain_document() -> dict[str, Any]:
 
 
 def _document(s: Study, **changes: Any) -> dict[str, Any]:
-    alone = [weighted_fit(s.estimate.problem.experiment_problem(k)) for k in range(2)]
-    compared = stability(
-        s.base.names,
-        [m.name for m in s.motions],
-        np.array([e.values for e in alone]),
-        np.array([e.sigma for e in alone]),
-    )
+    compared = experiment_stability(s.estimate.problem, WLS())
     run = {
         "command": "dynid fit tx40 exciting_a.csv exciting_b.csv --validate pick_and_place.csv --out result",
         "created": "2026-03-01 10:00:00 UTC",

@@ -130,6 +130,7 @@ class Name(StrEnum):
     IMPOSSIBLE_VALUES = "impossible values"
     POORLY_KNOWN = "poorly known parameters"
     PARAMETERS_MOVED = "parameters moved"
+    MOTIONS_CONTRADICT = "motions contradict"
     NO_UNSEEN_MOTION = "no unseen motion"
     FIT_LOG_REUSED = "log of the fit"
     REPEATED_MOTION = "repeated motion"

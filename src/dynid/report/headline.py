@@ -86,11 +86,14 @@ def _poorly_known(estimate: Estimate) -> list[Finding]:
 
 
 def _moved_parameters(stability: Stability | None) -> list[Finding]:
+    found = None if stability is None else stability.contradiction
+    if found is not None:
+        return [found]
     moved = () if stability is None else stability.moved_parameters()
     if not moved:
         return []
     said = f"{len(moved)} parameters differ between experiments by more than 3 combined σ (most: {moved[0]})"
-    cause = "σ is too small, or the robot changed between them."
+    cause = "a single one may by chance; look whether the robot changed between them."
     return [Finding(Name.PARAMETERS_MOVED, Level.NOTE, f"{said}: {cause}")]
 
 

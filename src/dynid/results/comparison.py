@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -13,40 +12,15 @@ import numpy as np
 from dynid.base.find import base_of
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError
+from dynid.core.finding import Finding
 from dynid.model.robot import Robot
 from dynid.results.result import SavedResult
 from dynid.results.view import ResultView
+from dynid.validation.contradiction import RULES, Gap, contradiction, gaps_between
 
-SIGMAS = 4.0
-"""Combined σ by which a parameter may differ between two results."""
-SHARE = 0.02
-"""Share of the larger value below which a difference does not matter, however sure both results are."""
+_MATTERS = f"{100 * RULES.matters:g} %"
 _NAMED = 3
 """Parameters that the sentence names at most."""
-
-
-@dataclass(frozen=True)
-class Gap:
-    """A parameter in two results that both estimate it.
-
-    Args:
-        name: of the parameter.
-        labels: of the two results.
-        values: theirs.
-        sigmas: distance in combined σ.
-        share: distance as a share of the larger value.
-    """
-
-    name: str
-    labels: tuple[str, str]
-    values: tuple[float, float]
-    sigmas: float
-    share: float
-
-    @property
-    def matters(self) -> bool:
-        """Whether neither doubt nor size excuses it."""
-        return self.sigmas > SIGMAS and self.share > SHARE
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,14 +67,21 @@ class Comparison:
         return tuple(worst.values())
 
     @property
+    def contradiction(self) -> Finding | None:
+        """That the results contradict each other beyond chance, or None."""
+        return contradiction([gap for gap in self._pairs() if gap.name not in self.incomparable])
+
+    @property
     def agree(self) -> bool:
-        """Whether no parameter differs by more than its doubt and by more than matters."""
-        return not self.conflicts
+        """Whether no parameter differs by more than its doubt and by more than matters, nor too many."""
+        return not self.conflicts and self.contradiction is None
 
     @property
     def sentence(self) -> str:
         """Whether the results agree, and what differs most where they do not."""
-        conflicts = self.conflicts
+        conflicts, found = self.conflicts, self.contradiction
+        if not conflicts and found is not None:
+            return found.text
         if not conflicts:
             return f"The results agree{self._why_they_agree()}."
         named = "; ".join(
@@ -109,7 +90,7 @@ class Comparison:
             for g in conflicts[:_NAMED]
         )
         more = f"; and {len(conflicts) - _NAMED} more" if len(conflicts) > _NAMED else ""
-        bound = f"both more than {SIGMAS:g} combined σ and more than {100 * SHARE:g} % of the value"
+        bound = f"both more than {RULES.lone_gap:g} combined σ and more than {_MATTERS} of the value"
         return f"The results disagree by {bound}: {named}{more}."
 
     def _why_they_agree(self) -> str:
@@ -119,23 +100,17 @@ class Comparison:
         worst = max(pairs, key=lambda gap: gap.sigmas, default=None)
         if worst is None:
             return ", as far as they estimate the same parameters: there are none"
-        if worst.sigmas <= SIGMAS:
-            return f": no parameter{among} is more than {SIGMAS:g} combined σ apart"
+        if worst.sigmas <= RULES.lone_gap:
+            return f": no parameter{among} is more than {RULES.lone_gap:g} combined σ apart"
         return (
-            f": no parameter{among} differs by more than {100 * SHARE:g} % of its value where it is more "
-            f"than {SIGMAS:g} combined σ apart (largest gap: {worst.name}, {worst.sigmas:.1f} σ, but only "
+            f": no parameter{among} differs by more than {_MATTERS} of its value where it is more than "
+            f"{RULES.lone_gap:g} combined σ apart (largest gap: {worst.name}, {worst.sigmas:.1f} σ, but only "
             f"{100 * worst.share:.2g} % of the value)"
         )
 
     def _pairs(self) -> Iterator[Gap]:
         """Every parameter in every two results that both estimate it."""
-        for (a, first), (b, second) in combinations(enumerate(self.labels), 2):
-            for i in np.flatnonzero((self.sigma[a] > 0) & (self.sigma[b] > 0)):
-                x, y = float(self.values[a, i]), float(self.values[b, i])
-                doubt = float(np.hypot(self.sigma[a, i], self.sigma[b, i]))
-                size = max(abs(x), abs(y))
-                share = abs(x - y) / size if size > 0 else 0.0
-                yield Gap(self.names[i], (first, second), (x, y), abs(x - y) / doubt, share)
+        return gaps_between(self.names, self.labels, self.values, self.sigma)
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
@@ -143,6 +118,7 @@ class Comparison:
         return {
             "agree": self.agree,
             "sentence": self.sentence,
+            "findings": [] if self.contradiction is None else [self.contradiction.to_dict()],
             "results": [
                 {"label": label, **row} for label, row in zip(self.labels, self.summaries, strict=True)
             ],

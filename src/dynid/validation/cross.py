@@ -12,11 +12,13 @@ import numpy as np
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, ShapeError
 from dynid.core.executor import ONE_BY_ONE, LocalExecutor
+from dynid.core.finding import Finding
 from dynid.core.plain import plain
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.identification import identify
 from dynid.estimators.strategy import Strategy
 from dynid.problem.problem import Problem
+from dynid.validation.contradiction import contradiction, gaps_between
 from dynid.validation.validation import validate
 
 
@@ -90,6 +92,11 @@ class Stability:
         order = np.argsort(-np.nan_to_num(self.gaps, nan=-1.0))
         return tuple(self.names[i] for i in order if self.gaps[i] > limit)
 
+    @property
+    def contradiction(self) -> Finding | None:
+        """That the experiments contradict each other beyond chance, or None."""
+        return contradiction(list(gaps_between(self.names, self.experiments, self.values, self.sigma)))
+
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
         return {
@@ -155,7 +162,10 @@ def experiment_stability(
         lambda k: identify(problem.experiment_problem(k), strategy), range(count), what="experiments"
     )
     values = np.array([estimate.values for estimate in found])
-    sigma = np.array([np.where(estimate.kept, estimate.sigma, 0.0) for estimate in found])
+    # What one experiment alone cannot tell is no opinion.
+    sigma = np.array([
+        np.where(estimate.kept & estimate.outcome.trustworthy, estimate.sigma, 0.0) for estimate in found
+    ])  # fmt: skip
     return stability(problem.names, [e.name for e in problem.experiments], values, sigma)
 
 
