@@ -11,6 +11,7 @@ import typer
 
 from dynid.cli.command import JsonOption, OptionGroup, command, option
 from dynid.cli.output import Screen, print_json, write_file
+from dynid.core.finding import finding_line
 from dynid.core.text import TextTable
 from dynid.results.comparison import Comparison, compare_results
 from dynid.results.load import load_result
@@ -51,6 +52,8 @@ def compare(
 def _print(found: Comparison) -> None:
     screen = Screen()
     screen.print(found.sentence)
+    if found.agree and found.contradiction is not None:
+        screen.print(finding_line(found.contradiction.to_dict()))
     head = ("result", "method", "kept", "fit", "unseen", "iterations", "time", "outcome")
     screen.print(
         TextTable("", head, [_row(*pair) for pair in zip(found.labels, found.summaries, strict=True)])

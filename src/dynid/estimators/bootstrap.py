@@ -12,7 +12,7 @@ from dynid.core.errors import DynidError
 from dynid.core.executor import LocalExecutor
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.fit import Fit
-from dynid.estimators.honest import stored_stretches
+from dynid.estimators.honest import stretches_of_time
 from dynid.estimators.uncertainty import Doubt, Uncertainty, automatic_bandwidth, score_series, white_rows
 from dynid.problem.problem import Problem
 
@@ -131,7 +131,7 @@ def _cells_of_rows(problem: Problem, fit: Fit, block: int | None) -> _Cells:
 
 def _stored_cells(problem: Problem, fit: Fit, block: int | None) -> _Cells:
     """Cells from the factors kept while reading: the rows are not needed."""
-    experiment, bread, score = stored_stretches(problem, fit)
+    experiment, bread, score = stretches_of_time(problem, fit)
     samples = max(1, sum(e.regression_samples for e in problem.experiments) // len(score))
     per_block = 1 if block is None else max(1, round(block / samples))
     return _Cells(experiment, bread, score, samples, per_block)

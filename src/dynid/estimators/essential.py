@@ -115,14 +115,14 @@ class Essential(Strategy):
         first = current = self.strategy.fit(problem, kept_mask(problem, kept))
         if first.spectrum.rank < len(first.root) or first.degrees <= 0:
             return first  # no %σ means anything then; the outcome will say so
-        doubt = _StepDoubt(problem, uncertainty_of(self.uncertainty)).renewed(first)
+        doubt = _StepDoubt(problem, uncertainty_of(self.uncertainty)).with_scale_of(first)
         removals: list[Removal] = []
         stopped_by: Removal | None = None
         while current.kept.sum() > 1:
             relative = doubt.relative_sigma(current)
             worst = int(np.argmax(relative))
             if self.rule == "sigma" and relative[worst] <= self.threshold:
-                fresh = doubt.renewed(current)
+                fresh = doubt.with_scale_of(current)
                 if fresh is doubt or fresh.relative_sigma(current).max() <= self.threshold:
                     break
                 doubt = fresh
@@ -137,7 +137,7 @@ class Essential(Strategy):
                 break
             removals.append(step)
             current = trial
-        final = doubt.renewed(current).relative_sigma(current)[current.kept]
+        final = doubt.with_scale_of(current).relative_sigma(current)[current.kept]
         return replace(
             current,
             beside=first if removals else None,
@@ -193,7 +193,7 @@ class _StepDoubt:
     kind: Uncertainty
     scale: FloatArray | float = 1.0
 
-    def renewed(self, fit: Fit) -> _StepDoubt:
+    def with_scale_of(self, fit: Fit) -> _StepDoubt:
         """The same with the scale of this step; itself where the kind has none."""
         if self.kind.name != DEFAULT_KIND:
             return self

@@ -195,7 +195,7 @@ def time_blocks(problem: Problem, fit: Fit, count: int) -> TimeBlocks:
     numbers = np.maximum(np.minimum(numbers, lengths // RULES.samples), 1)
     plain = fit.score_weights is None and fit.further is None and fit.instruments is None
     if not problem.has_rows or (plain and len(problem.regression.cells) >= RULES.stored * numbers.sum()):
-        return _stored_blocks(problem, fit, numbers)
+        return _blocks_of_stretches(problem, fit, numbers)
     first = np.concatenate([[0], np.cumsum(numbers)])
     rank = fit.root.shape[1]
     share, score = np.zeros((first[-1], rank, rank)), np.zeros((first[-1], rank))
@@ -211,9 +211,9 @@ def time_blocks(problem: Problem, fit: Fit, count: int) -> TimeBlocks:
     return TimeBlocks(np.repeat(np.arange(len(lengths)), numbers), share, score)
 
 
-def _stored_blocks(problem: Problem, fit: Fit, numbers: NDArray[np.int64]) -> TimeBlocks:
+def _blocks_of_stretches(problem: Problem, fit: Fit, numbers: NDArray[np.int64]) -> TimeBlocks:
     """Blocks from the factors kept while reading."""
-    experiment, share, score = stored_stretches(problem, fit)
+    experiment, share, score = stretches_of_time(problem, fit)
     starts = np.concatenate([
         np.unique(np.flatnonzero(experiment == k)[np.arange(n) * np.sum(experiment == k) // n])
         for k, n in enumerate(numbers)
@@ -221,7 +221,7 @@ def _stored_blocks(problem: Problem, fit: Fit, numbers: NDArray[np.int64]) -> Ti
     return TimeBlocks(experiment[starts], np.add.reduceat(share, starts), np.add.reduceat(score, starts))
 
 
-def stored_stretches(problem: Problem, fit: Fit) -> tuple[NDArray[np.int64], FloatArray, FloatArray]:
+def stretches_of_time(problem: Problem, fit: Fit) -> tuple[NDArray[np.int64], FloatArray, FloatArray]:
     """Experiment, Xᵀ h X and Xᵀ h ρ of every stretch of time kept while reading; rows are not needed."""
     cells = problem.regression.cells
     full = root_over_base(fit.root, fit.kept)

@@ -12,13 +12,13 @@ import numpy as np
 from dynid.base.find import base_of
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError
-from dynid.core.finding import Finding
+from dynid.core.finding import Finding, Level
 from dynid.model.robot import Robot
 from dynid.results.result import SavedResult
 from dynid.results.view import ResultView
-from dynid.validation.contradiction import RULES, Gap, contradiction, gaps_between
+from dynid.validation.cross import CONTRADICTION, Gap, contradiction, gaps_between
 
-_MATTERS = f"{100 * RULES.matters:g} %"
+_MATTERS = f"{100 * CONTRADICTION.matters:g} %"
 _NAMED = 3
 """Parameters that the sentence names at most."""
 
@@ -74,13 +74,14 @@ class Comparison:
     @property
     def agree(self) -> bool:
         """Whether no parameter differs by more than its doubt and by more than matters, nor too many."""
-        return not self.conflicts and self.contradiction is None
+        found = self.contradiction
+        return not self.conflicts and (found is None or found.level < Level.CARE)
 
     @property
     def sentence(self) -> str:
         """Whether the results agree, and what differs most where they do not."""
         conflicts, found = self.conflicts, self.contradiction
-        if not conflicts and found is not None:
+        if not conflicts and not self.agree and found is not None:
             return found.text
         if not conflicts:
             return f"The results agree{self._why_they_agree()}."
@@ -90,7 +91,7 @@ class Comparison:
             for g in conflicts[:_NAMED]
         )
         more = f"; and {len(conflicts) - _NAMED} more" if len(conflicts) > _NAMED else ""
-        bound = f"both more than {RULES.lone_gap:g} combined σ and more than {_MATTERS} of the value"
+        bound = f"both more than {CONTRADICTION.lone_gap:g} combined σ and more than {_MATTERS} of the value"
         return f"The results disagree by {bound}: {named}{more}."
 
     def _why_they_agree(self) -> str:
@@ -100,12 +101,12 @@ class Comparison:
         worst = max(pairs, key=lambda gap: gap.sigmas, default=None)
         if worst is None:
             return ", as far as they estimate the same parameters: there are none"
-        if worst.sigmas <= RULES.lone_gap:
-            return f": no parameter{among} is more than {RULES.lone_gap:g} combined σ apart"
+        if worst.sigmas <= CONTRADICTION.lone_gap:
+            return f": no parameter{among} is more than {CONTRADICTION.lone_gap:g} combined σ apart"
         return (
             f": no parameter{among} differs by more than {_MATTERS} of its value where it is more than "
-            f"{RULES.lone_gap:g} combined σ apart (largest gap: {worst.name}, {worst.sigmas:.1f} σ, but only "
-            f"{100 * worst.share:.2g} % of the value)"
+            f"{CONTRADICTION.lone_gap:g} combined σ apart (largest gap: {worst.name}, {worst.sigmas:.1f} σ, "
+            f"but only {100 * worst.share:.2g} % of the value)"
         )
 
     def _pairs(self) -> Iterator[Gap]:

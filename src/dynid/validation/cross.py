@@ -1,10 +1,11 @@
-"""Experiments against each other: each predicted by a fit on the others, each fitted alone."""
+"""Experiments against each other: predicted by a fit on the others, fitted alone, in contradiction."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,12 @@ import numpy as np
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, ShapeError
 from dynid.core.executor import ONE_BY_ONE, LocalExecutor
-from dynid.core.finding import Finding
+from dynid.core.finding import Finding, Level, Name
 from dynid.core.plain import plain
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.identification import identify
 from dynid.estimators.strategy import Strategy
 from dynid.problem.problem import Problem
-from dynid.validation.contradiction import contradiction, gaps_between
 from dynid.validation.validation import validate
 
 
@@ -222,3 +222,118 @@ def _check_count(experiments: int, folds: int) -> None:
             f"Cross-validation was asked for {folds} fold(s) of {experiments} experiment(s); it needs at "
             "least two experiments and from two folds up to one per experiment. Give several logs."
         )
+
+
+@dataclass(frozen=True)
+class ContradictionRules:
+    """When parameters of one robot differ by more than chance.
+
+    Set on half of 600 pairs of simulated motions of six robots (``tests/validation/test_contradiction.py``
+    prints the rates of the other half; docs/uncertainty.md).
+
+    Args:
+        beyond: combined σ from which a parameter counts as different; 5 % do by chance.
+        share: of all parameters that may do so …
+        crowd_gap: … where at least one differs by so many combined σ.
+        lone_gap: combined σ from which one parameter is enough, between two motions.
+        per_pair: added to both gaps per factor e of pairs compared: of many, the worst is further off.
+        matters: share of the larger value below which a difference does not count, however sure both are.
+    """
+
+    beyond: float = 2.0
+    share: float = 0.1
+    crowd_gap: float = 3.5
+    lone_gap: float = 4.0
+    per_pair: float = 0.25
+    matters: float = 0.02
+
+
+CONTRADICTION = ContradictionRules()
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A parameter in two results that both estimate it.
+
+    Args:
+        name: of the parameter.
+        labels: of the two results.
+        values: theirs.
+        sigmas: distance in combined σ.
+        share: distance as a share of the larger value.
+    """
+
+    name: str
+    labels: tuple[str, str]
+    values: tuple[float, float]
+    sigmas: float
+    share: float
+
+    @property
+    def size(self) -> float:
+        """Distance in combined σ; zero where it is too small a share of the value to matter."""
+        return self.sigmas if self.share > CONTRADICTION.matters else 0.0
+
+    @property
+    def matters(self) -> bool:
+        """Whether neither doubt nor size excuses it."""
+        return self.size > CONTRADICTION.lone_gap
+
+
+def gaps_between(
+    names: Sequence[str], labels: Sequence[str], values: FloatArray, sigma: FloatArray
+) -> Iterator[Gap]:
+    """Every parameter in every two results that both estimate it.
+
+    Args:
+        names: of the parameters.
+        labels: of the results.
+        values: (results, names).
+        sigma: (results, names); zero, infinite or not a number where a result does not know the parameter.
+    """
+    known = (sigma > 0) & np.isfinite(sigma)
+    for a, b in combinations(range(len(labels)), 2):
+        for i in np.flatnonzero(known[a] & known[b]):
+            x, y = float(values[a, i]), float(values[b, i])
+            size = max(abs(x), abs(y))
+            share = abs(x - y) / size if size > 0 else 0.0
+            doubt = float(np.hypot(sigma[a, i], sigma[b, i]))
+            yield Gap(names[int(i)], (labels[a], labels[b]), (x, y), abs(x - y) / doubt, share)
+
+
+def contradiction(gaps: Sequence[Gap]) -> Finding | None:
+    """That results contradict each other, or None; a note where no difference is large enough to matter.
+
+    Args:
+        gaps: of all parameters that may be compared, between all pairs.
+    """
+    for level, measure in ((Level.CARE, attrgetter("size")), (Level.NOTE, attrgetter("sigmas"))):
+        apart = sum(measure(gap) > CONTRADICTION.beyond for gap in gaps)
+        worst = max(gaps, key=measure, default=None)
+        if worst is not None and _is_no_chance(gaps, apart, measure(worst)):
+            return _finding(gaps, apart, worst, level)
+    return None
+
+
+def _is_no_chance(gaps: Sequence[Gap], apart: int, largest: float) -> bool:
+    """Whether so many parameters apart, or one so far apart, are more than chance."""
+    more = CONTRADICTION.per_pair * float(np.log(len({gap.labels for gap in gaps})))
+    crowded = apart > CONTRADICTION.share * len(gaps) and largest > CONTRADICTION.crowd_gap + more
+    return crowded or largest > CONTRADICTION.lone_gap + more
+
+
+def _finding(gaps: Sequence[Gap], apart: int, worst: Gap, level: Level) -> Finding:
+    expected = max(1, round(0.05 * len(gaps)))
+    first, second = (
+        f"{value:.4g} in {label}" for value, label in zip(worst.values, worst.labels, strict=True)
+    )
+    return Finding(
+        Name.MOTIONS_CONTRADICT,
+        level,
+        f"The motions contradict each other: {apart} of {len(gaps)} parameters differ by more than "
+        f"{CONTRADICTION.beyond:g} combined σ, where {expected} would by chance; {worst.name} is {first} and "
+        f"{second} ({worst.sigmas:.1f} σ, {100 * worst.share:.2g} % of the value).",
+        "Friction, load, temperature or an effect that the model lacks was not the same: fit motions of one "
+        "condition, add friction terms, or take the difference for the true doubt.",
+        figures={"beyond": apart, "compared": len(gaps), "largest_gap_sigma": worst.sigmas},
+    )
