@@ -59,7 +59,7 @@ CASES = {
         "Link 'c' is the child of both joint 'j' and joint 'k'",
     ),
     "two roots": (
-        robot(link("a"), link("b"), link("c"), joint("j", "a", "b")),
+        robot(*map(link, "abcd"), joint("j", "a", "b"), joint("k", "c", "d")),
         "The links 'a', 'c' hang on no joint",
     ),
     "pure cycle": (
@@ -210,6 +210,12 @@ def test_one_impossible_body_takes_the_others_along() -> None:
     loaded = from_urdf_text(text)
     assert set(loaded.parameters) == {"Fv1"}
     assert len(loaded.joints) == 2
+
+
+def test_links_without_any_joint_are_left_out() -> None:
+    loaded = from_urdf_text(robot(link("camera"), link("a"), link("b"), joint("j", "a", "b")))
+    assert [joint.name for joint in loaded.joints] == ["j"]
+    assert loaded.notes == ("Left out, as they hang on no joint and carry none: links 'camera'.",)
 
 
 def test_a_file_without_bodies_says_so_when_simulated() -> None:

@@ -30,8 +30,8 @@ class TorqueParts:
         gravity: inertial columns at zero speed and acceleration.
         drive: columns of drive inertia (Ia, Iam); those that are regrouped into an inertia of a link, as Ia1
             into ZZ1R, count there.
-        friction: columns of friction and offset, those of coupled motors included, and friction that is not
-            linear in its parameters.
+        friction: columns of friction and offset, those of coupled motors, springs and dampers included, and
+            friction that is not linear in its parameters.
     """
 
     inertia: FloatArray

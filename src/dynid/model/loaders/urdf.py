@@ -83,6 +83,9 @@ def robot_from_urdf(
     robot = _without_bodies(robot, [left.inertial for _, left in read if left.inertial])
     drives, note = drives_of_transmissions(robot, root, joints)
     notes = [sentence for _, left in read for sentence in left.notes]
+    held = {end for edge in edges.values() for end in (edge.parent, edge.child)}
+    if alone := [repr(name) for name in links if name not in held]:
+        notes.append(f"Left out, as they hang on no joint and carry none: links {', '.join(alone)}.")
     notes += _rounded_angles({name: joints[name] for name in order}, snap_rad)
     return replace(robot, drives=drives, drives_note=note, notes=tuple(notes))
 
@@ -313,9 +316,10 @@ def joint_order(links: Mapping[str, Element], edges: Mapping[str, Edge]) -> list
             )
         carried[edge.child] = name
         children[edge.parent].append(name)
-    roots = [name for name in links if name not in carried]
     if not links:
         raise ModelError("The file has no <link>.")
+    roots = [name for name in links if name not in carried]
+    roots = [name for name in roots if children[name]] or roots
     if len(roots) > 1:
         raise ModelError(
             f"The links {', '.join(repr(r) for r in roots[:5])} hang on no joint; one root link is "
