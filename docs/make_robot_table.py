@@ -11,15 +11,16 @@ START, END = "<!-- robots: written by docs/make_robot_table.py -->", "<!-- end o
 
 
 def robot_table() -> str:
-    """Markdown rows: axes, joints, standard and base parameters of every robot of the catalog."""
+    """Markdown rows: axes, joints, standard and base parameters, own values of every robot of the catalog."""
     lines = [
-        "| robot | what it is | axes | joints | standard parameters | base parameters |",
-        "|---|---|---:|---:|---:|---:|",
+        "| robot | what it is | axes | joints | standard parameters | base parameters | own values serve |",
+        "|---|---|---:|---:|---:|---:|---|",
     ]
     for name in dynid.catalog():
         robot = dynid.load_robot(name)
         counts = (robot.n_coordinates, len(robot.movable), len(robot.table), len(dynid.find_base(robot)))
-        lines.append(f"| `{name}` | {robot.title} | {' | '.join(map(str, counts))} |")
+        use = "inverse dynamics" if robot.inverse_only else "simulation"
+        lines.append(f"| `{name}` | {robot.title} | {' | '.join(map(str, counts))} | {use} |")
     return "\n".join(lines)
 
 
