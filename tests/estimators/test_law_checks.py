@@ -214,8 +214,8 @@ def test_disturbances_inside_the_loop_widen_the_uncertainty() -> None:
         for name, kind in (("chosen", "honest"), ("plain", "classical")):
             found = identify(posed(log, law), OutputError(start="prior", uncertainty=kind))
             hits[name].append(np.abs(found.values - scara()[1]) < 2 * found.sigma)
-            assert found.uncertainty == ("hac" if name == "chosen" else "classical")
-            assert found.facts["position_colour"] > 2
-            assert any("not white" in f.text for f in found.findings) == (name == "chosen")
+            assert found.uncertainty == ("blocks" if name == "chosen" else "classical")
+            if name == "chosen":
+                assert found.facts["variance_inflation"] > 2
     assert np.mean(hits["plain"]) < 0.75
     assert np.mean(hits["chosen"]) > 0.85

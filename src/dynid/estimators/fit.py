@@ -17,7 +17,6 @@ from dynid.problem.problem import Problem
 
 if TYPE_CHECKING:
     from dynid.estimators.strategy import Strategy
-    from dynid.estimators.uncertainty import Uncertainty
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,13 +158,11 @@ class Solved:
         problem: the linear problem at the solution, for residuals, conditions and reports.
         fit: values and what any uncertainty is made from.
         origin: what the fit was made from, where that is not the strategy's own fit of ``problem``.
-        uncertainty: that suits the errors, in place of the strategy's.
     """
 
     problem: Problem
     fit: Fit
     origin: Origin | None = None
-    uncertainty: Uncertainty | None = None
 
     @property
     def scored_problem(self) -> Problem:

@@ -46,7 +46,7 @@ def identify(problem: Problem | LoopProblem, strategy: Strategy) -> Estimate:
     rows, fit, scored = solved.problem, solved.fit, solved.scored_problem
     outcome, findings = judge(scored, fit)
     solvable = fit.degrees > 0 and fit.root.shape[1] > 0
-    kind = solved.uncertainty or uncertainty_of(strategy.uncertainty) if solvable else Classical()
+    kind = uncertainty_of(strategy.uncertainty) if solvable else Classical()
     doubt = _doubt(kind, scored, fit)
     symmetric = (doubt.covariance + doubt.covariance.T) / 2
     return Estimate(

@@ -282,10 +282,7 @@ def run_experiment(
     setup = prepare_loop(
         model.robot, model.standard, controller, experiment.reference, problem.accuracy, model.base
     )
-    r = setup.reference
-    assert r.qd is not None
-    q0, qd0 = (r.q[0], r.qd[0]) if experiment.start is None else experiment.start
-    state = _with_memory(setup, setup.simulator.start(q0, qd0, setup.controller), experiment.memory)
+    r, state = setup.reference, start_state(setup, experiment)
     inputs = loop_inputs(setup, torque=torque)
     rows = np.linspace(0, r.samples - 1, min(_CHECKED, r.samples)).astype(int)
     value, where = smallest_eigenvalue(setup.robot, setup.standard, r.q[rows])
@@ -300,6 +297,14 @@ def run_experiment(
     if outcome == FINE and not done.reached:
         outcome = tolerance_not_reached(done.error, problem.accuracy.tolerance, done.substeps)
     return SimulatedRun(setup, state, inputs, done.substeps, done.paths, outcome)
+
+
+def start_state(setup: Setup, experiment: LoopExperiment) -> FloatArray:
+    """State vector at the first sample of the reference."""
+    r = setup.reference
+    assert r.qd is not None
+    q, qd = (r.q[0], r.qd[0]) if experiment.start is None else experiment.start
+    return _with_memory(setup, setup.simulator.start(q, qd, setup.controller), experiment.memory)
 
 
 def _with_memory(setup: Setup, state: FloatArray, memory: Memory | None) -> FloatArray:

@@ -11,14 +11,17 @@ from numpy.typing import NDArray
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, NotTrustworthyError
 from dynid.core.finding import Finding, Level, Name
+from dynid.estimators.closed_loop.law_suspects import check_suspects
 from dynid.estimators.closed_loop.loop_checks import check_loop
 from dynid.estimators.closed_loop.strategy import Gains, LoopStrategy, require_simulated, transient
 from dynid.estimators.fit import Fit, Solved
 from dynid.preparation.decimate import decimate_rows
 from dynid.preparation.preparation import Preparation
 from dynid.problem.closed_loop import LoopProblem
+from dynid.problem.law_torques import why_not_told
 from dynid.problem.problem import Problem
 from dynid.problem.replay import LoopModel, Replayed, inertias_of, replay, supported_model
+from dynid.simulation.controller import Controller
 
 _UNCHECKED = 2
 """First passes whose integration steps are not checked: they only lead to the later ones."""
@@ -127,7 +130,7 @@ class DIDIM(LoopStrategy):
             share = max(4 * share, 0.05)
             ready = model.with_drive_inertia(share * np.abs(inertias_of(ready, problem.controller)))
             replayed = replay(problem, ready, loop.controller(ready), trim)
-        return SimulatedPass(ready, replayed, share)
+        return SimulatedPass(ready, loop.controller(ready), replayed, share)
 
     def _is_settled(self, before: Fit, now: Fit, linear: Problem) -> bool:
         # Weights differ from pass to pass, so residuals are compared joint by joint in their own units.
@@ -164,6 +167,10 @@ class DIDIM(LoopStrategy):
             found = check_loop(problem, final)
             facts |= found.facts
             outcome, findings = found.outcome, (*findings, *found.findings)
+        if outcome is None and settled and _must_ask_torques(problem, solved):
+            law = check_suspects(problem, run.controller, solved.problem, solved.fit, trim, final.substeps)
+            facts |= law.facts
+            outcome = law.outcome
         return Solved(
             solved.problem,
             replace(
@@ -184,11 +191,13 @@ class SimulatedPass:
 
     Args:
         model: what was simulated.
+        controller: under which gains.
         replayed: the motions.
         share: drive inertia that had to be added, as a share of the joints' own.
     """
 
     model: LoopModel
+    controller: Controller
     replayed: Replayed
     share: float
 
@@ -205,6 +214,12 @@ class SimulatedPass:
             "Keep only essential parameters (small ones that are hardly seen spoil the matrix), or record a "
             "more exciting motion.",
         )
+
+
+def _must_ask_torques(problem: LoopProblem, solved: Solved) -> bool:
+    """Whether no positions tell the law, and torques are left that the simulation does not leave itself."""
+    left = solved.problem.residual_norms(solved.fit.values) > _ROUNDING * solved.problem.torque_norms()
+    return bool(np.any(left)) and any(why_not_told(problem.controller, e) for e in problem.experiments)
 
 
 def _history_entry(problem: LoopProblem, run: SimulatedPass, linear: Problem, fit: Fit) -> dict[str, Any]:

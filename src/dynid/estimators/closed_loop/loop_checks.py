@@ -135,7 +135,7 @@ def _unchecked_logs(problem: LoopProblem) -> tuple[Finding, ...]:
         return ()
     sentence = (
         f"The control law could not be checked, because {'; '.join(said)}. A wrong gain, sample time or "
-        "velocity estimate would then not show."
+        "velocity estimate would then show in what is left of the torques at best."
     )
     return (Finding(Name.LAW_UNCHECKED, Level.NOTE, sentence),)
 

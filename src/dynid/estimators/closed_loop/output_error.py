@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,6 @@ from dynid.estimators.closed_loop.strategy import (
 )
 from dynid.estimators.fit import Fit, Origin, Solved
 from dynid.estimators.linear.least_squares import weights_of
-from dynid.estimators.uncertainty import DEFAULT_KIND, HAC, Classical, Doubt, Uncertainty
 from dynid.problem.closed_loop import LoopProblem
 from dynid.problem.factor import spectrum
 from dynid.problem.problem import Problem
@@ -44,12 +43,6 @@ _DAMPINGS = (0.0, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 1e3)
 """Levenberg–Marquardt λ, in units of the squared lengths of the columns; the first that helps is taken."""
 _CREEPING = 1.0
 """λ from which on a step is so short that it hardly moves anything."""
-LOOPS = 5.0
-"""Window of the autocovariances, in 1/ω_n of the slowest axis: by then a loop has forgotten a disturbance."""
-COLOURED = 1.3
-"""Ratio of robust to classical standard deviations above which errors count as coloured."""
-_LONGEST_WINDOW = 0.1
-"""Longest window, as a share of the shortest log."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,12 +165,6 @@ class OutputError(LoopStrategy):
             "position_sigma": fit.joint_sigma.tolist(),
             "sigma": float(np.linalg.norm(norms) / np.sqrt(rows.sum())),
         }
-        colour = error_colour(
-            linear, fit, None if self.open_loop else problem.controller.law.slowest_frequency()
-        )
-        facts["position_colour"] = colour.ratio
-        if self.uncertainty == DEFAULT_KIND:
-            fit = replace(fit, findings=(*fit.findings, *colour.findings))
         if final is not None:
             found = check_loop(problem, final)
             facts |= found.facts
@@ -193,11 +180,7 @@ class OutputError(LoopStrategy):
             exact=positions.exact(linear),
             facts={**fit.facts, **facts},
         )
-        # A name is a wish for the usual; errors that are not white need more than that.
-        kind = None if self.uncertainty != DEFAULT_KIND else colour.kind
-        return Solved(
-            torques, full, Origin(linear, replace(self.step, uncertainty=kind or self.uncertainty)), kind
-        )
+        return Solved(torques, full, Origin(linear, replace(self.step, uncertainty=self.uncertainty)))
 
 
 def _closed_loop(problem: LoopProblem, values: FloatArray, trim_s: float) -> Replayed:
@@ -262,86 +245,3 @@ def _not_converged(
             "starts (q and q̇ there), or keep only essential parameters.",
         )
     return still_moving(problem, trial.values, fit, len(history))
-
-
-@dataclass(frozen=True)
-class WidenedHAC(Uncertainty):
-    """HAC over the time the loop remembers, and no parameter surer than with white errors.
-
-    A disturbance inside the loop moves the robot for some 1/ω_n, beneath the white noise of the encoders: the
-    neighbours of a sample hardly show it, and a window chosen from them is too short.
-
-    Args:
-        hac: the robust covariance.
-    """
-
-    hac: HAC = field(default_factory=HAC)
-    name = "hac"
-
-    def doubt(self, problem: Problem, fit: Fit) -> Doubt:
-        """C = D C_hac D with D_i = max(1, σ_classical/σ_hac)."""
-        robust = self.hac.doubt(problem, fit)
-        own, white = (np.sqrt(np.maximum(np.diag(c), 0.0)) for c in (robust.covariance, fit.covariance))
-        scale = np.maximum(1.0, np.divide(white, own, out=np.ones_like(own), where=own > 0))
-        return replace(robust, covariance=robust.covariance * np.outer(scale, scale))
-
-
-@dataclass(frozen=True)
-class ErrorColour:
-    """How far the errors of positions are from white.
-
-    Args:
-        kind: the uncertainty that suits them.
-        ratio: largest ratio of robust to classical standard deviations.
-        findings: that they are not white.
-    """
-
-    kind: Uncertainty
-    ratio: float = 1.0
-    findings: tuple[Finding, ...] = ()
-
-
-def error_colour(problem: Problem, fit: Fit, frequency: float | None) -> ErrorColour:
-    """Choose between white and coloured errors by what they make of the standard deviations.
-
-    Args:
-        problem: of the positions, linearised at the solution.
-        fit: its solution.
-        frequency: ω_n of the loop's slowest axis [rad/s]; the window is found from the errors when None.
-    """
-    if fit.degrees <= 0 or not fit.root.shape[1] or not problem.has_rows:
-        return ErrorColour(Classical())
-    shortest = min(e.regression_samples for e in problem.experiments)
-    rate = float(np.median([e.rate_hz for e in problem.experiments]))
-    longest = max(int(_LONGEST_WINDOW * shortest), 1)
-    lags = None if frequency is None else int(min(max(LOOPS * rate / frequency, 1.0), longest))
-    kind, ratio = _sigma_ratio(problem, fit, lags)
-    # Friction at rest forgets far more slowly than the loop; then the whole log must say how long.
-    slow, larger = _sigma_ratio(problem, fit, longest)
-    if larger > COLOURED * ratio:
-        kind, ratio = slow, larger
-    if ratio <= COLOURED:
-        return ErrorColour(Classical(), ratio)
-    return ErrorColour(
-        kind,
-        ratio,
-        (
-            Finding(
-                Name.COLOURED_RESIDUAL,
-                Level.NOTE,
-                "Errors of the positions are not white (disturbances inside the loop, friction at rest, or a "
-                "law that is not modelled): with white errors standard deviations would be up to "
-                f"{ratio:.2g} times smaller, so they were found from the errors' own correlation in time "
-                "(HAC).",
-                figures={"ratio": ratio},
-            ),
-        ),
-    )
-
-
-def _sigma_ratio(problem: Problem, fit: Fit, lags: int | None) -> tuple[WidenedHAC, float]:
-    """Robust uncertainty with a window, and the largest ratio of its deviations to classical ones."""
-    kind = WidenedHAC(HAC(lags=lags))
-    own, white = (np.diag(c) for c in (kind.doubt(problem, fit).covariance, fit.covariance))
-    seen = white > 0
-    return kind, float(np.sqrt(np.max(own[seen] / white[seen], initial=1.0)))
