@@ -292,7 +292,7 @@ def chosen_strategy(
     for name in given:
         if method not in SETTINGS[name].methods:
             owners = " or ".join(SETTINGS[name].methods)
-            raise DynidError(f"{_typed(name)} is for --method {owners}, and --method is {method}.")
+            raise DynidError(f"{_option_text(name)} is for --method {owners}, and --method is {method}.")
     own = {SETTINGS[name].field: SETTINGS[name].made(value, robot) for name, value in given.items()}
     kind = getattr(estimators, (METHODS | LOOP_METHODS)[method])
     strategy: Strategy = kind(uncertainty=estimator.uncertainty, **own)
@@ -305,10 +305,10 @@ def _refuse_loop_options(method: str, loop: LoopOptions) -> None:
     """A method that does not simulate takes neither law nor reference nor options of a simulation."""
     for name in loop.given:
         raise DynidError(
-            f"{_typed(name)} is for methods that simulate the closed loop ({', '.join(LOOP_METHODS)}), "
+            f"{_option_text(name)} is for methods that simulate the closed loop ({', '.join(LOOP_METHODS)}), "
             f"and --method is {method}."
         )
 
 
-def _typed(name: str) -> str:
+def _option_text(name: str) -> str:
     return f"--{name.replace('_', '-')}"

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, NotTrustworthyError
 from dynid.core.finding import Finding, Level, Name
-from dynid.estimators.closed_loop.law_suspects import check_suspects
+from dynid.estimators.closed_loop.law_suspects import check_suspects, decimated_torques
 from dynid.estimators.closed_loop.loop_checks import check_loop
 from dynid.estimators.closed_loop.strategy import Gains, LoopStrategy, require_simulated, transient
 from dynid.estimators.fit import Fit, Solved
-from dynid.preparation.decimate import decimate_rows
 from dynid.preparation.preparation import Preparation
 from dynid.problem.closed_loop import LoopProblem
 from dynid.problem.law_torques import why_not_told
@@ -241,7 +240,7 @@ def _torque_shares(
     plan: Preparation, torques: list[FloatArray], simulations: tuple[FloatArray, ...]
 ) -> FloatArray:
     """‖τ − τ_s‖ / ‖τ‖ of each joint, low-passed as the regression is."""
-    measured, simulated = ([_low_pass(t, plan) for t in given] for given in (torques, simulations))
+    measured, simulated = ([decimated_torques(t, plan) for t in given] for given in (torques, simulations))
     off = sum(np.sum((a - b) ** 2, axis=0) for a, b in zip(measured, simulated, strict=True))
     size = sum(np.sum(a**2, axis=0) for a in measured)
     return _shares(np.sqrt(off), np.sqrt(size))
@@ -250,12 +249,6 @@ def _torque_shares(
 def _shares(parts: FloatArray, wholes: FloatArray) -> FloatArray:
     """Parts over wholes; 0 for a joint without any torque."""
     return np.divide(parts, wholes, out=np.zeros_like(parts), where=wholes > 0)
-
-
-def _low_pass(torque: FloatArray, plan: Preparation) -> FloatArray:
-    if plan.decimation == 1:
-        return torque
-    return np.asarray(decimate_rows(torque.T, plan.decimation, plan.convention).T, dtype=float)
 
 
 def _stopped_result(solved: Solved | None, outcome: Finding, k: int, history: list[dict[str, Any]]) -> Solved:

@@ -142,7 +142,7 @@ def _suspects(
     root, sigma = fit.root[: len(kept)], np.sqrt(np.diag(doubt))[: len(kept)]
     model = LoopModel.of(problem, fit.values)
     for variant, torques in _variant_torques(problem, controller, model, trim_s, substeps):
-        parts = [_decimated(torque, problem.plan) for torque in torques]
+        parts = [decimated_torques(torque, problem.plan) for torque in torques]
         s = np.concatenate(
             [weights[j] * _values_at(parts, r.experiment, r.sample, j) for j, r in enumerate(rows)]
         )
@@ -181,7 +181,7 @@ def _values_at(
     return np.asarray(np.concatenate([part[:, joint] for part in parts])[first[experiment] + sample])
 
 
-def _decimated(torque: FloatArray, plan: Preparation) -> FloatArray:
+def decimated_torques(torque: FloatArray, plan: Preparation) -> FloatArray:
     """Torques (samples, coordinates) low-passed and decimated as the rows of a regression are."""
     if plan.decimation == 1:
         return torque
