@@ -151,7 +151,8 @@ def counter_wraps(log: Sheet, rng: np.random.Generator) -> DamagedFile:
     """Positions as a counter of 16 bits that wraps, perhaps several times."""
     bits = int(rng.choice([12, 16]))
     q = log.values[:, 1 : 1 + log.axes]
-    unit = float(np.ptp(q, axis=0).min() / rng.uniform(0.7, 2.5) / 2**bits)
+    middle = 0.5 * np.abs(q.max(axis=0) + q.min(axis=0)).max()  # the turn nearest zero must be the right one
+    unit = float(max(np.ptp(q, axis=0).min() / rng.uniform(0.7, 2.5), 2.2 * middle) / 2**bits)
     counts = np.round(q / unit) % 2**bits
     values = log.values.copy()
     values[:, 1 : 1 + log.axes] = counts
@@ -165,8 +166,6 @@ def turned_angles(log: Sheet, rng: np.random.Generator) -> DamagedFile:
     values = log.values.copy()
     q = values[:, 1 : 1 + log.axes]
     low = -np.pi if rng.random() < 0.5 else 0.0
-    centre = rng.uniform(-np.pi, np.pi)
-    del centre
     values[:, 1 : 1 + log.axes] = (q - low) % (2 * np.pi) + low
     return DamagedFile(_text(log.names, Sheet(log.robot, log.names, values, log.decimals).rows), log.mapping)
 

@@ -158,7 +158,7 @@ def _spread_rows(log: Log, columns: Columns) -> Log:
     channels = {
         name: np.concatenate([values[part] for part in rows]) for name, values in log.channels.items()
     }
-    return replace(log, time=time, channels=channels)
+    return replace(log, time=time, channels=channels, made_up=None)
 
 
 def _against_model(

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dynid.core.arrays import FloatArray
+from dynid.core.arrays import BoolArray, FloatArray
 from dynid.core.errors import ShapeError, unknown_name
 from dynid.logs.spool import Samples, Spool, cut_rows
 
@@ -62,6 +62,8 @@ class Log:
         side: "joint", or "motor" when positions and torques are those of the motors.
         history: what was done, oldest first.
         sources: files it came from.
+        made_up: rows whose torques a repair has interpolated, (samples,); a fit gives them no weight. None
+            when all were measured.
     """
 
     name: str
@@ -70,6 +72,7 @@ class Log:
     side: str = "joint"
     history: tuple[Step, ...] = ()
     sources: tuple[Source, ...] = ()
+    made_up: BoolArray | None = None
 
     def __post_init__(self) -> None:
         """Check shapes and names; values may still be anything, which is for the data check to say."""
@@ -91,6 +94,10 @@ class Log:
         if len(set(widths.values())) > 1:
             raise ShapeError(f"The channels of log {self.name!r} have different numbers of axes: {widths}.")
         object.__setattr__(self, "channels", MappingProxyType(arrays))
+        if self.made_up is not None and self.made_up.shape != self.time.shape:
+            raise ShapeError(
+                f"made_up of log {self.name!r} has shape {self.made_up.shape}; expected ({len(self.time)},)."
+            )
 
     def __repr__(self) -> str:
         """Name, size, rate, channels and what was done."""
@@ -148,7 +155,8 @@ class Log:
     def part(self, rows: slice) -> Log:
         """Some of the samples: in memory, unless there are too many."""
         channels = {name: cut_rows(values, rows) for name, values in self.channels.items()}
-        return replace(self, time=self.time[rows], channels=channels)
+        made_up = None if self.made_up is None else self.made_up[rows]
+        return replace(self, time=self.time[rows], channels=channels, made_up=made_up)
 
     def with_step(self, step: Step, **fields: Any) -> Log:
         """The log with other fields and one more step in its history."""

@@ -73,6 +73,7 @@ def _write_npz(log: Log, file: BinaryIO) -> None:
     arrays: dict[str, Any] = {
         "time": log.time,
         **log.channels,
+        **({} if log.made_up is None else {"made_up": log.made_up}),
         _MARK: np.array(json.dumps(facts, default=str)),
     }
     np.savez_compressed(file, **arrays)
@@ -145,4 +146,5 @@ def log_of_saved(table: Table, name: str | None, sources: tuple[Source, ...]) ->
     stamps = np.asarray(table.array("time"), dtype=float)
     if stamps.ndim != 1:
         raise FileError(f"The stamps of {table.path} have shape {stamps.shape}.")
-    return Log(name or own_name, stamps, channels, side, history, (*earlier, *sources))
+    made_up = np.asarray(table.array("made_up"), dtype=bool) if "made_up" in table.names else None
+    return Log(name or own_name, stamps, channels, side, history, (*earlier, *sources), made_up)

@@ -25,7 +25,8 @@ class ClockRules:
 
     Args:
         short_gap: missing samples in a row that interpolation may bridge.
-        gap_steps: a step is a gap beyond this many median steps …
+        even: steps of which 95 % are below this many median steps are even: one row that is missing is seen.
+        gap_steps: a step is a gap beyond this many median steps where they are not …
         gap_usual: … and beyond this many times the step that 5 % exceed, so that jitter is none.
         set_back: samples by which rows and stamps must disagree before the clock was set back.
         most_breaks: times a clock may be set back; beyond, its stamps are just bad.
@@ -40,6 +41,7 @@ class ClockRules:
     """
 
     short_gap: int = 10
+    even: float = 1.1
     gap_steps: float = 2.5
     gap_usual: float = 1.8
     set_back: float = 1.5
@@ -124,7 +126,8 @@ class LogClock:
     def longest_step(self) -> float:
         """Longest step that may still be jitter [s]; beyond, samples are missing."""
         usual = float(np.quantile(self._some_steps, 0.95)) if len(self._some_steps) else 0.0
-        return max(CLOCK.gap_usual * usual, CLOCK.gap_steps * self.step)
+        is_even = usual <= CLOCK.even * self.step
+        return max(CLOCK.gap_usual * usual, 0.0 if is_even else CLOCK.gap_steps * self.step)
 
     @cached_property
     def gaps(self) -> IndexArray:

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.core.arrays import FloatArray
+from dynid.core.arrays import BoolArray, FloatArray
 from dynid.core.errors import ShapeError
 from dynid.logs.log import Source, Step
 from dynid.logs.spool import TILE, Samples, Spool, blocks, cut_rows
@@ -54,6 +54,7 @@ class Motion:
         rate_hz: samples per second.
         history: what was done to the log, oldest first.
         sources: files it came from.
+        made_up: samples whose torques were interpolated, (samples,), as in the log; None when none were.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Motion:
     rate_hz: float
     history: tuple[Step, ...] = ()
     sources: tuple[Source, ...] = ()
+    made_up: BoolArray | None = None
 
     def __post_init__(self) -> None:
         """Check that all signals have the same shape and are finite."""
@@ -110,7 +112,15 @@ class Motion:
     def part(self, rows: slice) -> Motion:
         """Consecutive samples of it."""
         q, qd, qdd, tau = (cut_rows(getattr(self, name), rows) for name in SIGNALS)
-        return replace(self, time=self.time[rows], q=q, qd=qd, qdd=qdd, tau=tau)
+        made_up = None if self.made_up is None else self.made_up[rows]
+        return replace(self, time=self.time[rows], q=q, qd=qd, qdd=qdd, tau=tau, made_up=made_up)
+
+    def without_made_up(self, rows: slice, values: FloatArray) -> FloatArray:
+        """Values (any, samples) of some samples, zero where the torques were made up.
+
+        Zero in W and in y alike leaves τ = W χ as it is, also behind a low-pass, and weighs nothing.
+        """
+        return values if self.made_up is None else values * ~self.made_up[rows]
 
     def pieces(self, size: int = TILE) -> Iterator[Motion]:
         """The motion itself, or, where it is kept on disk, its parts one after the other, in memory.

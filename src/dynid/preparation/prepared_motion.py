@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dynid.core.arrays import FloatArray
+from dynid.core.arrays import BoolArray, FloatArray
 from dynid.core.errors import (
     LOG_HINT,
     DynidError,
@@ -66,6 +66,7 @@ def prepare(log: Log, plan: Preparation) -> Motion:
         rate_hz=course.rate_hz,
         history=(*log.history, *_steps(course, log, position, torque)),
         sources=log.sources,
+        made_up=_made_up(log, course),
     )
 
 
@@ -98,6 +99,16 @@ class _Course:
     def samples(self) -> int:
         """Samples while the ends are still there."""
         return len(self.time) if self.at is None else len(self.at)
+
+
+def _made_up(log: Log, course: _Course) -> BoolArray | None:
+    """Samples of the motion whose torques were made up, or read between such ones."""
+    if log.made_up is None:
+        return None
+    made_up = log.made_up[course.rows]
+    if course.at is not None:
+        made_up = np.interp(course.at, course.time, made_up.astype(float)) > 0
+    return made_up[course.kept]
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ def fill_damaged_lines(log: Log) -> Log:
         f"{options['left_out']} left out."
     )
     step = Step(f"repair: {Name.DAMAGED_LINES}", options, note)
-    return _rows(replace(log, channels=channels), kept, step, time)
+    return _rows(_with_made_up(replace(log, channels=channels), empty), kept, step, time)
 
 
 def restamp_clock(log: Log) -> Log:
@@ -180,21 +180,27 @@ def interpolate_stale(log: Log) -> Log:
 
     channels, counts = _mend_axes(log, stale, take_stale_out)
     note = f"{sum(counts.values())} stale values were interpolated between fresh ones."
-    return log.with_step(Step(f"repair: {Name.STALE_SAMPLES}", counts, note), channels=channels)
+    made = log.with_step(Step(f"repair: {Name.STALE_SAMPLES}", counts, note), channels=channels)
+    return _with_made_up(made, stale["torque"]) if "torque" in stale else made
 
 
 def interpolate_spikes(log: Log) -> Log:
     """Spikes of positions and torques interpolated."""
 
+    torques = np.zeros(log.samples, dtype=bool)
+
     def take_spikes_out(channel: str, axis: int, x: FloatArray) -> tuple[FloatArray, int]:
         spikes = find_spikes(x, log.time, channel, column_statistics(x))
         wild = np.zeros(len(x), dtype=bool)
         wild[spikes] = True
+        if channel == "torque":
+            torques[spikes] = True
         return bridge(x, log.time, wild, np.isfinite(x) & ~wild), len(spikes)
 
     channels, counts = _mend_axes(log, ("position", "torque"), take_spikes_out)
     note = f"{sum(counts.values())} wild samples were interpolated from their neighbours."
-    return log.with_step(Step(f"repair: {Name.SPIKES}", counts, note), channels=channels)
+    made = log.with_step(Step(f"repair: {Name.SPIKES}", counts, note), channels=channels)
+    return _with_made_up(made, torques)
 
 
 def take_as_signed(log: Log) -> Log:
@@ -263,7 +269,11 @@ def fill_short_gaps(log: Log) -> Log:
     done = {"gaps": len(gaps), "interpolated": len(rows), "late": int(np.count_nonzero(late))}
     note = f"{len(rows)} samples that were missing in {len(gaps)} short gaps were interpolated"
     note += f", and {done['late']} that came late after them." if done["late"] else "."
-    return log.with_step(Step(f"repair: {Name.SHORT_GAPS}", done, note), time=time, channels=channels)
+    made_up = new | late
+    if log.made_up is not None:
+        made_up[~new] |= log.made_up
+    step = Step(f"repair: {Name.SHORT_GAPS}", done, note)
+    return log.with_step(step, time=time, channels=channels, made_up=made_up)
 
 
 def _late_rows(log: Log, time: FloatArray, new: BoolArray, after: IndexArray) -> BoolArray:
@@ -290,8 +300,8 @@ def _late_rows(log: Log, time: FloatArray, new: BoolArray, after: IndexArray) ->
 
 def resample_evenly(log: Log) -> Log:
     """Cubic splines through the samples, read at the constant median rate."""
-    step = read_clock(log.time).step
-    even = grid(float(log.time[0]), float(log.time[-1]), 1.0 / step)
+    period = read_clock(log.time).step
+    even = grid(float(log.time[0]), float(log.time[-1]), 1.0 / period)
 
     def read(x: FloatArray) -> FloatArray:
         if not np.all(np.isfinite(x)):  # a spline would spread what is missing
@@ -299,9 +309,13 @@ def resample_evenly(log: Log) -> Log:
         return interpolate(log.time, x[:, None], even)[:, 0]
 
     channels = {channel: by_columns(read, values) for channel, values in log.channels.items()}
-    options = {"rate_hz": 1.0 / step, "samples_before": log.samples, "samples_after": len(even)}
-    note = f"Read between the samples at {1.0 / step:.6g} Hz."
-    return log.with_step(Step(f"repair: {Name.JITTER}", options, note), time=even, channels=channels)
+    options = {"rate_hz": 1.0 / period, "samples_before": log.samples, "samples_after": len(even)}
+    note = f"Read between the samples at {1.0 / period:.6g} Hz."
+    made_up = log.made_up
+    if made_up is not None:
+        made_up = np.interp(even, log.time, made_up.astype(float)) > 0
+    step = Step(f"repair: {Name.JITTER}", options, note)
+    return log.with_step(step, time=even, channels=channels, made_up=made_up)
 
 
 def _rows(
@@ -312,13 +326,15 @@ def _rows(
 ) -> Log:
     """Some rows of a log, perhaps with other stamps, and what was done noted."""
     channels = {channel: by_columns(lambda x: x[rows], values) for channel, values in log.channels.items()}
-    made = replace(log, time=(log.time if time is None else time)[rows], channels=channels)
+    made_up = None if log.made_up is None else log.made_up[rows]
+    time = (log.time if time is None else time)[rows]
+    made = replace(log, time=time, channels=channels, made_up=made_up)
     return made if step is None else made.with_step(step)
 
 
 def _interpolate_values(log: Log, name: Name, is_bad: Callable[[FloatArray, BoolArray], BoolArray]) -> Log:
     """Short runs of bad values interpolated; rows of long runs, and of the ends, left out."""
-    lost = np.zeros(log.samples, dtype=bool)
+    lost, torques = np.zeros(log.samples, dtype=bool), np.zeros(log.samples, dtype=bool)
 
     def mend(channel: str, axis: int, x: FloatArray) -> tuple[FloatArray, int]:
         good = column_statistics(x).measurements(x)
@@ -328,6 +344,8 @@ def _interpolate_values(log: Log, name: Name, is_bad: Callable[[FloatArray, Bool
         short = short_runs(bad, REPAIR.longest_run)
         if channel in NEEDED:
             lost[bad & ~short] = True
+        if channel == "torque":
+            torques[short] = True
         return bridge(x, log.time, short, good), int(np.count_nonzero(short))
 
     channels, counts = _mend_axes(log, log.channels, mend)
@@ -335,8 +353,15 @@ def _interpolate_values(log: Log, name: Name, is_bad: Callable[[FloatArray, Bool
     note = f"{sum(counts.values())} values were interpolated from their neighbours"
     note += f", and {left_out} rows left out." if left_out else "."
     step = Step(f"repair: {name}", counts | ({"left_out": left_out} if left_out else {}), note)
-    mended = log.with_step(step, channels=channels)
+    mended = _with_made_up(log.with_step(step, channels=channels), torques)
     return _rows(mended, ~lost) if left_out else mended
+
+
+def _with_made_up(log: Log, rows: BoolArray) -> Log:
+    """The log with more rows whose torques are made up."""
+    if not rows.any():
+        return log
+    return replace(log, made_up=rows if log.made_up is None else log.made_up | rows)
 
 
 def _mend_axes(

@@ -55,8 +55,12 @@ def _segment(
     low, high, skip = _span(motion.samples, plan, first, last)
     cut = slice(skip, skip + last - first)
     W = kernels.regressor_blocks(motion.q[low:high], motion.qd[low:high], motion.qdd[low:high])
-    rows = [_decimate(W[j, list(own)], plan)[:, cut] for j, own in enumerate(columns)]
-    y = _decimate(motion.tau[low:high].T, plan)[:, cut]
+    span = slice(low, high)
+    rows = [
+        _decimate(motion.without_made_up(span, W[j, list(own)]), plan)[:, cut]
+        for j, own in enumerate(columns)
+    ]
+    y = _decimate(motion.without_made_up(span, motion.tau[low:high].T), plan)[:, cut]
     speed = _decimate(motion.qd[low:high].T, plan)[:, cut] if plan.speed_thresholds else y
     return masked_block(first, rows, y, speed, plan)
 

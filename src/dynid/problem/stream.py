@@ -135,8 +135,8 @@ def _decimated_rows(
             W = room[:, : rows.stop - rows.start]
             kernels.regressor_blocks(part.q[rows], part.qd[rows], part.qdd[rows], out=W)
             full = np.empty((count, W.shape[1]))
-            full[: len(nonzero)] = W[nonzero]
-            full[torques] = part.tau[rows].T
+            full[: len(nonzero)] = part.without_made_up(rows, W[nonzero])
+            full[torques] = part.without_made_up(rows, part.tau[rows].T)
             if plan.speed_thresholds:
                 full[torques.stop :] = part.qd[rows].T
             yield low_pass.push(full)
