@@ -397,5 +397,5 @@ def test_the_document_is_json_ready() -> None:
     assert json.loads(json.dumps(document))["verdict"] == "usable with repairs"
     assert set(document) == {"log", "verdict", "summary", "findings", "facts"}
     assert set(document["findings"][0]) == {
-        "name", "level", "sentence", "remedy", "where", "figures", "repairable",
+        "name", "level", "sentence", "remedy", "where", "figures", "repairable", "mapping",
     }  # fmt: skip

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.base import find_base
+from dynid.logs.log import Log
 from dynid.model.load import load_robot
 from dynid.model.robot import Robot
 from support.motions import base_truth, fourier_motion, simulated
@@ -263,6 +264,22 @@ def _text(names: tuple[str, ...], rows: Rows) -> str:
     return "\n".join([",".join(names), *(",".join(row) for row in rows)]) + "\n"
 
 
+def held_positions(log: Sheet, rng: np.random.Generator) -> DamagedFile:
+    """Positions that were measured at a fraction of the rate and held in between."""
+    values, k = log.values.copy(), int(rng.integers(2, 5))
+    values[:, 1 : 1 + log.axes] = values[np.arange(len(values)) // k * k, 1 : 1 + log.axes]
+    return DamagedFile(_text(log.names, Sheet(log.robot, log.names, values, log.decimals).rows), log.mapping)
+
+
+def stamps_of_nothing(log: Sheet, rng: np.random.Generator) -> DamagedFile:
+    """A third to a half of the stamps are random numbers."""
+    rows = log.rows
+    span = np.ptp(log.values[:, 0])
+    for i in np.flatnonzero(rng.random(len(rows)) < rng.uniform(0.3, 0.5)):
+        rows[i][0] = f"{log.values[0, 0] + rng.uniform(-1, 2) * span:.6f}"
+    return DamagedFile(_text(log.names, rows), log.mapping)
+
+
 KINDS: Mapping[str, Callable[[Sheet, np.random.Generator], DamagedFile]] = {
     kind.__name__: kind
     for kind in (
@@ -285,6 +302,32 @@ KINDS: Mapping[str, Callable[[Sheet, np.random.Generator], DamagedFile]] = {
         repeated_header,
         spikes,
         clock_set_back,
+        held_positions,
+        stamps_of_nothing,
     )
 }
 """Kinds of damage by name."""
+
+
+def sound_sheet(seed: int) -> Log:
+    """An undamaged log drawn from a seed that looks damaged at first sight: coarse, slow, resting, noisy."""
+    rng = np.random.default_rng(seed)
+    made = sheet(seed)
+    n = made.axes
+    t = made.values[:, 0] - made.values[0, 0]
+    if rng.random() < 0.5:  # slower, or with rests between the moves
+        pace = np.clip(rng.uniform(-0.3, 0.5) + np.sin(2 * np.pi * t / rng.uniform(1.0, 4.0)), 0, None)
+        at = np.cumsum(pace) / max(np.sum(pace), 1e-9) * t[-1] * rng.uniform(0.2, 1.0)
+        values = np.column_stack([np.interp(at, t, x) for x in made.values[:, 1:].T])
+    else:
+        values = made.values[:, 1:].copy()
+    q, tau = values[:, :n], values[:, n:]
+    if rng.random() < 0.7:
+        grid = 2 * np.pi / 2 ** int(rng.integers(9, 18))
+        q = np.round((q + rng.uniform(0, 2) * grid * rng.normal(size=q.shape)) / grid) * grid
+    if rng.random() < 0.7:
+        grid = np.ptp(tau, axis=0) / 10 ** rng.uniform(1.3, 3.5)
+        tau = np.round((tau + rng.uniform(0, 2) * grid * rng.normal(size=tau.shape)) / grid) * grid
+    jitter = rng.choice([0.0, 0.0, 0.01, 0.2]) * (t[1] - t[0])
+    time = t + jitter * rng.uniform(-0.5, 0.5, len(t))
+    return Log("sound", time, {"position": q, "torque": tau})

@@ -61,7 +61,15 @@ def check_stamps(log: Log, columns: Columns) -> Checked:
             f"{bad} of {clock.samples} stamps are repeated, backward or no numbers; the clock is not usable."
         )
         remedy = "Give rate_hz in a mapping instead of the stamps, if the rate is known."
-        return Checked((*findings, Finding(Name.CLOCK, Level.FAIL, sentence, remedy, _WHOLE_LOG)), facts)
+        keys: dict[str, Any] = {}
+        if np.isfinite(rate):
+            keys = {"rate_hz": float(f"{rate:.6g}"), "time": {"ignore": True}}
+            remedy = (
+                f"If the rows are evenly spaced, say rate_hz = {rate:.6g} (that of the good stamps, or a "
+                "better known one) and ignore = true in [time] of a mapping."
+            )
+        finding = Finding(Name.CLOCK, Level.FAIL, sentence, remedy, _WHOLE_LOG, mapping=keys)
+        return Checked((*findings, finding), facts)
     findings += [*_rate_and_duration(rate, seconds), *_set_back_clock(log, clock), *_bad_stamps(clock)]
     return Checked(tuple(findings), facts)
 

@@ -163,7 +163,8 @@ def check_stale(log: Log, columns: Columns) -> Checked:
                 "mapping; a torque that the controller itself holds stays as it is."
             )
             level = Level.CARE if channel == "position" else Level.NOTE
-            findings.append(Finding(Name.HELD_SAMPLES, level, sentence, remedy, place, figures))
+            keys = {channel: {"thin": stale.held_for}} if channel == "position" else {}
+            findings.append(Finding(Name.HELD_SAMPLES, level, sentence, remedy, place, figures, mapping=keys))
             continue
         mendable = share <= REPAIR.most_stale
         sentence = (

@@ -178,6 +178,7 @@ class Finding:
         where: log, channel, axis or parameter concerned.
         figures: numbers behind the sentence, ready for JSON.
         repairable: whether ``repair_log`` can mend it.
+        mapping: keys of a mapping that would mend it, as tables; empty where none would.
     """
 
     name: Name
@@ -187,6 +188,7 @@ class Finding:
     where: Where = Where()
     figures: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     repairable: bool = False
+    mapping: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def trustworthy(self) -> bool:
@@ -213,6 +215,7 @@ class Finding:
             "where": about,
             "figures": dict(self.figures),
             "repairable": self.repairable,
+            "mapping": dict(self.mapping),
         }
 
 

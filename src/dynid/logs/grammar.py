@@ -320,7 +320,9 @@ def time_unit(table: Table, i: int) -> str:
     if stamps.dtype.kind not in "iuf" or len(stamps) < 2:
         return "s"
     with np.errstate(all="ignore"):
-        step = float(np.nanmedian(np.abs(np.diff(np.asarray(stamps, dtype=float)))))
+        steps = np.abs(np.diff(np.asarray(stamps, dtype=float)))
+    steps = steps[np.isfinite(steps) & (steps > 0)]
+    step = float(np.quantile(steps, 0.25)) if len(steps) else 0.0  # half of the stamps may be garbage
     # A robot logs between 5 Hz and 10 kHz.
     return "ms" if 0.5 <= step < 150 else "us" if 150 <= step < 150_000 else "ns" if step >= 150_000 else "s"
 
