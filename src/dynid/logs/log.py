@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 
 from dynid.core.arrays import BoolArray, FloatArray
 from dynid.core.errors import ShapeError, unknown_name
-from dynid.logs.spool import Samples, Spool, cut_rows
+from dynid.logs.spool import Samples, Spool, SpoolWriter, cut_rows
 
 CHANNELS: Mapping[str, str] = MappingProxyType(
     {
@@ -161,3 +161,32 @@ class Log:
     def with_step(self, step: Step, **fields: Any) -> Log:
         """The log with other fields and one more step in its history."""
         return replace(self, **fields, history=(*self.history, step))
+
+
+def mend_axes(
+    log: Log, channels: Iterable[str], mend: Callable[[str, int, FloatArray], tuple[FloatArray, int]]
+) -> tuple[dict[str, Samples], dict[str, int]]:
+    """Channels mended axis by axis, and how many samples changed, per axis where any did.
+
+    Args:
+        log: the log.
+        channels: those to mend, where the log has them.
+        mend: channel, axis and its samples to mended samples and the number of those that changed.
+    """
+    made, counts = dict(log.channels), dict[str, int]()
+    for channel in channels:
+        if channel not in log.channels:
+            continue
+        values = log.channels[channel]
+        on_disk = SpoolWriter(log.axes) if isinstance(values, Spool) else None
+        in_memory = np.empty(values.shape if on_disk is None else (0, 0))
+        for axis in range(log.axes):
+            x, count = mend(channel, axis, log.column(channel, axis))
+            if count:
+                counts[f"{channel} {axis + 1}"] = count
+            if on_disk is None:
+                in_memory[:, axis] = x
+            else:
+                on_disk.put(axis, x)
+        made[channel] = in_memory if on_disk is None else on_disk.finish()
+    return made, counts

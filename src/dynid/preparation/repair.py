@@ -6,7 +6,7 @@ on disk are mended column by column and stay on disk.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -14,9 +14,9 @@ import numpy as np
 
 from dynid.core.arrays import BoolArray, FloatArray
 from dynid.core.finding import Name
-from dynid.logs.log import Log, Step
+from dynid.logs.log import Log, Step, mend_axes
 from dynid.logs.resample import grid, interpolate
-from dynid.logs.spool import Samples, Spool, SpoolWriter, by_columns
+from dynid.logs.spool import by_columns
 from dynid.model.robot import Robot
 from dynid.preparation.bad_rows import garbage_rows, log_columns, rows_written_twice, stale_samples
 from dynid.preparation.clock import (
@@ -67,7 +67,7 @@ def fill_damaged_lines(log: Log) -> Log:
     def fill(channel: str, axis: int, x: FloatArray) -> tuple[FloatArray, int]:
         return bridge(x, np.arange(float(len(x))), empty & np.isnan(x), np.isfinite(x)), 0
 
-    channels, _ = _mend_axes(log, log.channels, fill)
+    channels, _ = mend_axes(log, log.channels, fill)
     options = {
         "interpolated": int(np.count_nonzero(empty & kept)),
         "left_out": int(np.count_nonzero(~kept)),
@@ -178,7 +178,7 @@ def interpolate_stale(log: Log) -> Log:
         bad = short_runs(stale[channel], REPAIR.longest_run)
         return bridge(x, log.time, bad, np.isfinite(x) & ~stale[channel]), int(np.count_nonzero(bad))
 
-    channels, counts = _mend_axes(log, stale, take_stale_out)
+    channels, counts = mend_axes(log, stale, take_stale_out)
     note = f"{sum(counts.values())} stale values were interpolated between fresh ones."
     made = log.with_step(Step(f"repair: {Name.STALE_SAMPLES}", counts, note), channels=channels)
     return _with_made_up(made, stale["torque"]) if "torque" in stale else made
@@ -197,7 +197,7 @@ def interpolate_spikes(log: Log) -> Log:
             torques[spikes] = True
         return bridge(x, log.time, wild, np.isfinite(x) & ~wild), len(spikes)
 
-    channels, counts = _mend_axes(log, ("position", "torque"), take_spikes_out)
+    channels, counts = mend_axes(log, ("position", "torque"), take_spikes_out)
     note = f"{sum(counts.values())} wild samples were interpolated from their neighbours."
     made = log.with_step(Step(f"repair: {Name.SPIKES}", counts, note), channels=channels)
     return _with_made_up(made, torques)
@@ -213,7 +213,7 @@ def take_as_signed(log: Log) -> Log:
         made = x if numbers is None else numbers.as_signed(x)
         return made, int(np.count_nonzero(made != x))
 
-    channels, counts = _mend_axes(log, log.channels, take)
+    channels, counts = mend_axes(log, log.channels, take)
     note = f"{sum(counts.values())} unsigned numbers were taken as the negative ones that they stand for."
     return log.with_step(Step(f"repair: {Name.UNSIGNED_NUMBERS}", counts, note), channels=channels)
 
@@ -240,7 +240,7 @@ def unwrap_positions(log: Log, robot: Robot | None = None) -> Log:
         middle = 0.5 * (np.nanmin(made) + np.nanmax(made))
         return made - turn * np.round(middle / turn), len(wraps)
 
-    channels, counts = _mend_axes(log, ("position",), unwrap)
+    channels, counts = mend_axes(log, ("position",), unwrap)
     note = f"{sum(counts.values())} leaps by a full turn, or by the range of a counter, were taken back."
     return log.with_step(Step(f"repair: {Name.WRAPPED_POSITION}", counts, note), channels=channels)
 
@@ -348,7 +348,7 @@ def _interpolate_values(log: Log, name: Name, is_bad: Callable[[FloatArray, Bool
             torques[short] = True
         return bridge(x, log.time, short, good), int(np.count_nonzero(short))
 
-    channels, counts = _mend_axes(log, log.channels, mend)
+    channels, counts = mend_axes(log, log.channels, mend)
     left_out = int(np.count_nonzero(lost))
     note = f"{sum(counts.values())} values were interpolated from their neighbours"
     note += f", and {left_out} rows left out." if left_out else "."
@@ -362,35 +362,6 @@ def _with_made_up(log: Log, rows: BoolArray) -> Log:
     if not rows.any():
         return log
     return replace(log, made_up=rows if log.made_up is None else log.made_up | rows)
-
-
-def _mend_axes(
-    log: Log, channels: Iterable[str], mend: Callable[[str, int, FloatArray], tuple[FloatArray, int]]
-) -> tuple[dict[str, Samples], dict[str, int]]:
-    """Channels mended axis by axis, and how many samples changed, per axis where any did.
-
-    Args:
-        log: the log.
-        channels: those to mend, where the log has them.
-        mend: channel, axis and its samples to mended samples and the number of those that changed.
-    """
-    made, counts = dict(log.channels), dict[str, int]()
-    for channel in channels:
-        if channel not in log.channels:
-            continue
-        values = log.channels[channel]
-        on_disk = SpoolWriter(log.axes) if isinstance(values, Spool) else None
-        in_memory = np.empty(values.shape if on_disk is None else (0, 0))
-        for axis in range(log.axes):
-            x, count = mend(channel, axis, log.column(channel, axis))
-            if count:
-                counts[f"{channel} {axis + 1}"] = count
-            if on_disk is None:
-                in_memory[:, axis] = x
-            else:
-                on_disk.put(axis, x)
-        made[channel] = in_memory if on_disk is None else on_disk.finish()
-    return made, counts
 
 
 REPAIRS: Mapping[Name, Callable[[Log], Log]] = MappingProxyType(
