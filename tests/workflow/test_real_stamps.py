@@ -81,6 +81,17 @@ def test_a_simulated_arm_with_random_stamps_gives_what_the_even_log_gives(method
     assert differing_share(method, 4000, 1) <= 0.1
 
 
+def test_resampling_is_said() -> None:
+    robot, log = load_robot("scara"), resampled(quiet_scara(4000), "steps", 1)
+    found = fit(
+        robot, [log], DIDIM(), controller=load_controller("scara", robot), overrides={"decimation": 20}
+    )
+    assert found.suggestion is not None
+    said = found.suggestion.reasons
+    assert any(reason.startswith("Resample: ") and "(200 Hz) by cubic splines" in reason for reason in said)
+    assert "resample" in [step.name for step in found.motions[0].history]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS, ids=lambda m: type(m).__name__)
 def test_as_many_parameters_differ_as_should(method: LoopStrategy) -> None:

@@ -162,3 +162,10 @@ def test_what_needs_no_law_is_not_judged_under_one(strategy: Strategy, tmp_path:
     save_result(tmp_path / "x", result.estimate, document_of(result, {}), "", trails=result.trails)
     again = validate(load_result(tmp_path / "x"), new)
     assert again.validation.judged.overall_percent == pytest.approx(result.unseen.judged.overall_percent)
+
+
+def test_a_log_that_starts_mid_run_is_validated_from_where_the_robot_was() -> None:
+    """The rest of a log starts with the tracking error of what came before; the reference has none."""
+    result = fit(ROBOT, [log("own", 0.1)], DIDIM(), controller=CONTROLLER, split=0.6)
+    assert result.unseen is not None
+    assert result.unseen.judged.overall_percent < 2 * result.own.judged.overall_percent

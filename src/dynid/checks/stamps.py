@@ -191,7 +191,7 @@ def _jitter(clock: LogClock) -> list[Finding]:
         f"Steps between stamps vary by {100 * clock.jitter:.2g} % around {1e3 * clock.step:.4g} ms "
         f"({1e3 * steps.min():.3g} to {1e3 * steps.max():.3g} ms)."
     )
-    remedy = "Resample to the constant rate before filters and differences."
+    remedy = "A fit resamples such a log to a constant rate by itself; with --repair it is written so."
     return [Finding(Name.JITTER, Level.CARE, sentence, remedy, repairable=True)]
 
 

@@ -61,14 +61,22 @@ class SimulatedMotion(MotionSource):
 
     def suggestion(self, logs: Sequence[UsableLog], strategy: Strategy) -> Suggestion:
         """From the measured positions where those are used (IV), else from the band of the reference."""
-        log, reference = _on_clock(longest_log(logs), self.controller, Preparation())
-        inner = _inner(strategy)
-        if isinstance(inner, IV) and "position" in log.channels:
+        used = longest_log(logs)
+        log, reference = _on_clock(used, self.controller, Preparation())
+        found = self._suggestion(log, reference, _inner(strategy))
+        # What was done to the log to put it on the controller's clock is said before anything else.
+        steps = [step for step in log.history[len(used.log.history) :] if step.note]
+        why = {step.name: f"{step.name.capitalize()}: {step.note}." for step in steps}
+        return replace(found, why={**why, **found.why})
+
+    def _suggestion(self, log: Log, reference: Reference, inner: Strategy) -> Suggestion:
+        if "position" not in log.channels:
+            return _without_filter(suggest(_log_along_reference(log, reference)))
+        if isinstance(inner, IV):
             return suggest_for_instruments(log)
-        if isinstance(inner, OutputError) and inner.open_loop and "position" in log.channels:
+        if isinstance(inner, OutputError) and inner.open_loop:
             return suggest(log)
-        found = suggest(_log_along_reference(log, reference))
-        return found if "position" in log.channels else _without_filter(found)
+        return suggest(_log_along_reference(log, reference))
 
     def estimate(
         self,
@@ -124,7 +132,7 @@ class SimulatedMotion(MotionSource):
         mismatches = tuple((e.name, outcome) for e, outcome in judged if outcome is not None)
         memories = [m for f in found for m in f.memories]
         # Integrals belong to the state in which they were found: both are taken from the log, or neither.
-        own = any(m is not None and len(m.values) for m in memories)
+        own = not self.controller.law.memory or any(m is not None and len(m.values) for m in memories)
         known = with_memories(with_measured_starts(problem), memories) if own else problem
         try:
             return UnseenMotion(_simulated_motions(known, model.values), mismatches)
