@@ -151,7 +151,7 @@ def test_essential_parameters_and_a_split(folder: Path, capsys: Capsys) -> None:
             ("--method", "didim", "--controller", "scara", *("--reference", "scara") * 3),
             "3 references were given for 1 logs",
         ),
-        ("a.csv", ("--method", "didim", "--controller", "scara", "--repair"), "--repair is for measured"),
+        ("a.csv", ("--method", "didim", "--controller", "scara", "--repair"), "are for measured motions"),
     ],
 )
 def test_what_is_missing_is_told(

@@ -224,7 +224,7 @@ def test_a_law_that_is_code_is_not_kept(work: Path, capsys: Capsys) -> None:
         (("b.csv", "--reference", "emps"), "2 axes"),
         (("b.csv", "--reference", "nosuch"), "nosuch"),
         (("b.csv", *("--reference", "scara") * 2), "2 references were given for 1 log; give one for all"),
-        (("b.csv", "--repair"), "--repair is for measured motions"),
+        (("b.csv", "--repair"), "are for measured motions; repair the log first"),
         (("no.csv", "--reference", "scara"), "There is no log at no.csv."),
     ],
 )
