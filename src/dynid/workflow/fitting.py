@@ -10,6 +10,7 @@ from dynid.checks.agreement import disagreements
 from dynid.checks.attenuation import attenuation_findings
 from dynid.checks.low_rate import low_rate_findings
 from dynid.checks.physical import impossible_values
+from dynid.checks.suspects import bias_of_lacking_effects
 from dynid.core.errors import ROBOT_HINT, DynidError, require_kind
 from dynid.core.finding import Finding
 from dynid.core.lazy import later
@@ -181,8 +182,9 @@ def _chosen_plan(
 def _bias_findings(
     estimate: Estimate, logs: Sequence[UsableLog], source: MotionSource
 ) -> tuple[Finding, ...]:
-    """What noise, filters and differences of the positions do to the parameters."""
+    """What noise, filters and differences of the positions, and effects that the model lacks, do to them."""
     if not source.regresses:
         return ()
     spectrum = spectrum_of_log(longest_log(logs).log, estimate.problem.plan)
-    return (*attenuation_findings(estimate, spectrum), *low_rate_findings(estimate, spectrum))
+    by_motion = (*attenuation_findings(estimate, spectrum), *low_rate_findings(estimate, spectrum))
+    return (*by_motion, *bias_of_lacking_effects(estimate))
