@@ -10,10 +10,11 @@ import pytest
 from numpy.typing import NDArray
 
 from dynid.base import find_base
-from dynid.estimators import IRLS, WLS, Strategy, identify
+from dynid.estimators import IRLS, TLS, WLS, Essential, Strategy, identify
 from dynid.model.load import load_robot
 from dynid.preparation.preparation import Preparation
 from dynid.problem import build_problem
+from support.coverage import ERRORS, coverage as coverage_of_runs, scara_world, tx40_world
 from support.motions import base_truth, coloured, exact_torques, fourier_motion
 
 pytestmark = pytest.mark.slow
@@ -53,10 +54,16 @@ def coverage(
 
 @pytest.mark.parametrize(("robot", "seconds", "runs"), [("scara", 20.0, 150), ("tx40", 20.0, 30)])
 def test_classical_sigma_is_honest_with_white_noise(robot: str, seconds: float, runs: int) -> None:
-    strategies = {"wls": WLS(), "huber": IRLS(), "hac": WLS(uncertainty="hac")}
+    strategies = {
+        "wls": WLS(uncertainty="classical"),
+        "honest": WLS(),
+        "huber": IRLS(),
+        "hac": WLS(uncertainty="hac"),
+    }
     shares = coverage(robot, white, strategies, seconds, runs)
     assert shares["wls"] >= 0.90
     assert shares["huber"] >= 0.90
+    assert shares["honest"] >= 0.90
     assert shares["hac"] >= 0.90
 
 
@@ -68,11 +75,40 @@ def test_robust_sigma_is_honest_with_a_coloured_disturbance(
     robot: str, pole: float, seconds: float, runs: int
 ) -> None:
     strategies = {
-        "classical": WLS(),
+        "classical": WLS(uncertainty="classical"),
+        "honest": WLS(),
         "hac": WLS(uncertainty="hac"),
         "bootstrap": WLS(uncertainty="bootstrap"),
     }
     shares = coverage(robot, disturbed(pole), strategies, seconds, runs)
+    assert shares["honest"] >= 0.9
     assert shares["hac"] >= 0.85
     assert shares["bootstrap"] >= 0.85
     assert shares["classical"] < 0.6  # why the other two exist
+
+
+WORLDS = {"scara": (scara_world, 50), "six axes": (tx40_world, 50)}
+LINEAR: dict[str, Strategy] = {"wls": WLS(), "irls": IRLS(), "tls": TLS(), "essential": Essential(WLS())}
+
+
+@pytest.mark.parametrize("errors", ERRORS)
+@pytest.mark.parametrize("robot", WORLDS)
+def test_the_default_sigma_holds_or_a_bias_is_told(robot: str, errors: str) -> None:
+    """Closed-loop logs from the simulator, prepared, fitted: the rows of docs/uncertainty.md."""
+    world, runs = WORLDS[robot]
+    found = coverage_of_runs(world(), ERRORS[errors], LINEAR, runs)
+    print(f"\n| {robot} | {errors} | " + " | ".join(made.cells for made in found.values()) + " |")
+    print({name: (round(made.lowest, 2), round(made.bias, 1), made.worst) for name, made in found.items()})
+    assert {name: made.share for name, made in found.items() if not made.honest} == {}
+
+
+@pytest.mark.parametrize("robot", WORLDS)
+def test_total_least_squares_counts_what_it_moved_without_decimation(robot: str) -> None:
+    """Errors of the torques alone: it blames the regressor, and is off by more than its residual says."""
+    world, runs = WORLDS[robot]
+    plain = world()
+    fast = replace(plain, plan=replace(plain.plan, decimation=1 if robot == "scara" else 4))
+    kinds = {"honest": TLS(), "classical": TLS(uncertainty="classical")}
+    found = coverage_of_runs(fast, ERRORS["white"], kinds, runs // 2)
+    print(f"\n{robot}: " + ", ".join(f"{name} {made.cells}" for name, made in found.items()))
+    assert found["honest"].honest

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from dynid.checks.agreement import disagreements
 from dynid.checks.attenuation import attenuation_findings
+from dynid.checks.lacking_effects import bias_of_lacking_effects
 from dynid.checks.low_rate import low_rate_findings
 from dynid.checks.physical import impossible_values
-from dynid.checks.suspects import bias_of_lacking_effects
 from dynid.core.errors import ROBOT_HINT, DynidError, require_kind
 from dynid.core.finding import Finding
 from dynid.core.lazy import later

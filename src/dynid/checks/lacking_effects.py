@@ -25,10 +25,10 @@ from dynid.problem.regression import JointRows
 
 
 @dataclass(frozen=True)
-class SuspectRules:
+class EffectRules:
     """When an effect is told.
 
-    Set on 60 drawn logs of five robots; ``tests/checks/test_suspects.py`` prints the rates on others.
+    Set on 60 drawn logs of five robots; ``tests/checks/test_lacking_effects.py`` prints the rates on others.
 
     Args:
         clear: |θ̂| over its standard error above which an effect is seen; sound logs stay below 4.5, those
@@ -51,13 +51,13 @@ class SuspectRules:
     most_rows: int = 300_000
 
 
-RULES = SuspectRules()
+RULES = EffectRules()
 _NAMED = 3
 """Parameters that a sentence names at most."""
 
 
 @dataclass(frozen=True, eq=False)
-class Suspect:
+class LackingEffect:
     """An effect as the residual shows it.
 
     Args:
@@ -96,9 +96,9 @@ def bias_of_lacking_effects(estimate: Estimate) -> tuple[Finding, ...]:
     if not solvable or not 0 < total <= RULES.most_rows:
         return ()
     court = _Court.of(problem, estimate)
-    found = [_lag_finding(court.suspect(court.lag_columns()), estimate)]
+    found = [_lag_finding(court.effect(court.lag_columns()), estimate)]
     for j, shapes in court.friction_columns().items():
-        rest, fast = (court.suspect({j: column}) for column in shapes)
+        rest, fast = (court.effect({j: column}) for column in shapes)
         near_rest = rest.explained >= fast.explained
         found.append(_friction_finding(rest if near_rest else fast, near_rest, estimate, j))
     return tuple(finding for finding in found if finding is not None)
@@ -138,19 +138,19 @@ class _Court:
         residual = tuple(w[j] * r.residual(fit.values) for j, r in enumerate(rows))
         return cls(problem, rows, fit.root, basis, residual, w, fit.values, estimate.sigma[estimate.kept])
 
-    def suspect(self, columns: Mapping[int, FloatArray]) -> Suspect:
+    def effect(self, columns: Mapping[int, FloatArray]) -> LackingEffect:
         """Size, clarity and effect of a column, given per joint that feels it."""
         weighted = {j: self.weights[j] * column for j, column in columns.items()}
         inside = sum((self.basis[j].T @ s for j, s in weighted.items()), np.zeros(self.root.shape[1]))
         outside = [weighted.get(j, 0.0) - Q @ inside for j, Q in enumerate(self.basis)]
         power = sum(float(z @ z) for z in outside)
         if power <= 0:
-            return Suspect(0.0, 0.0, 0.0, np.zeros(len(self.root)))
+            return LackingEffect(0.0, 0.0, 0.0, np.zeros(len(self.root)))
         size = sum(float(z @ r) for z, r in zip(outside, self.residual, strict=True)) / power
         pulls = self._block_sums([z * (r - size * z) for z, r in zip(outside, self.residual, strict=True)])
         error = few_blocks_factor(len(pulls) - 1) * float(np.linalg.norm(pulls)) / power
         moved = self.root @ inside * size / self.sigma
-        return Suspect(size, abs(size) / error if error > 0 else 0.0, size**2 * power, moved)
+        return LackingEffect(size, abs(size) / error if error > 0 else 0.0, size**2 * power, moved)
 
     def _block_sums(self, parts: list[FloatArray]) -> FloatArray:
         lengths = np.array([e.regression_samples for e in self.problem.experiments])
@@ -191,7 +191,7 @@ class _Court:
         return found
 
 
-def _lag_finding(seen: Suspect, estimate: Estimate) -> Finding | None:
+def _lag_finding(seen: LackingEffect, estimate: Estimate) -> Finding | None:
     level = seen.level(RULES.care_sigma)
     if level is None:
         return None
@@ -207,7 +207,7 @@ def _lag_finding(seen: Suspect, estimate: Estimate) -> Finding | None:
     )
 
 
-def _friction_finding(seen: Suspect, near_rest: bool, estimate: Estimate, joint: int) -> Finding | None:
+def _friction_finding(seen: LackingEffect, near_rest: bool, estimate: Estimate, joint: int) -> Finding | None:
     problem, robot = estimate.problem, estimate.problem.robot
     families = np.array([robot.table.entries[c].family for c in problem.base.columns])[estimate.kept]
     own = RULES.friction_sigma if near_rest else np.inf
@@ -234,7 +234,7 @@ def _friction_finding(seen: Suspect, near_rest: bool, estimate: Estimate, joint:
     )
 
 
-def _effects(seen: Suspect, estimate: Estimate) -> str:
+def _effects(seen: LackingEffect, estimate: Estimate) -> str:
     """The parameters that it moves most, and which way."""
     names = [name for name, kept in zip(estimate.names, estimate.kept, strict=True) if kept]
     order = [int(i) for i in np.argsort(-np.abs(seen.moved)) if abs(seen.moved[i]) >= RULES.told_sigma]

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from dynid.base import BaseMap, find_base
-from dynid.checks.suspects import bias_of_lacking_effects
+from dynid.checks.lacking_effects import bias_of_lacking_effects
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators import WLS, Essential, Estimate, identify
 from dynid.model.load import load_robot
