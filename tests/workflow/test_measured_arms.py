@@ -38,3 +38,14 @@ def test_the_kr300_is_read_as_it_is(kr300: tuple[Robot, dict[str, Log]]) -> None
     alone = fit(robot, logs["A"], validate=[logs["B"], logs["C"]])
     assert alone.unseen is not None
     assert not alone.unseen.trustworthy
+
+
+def test_enough_rows_come_before_a_narrow_band_on_the_med_7() -> None:
+    """Sixteen seconds, of which six at rest: the band of the spectrum alone would leave 35 rows per joint."""
+    robot = load_robot(dataset("lbr_med7", "med7dock.urdf"))
+    log = read_log(dataset("lbr_med7", "measurements.csv"), mapping_from_table({"rate_hz": 100}))
+    found = fit(robot, log, split=0.7)
+    assert found.unseen is not None
+    assert found.unseen.judged.overall_percent < 12
+    assert found.estimate.problem.row_counts.min() > 350
+    assert any(finding.name == "few rows" for finding in found.concerns)  # 387 for 46 parameters of joint 1

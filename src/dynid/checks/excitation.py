@@ -13,6 +13,7 @@ from dynid.checks.explained import robot_regressor
 from dynid.checks.light_motion import LightMotion
 from dynid.core.arrays import FloatArray, svd
 from dynid.core.finding import Finding, Level, Name
+from dynid.estimators.estimate import Estimate
 from dynid.model.robot import Robot
 
 
@@ -29,6 +30,8 @@ class ExcitationLimits:
         faint: singular value over the largest, below which a direction is hardly excited.
         most_faint: share of such directions that leaves no fit.
         shown: names listed in a sentence.
+        rows_per_parameter: rows of a joint per parameter of its own: with fewer, directions that are hardly
+            excited follow the noise.
     """
 
     poor: float = 300.0
@@ -37,6 +40,7 @@ class ExcitationLimits:
     faint: float = 0.01
     most_faint: float = 0.4
     shown: int = 12
+    rows_per_parameter: int = 10
 
 
 LIMITS = ExcitationLimits()
@@ -105,3 +109,26 @@ def _findings(condition: float, dark: list[str], weak: list[str], count: int) ->
 def _name_list(names: list[str]) -> str:
     more = f" and {len(names) - LIMITS.shown} more" if len(names) > LIMITS.shown else ""
     return ", ".join(names[: LIMITS.shown]) + more
+
+
+def few_rows(estimate: Estimate) -> tuple[Finding, ...]:
+    """Joints with fewer than ten rows per parameter that they help to determine.
+
+    Args:
+        estimate: of any linear problem, or of one at its solution.
+    """
+    problem = estimate.problem
+    factors = problem.regression.joints
+    counts = [int(np.count_nonzero(estimate.kept[list(factor.columns)])) for factor in factors]
+    short = [j for j, f in enumerate(factors) if 0 < f.rows < LIMITS.rows_per_parameter * counts[j]]
+    if not short:
+        return ()
+    named = ", ".join(
+        f"{problem.robot.joints[problem.robot.coordinates[j]].name} {factors[j].rows} for {counts[j]}"
+        for j in short
+    )
+    sentence = f"There are fewer than {LIMITS.rows_per_parameter} rows per parameter: {named}."
+    less = "decimate less (--decimation), " if problem.plan.decimation > 1 else ""
+    remedy = f"Record longer, {less}lower the speed thresholds (--mask), or keep to essential parameters."
+    figures = {"least_rows_per_parameter": min(factors[j].rows / counts[j] for j in short)}
+    return (Finding(Name.FEW_ROWS, Level.NOTE, sentence, remedy, figures=figures),)

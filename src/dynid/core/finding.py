@@ -93,6 +93,7 @@ class Name(StrEnum):
     # How an estimation ended.
     FINE = "fine"
     TOO_FEW_ROWS = "too few rows"
+    FEW_ROWS = "few rows"
     RANK_DEFICIENT = "rank deficient"
     UNDER_EXCITED = "under-excited"
     NOT_CONVERGED = "not converged"

@@ -190,8 +190,9 @@ def time_blocks(problem: Problem, fit: Fit, count: int) -> TimeBlocks:
         fit: its solution.
         count: blocks wanted.
     """
-    lengths = np.array([e.regression_samples for e in problem.experiments])
-    numbers = np.maximum(np.round(count * lengths / lengths.sum()).astype(int), min(2, count))
+    used = _used_samples(problem)
+    lengths = np.array([len(samples) for samples in used])
+    numbers = np.maximum(np.round(count * lengths / max(lengths.sum(), 1)).astype(int), min(2, count))
     numbers = np.maximum(np.minimum(numbers, lengths // RULES.samples), 1)
     plain = fit.score_weights is None and fit.further is None and fit.instruments is None
     if not problem.has_rows or (plain and len(problem.regression.cells) >= RULES.stored * numbers.sum()):
@@ -201,14 +202,24 @@ def time_blocks(problem: Problem, fit: Fit, count: int) -> TimeBlocks:
     share, score = np.zeros((first[-1], rank, rank)), np.zeros((first[-1], rank))
     for j in range(len(problem.regression.joints)):
         rows = white_rows(problem, fit, j)
-        own = numbers[rows.experiment]
-        where = first[rows.experiment] + rows.sample * own // lengths[rows.experiment]  # never decreases
+        where = np.concatenate([
+            first[k] + np.searchsorted(samples, rows.sample[rows.experiment == k]) * numbers[k] // lengths[k]
+            for k, samples in enumerate(used)
+        ])  # never decreases  # fmt: skip
         edges = np.searchsorted(where, np.arange(first[-1] + 1))
         for b in range(int(first[-1])):
             X = rows.X[edges[b] : edges[b + 1]]
             share[b] += fit.row_weights[j] * X.T @ X
             score[b] += X.T @ rows.pull[edges[b] : edges[b + 1]]
     return TimeBlocks(np.repeat(np.arange(len(lengths)), numbers), share, score)
+
+
+def _used_samples(problem: Problem) -> list[NDArray[np.int64]]:
+    """Per experiment the samples that any joint uses: a robot at rest, all masked, says nothing."""
+    pieces = problem.regression.pieces
+    if pieces is None:
+        return [np.arange(experiment.regression_samples) for experiment in problem.experiments]
+    return [np.unique(np.concatenate([rows.sample for rows in piece])) for piece in pieces]
 
 
 def _blocks_of_stretches(problem: Problem, fit: Fit, numbers: NDArray[np.int64]) -> TimeBlocks:

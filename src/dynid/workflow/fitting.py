@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dynid.checks.agreement import disagreements
 from dynid.checks.attenuation import attenuation_findings
+from dynid.checks.excitation import few_rows
 from dynid.checks.lacking_effects import bias_of_lacking_effects
 from dynid.checks.low_rate import low_rate_findings
 from dynid.checks.physical import impossible_values
@@ -26,6 +27,7 @@ from dynid.preparation.suggestion import Suggestion
 from dynid.validation.model import as_model
 from dynid.validation.validation import validate as validate_motions
 from dynid.workflow.motion_source import MeasuredMotion, MotionSource, Progress, longest_log
+from dynid.workflow.preparation_choice import choose_preparation
 from dynid.workflow.proof import data_checks, prove
 from dynid.workflow.result import FitResult
 from dynid.workflow.usable_log import (
@@ -111,7 +113,8 @@ def fit(
     if split is not None:
         used, rest = split_logs(robot, used, split)
         held = (*held, *rest)
-    chosen, suggestion = _chosen_plan(source, used, strategy, plan, overrides)
+    progress("choosing the preparation")
+    chosen, suggestion = _chosen_plan(robot, source, used, strategy, plan, overrides)
     estimate, motions = source.estimate(robot, used, chosen, strategy, progress)
     progress("validating")
     model = as_model(estimate)
@@ -131,7 +134,12 @@ def fit(
         estimate=estimate,
         own=own,
         proof=proof,
-        concerns=(*_bias_findings(estimate, used, source), *apart, *impossible_values(estimate, motions)),
+        concerns=(
+            *_bias_findings(estimate, used, source),
+            *apart,
+            *impossible_values(estimate, motions),
+            *few_rows(estimate),
+        ),
         identities=identities,
         loop=source.facts,
     )
@@ -166,6 +174,7 @@ def _motion_source(
 
 
 def _chosen_plan(
+    robot: Robot,
     source: MotionSource,
     logs: Sequence[UsableLog],
     strategy: Strategy,
@@ -176,6 +185,8 @@ def _chosen_plan(
     if plan is not None:
         return plan, None
     suggestion = source.suggestion(logs, strategy).with_keys(overrides)
+    if source.regresses:
+        suggestion = choose_preparation(robot, [used.log for used in logs], suggestion, overrides)
     return suggestion.plan, suggestion
 
 
