@@ -10,7 +10,7 @@ import numpy as np
 from dynid.core.arrays import BoolArray, FloatArray
 from dynid.logs.log import Log
 from dynid.preparation.clock import read_clock
-from dynid.preparation.column import ColumnStatistics, column_statistics, run_ends
+from dynid.preparation.column import GARBAGE, ColumnStatistics, column_statistics, run_ends
 
 Columns = Mapping[str, Sequence[ColumnStatistics]]
 """What is usual in each column of a log, by channel and axis."""
@@ -23,7 +23,7 @@ class RowRules:
     Args:
         odd: share of a row's cells, its stamp among them, that no sensor gives; at least two.
         tiny: magnitude above zero below which no sensor gives a value: bits of something else.
-        window: rows to each side over which the mean change says whether a column moves.
+        window: rows to each side whose mean changes say whether a column moves.
         steps: mean change, over the step of the grid, beyond which equal neighbours are no chance.
         common: share of the changes that are equal, beyond which they are steps of a grid.
         alike: share of the changes within a tenth of their median, beyond which that is the step of a grid:
@@ -160,8 +160,9 @@ def _repeats(log: Log, channel: str, axes: Sequence[ColumnStatistics]) -> tuple[
         usual = axes[axis]
         change = np.abs(np.diff(log.column(channel, axis), prepend=np.nan))
         step = _step(usual)
-        moves |= _mean_around(change) > max(ROWS.steps * step, ROWS.motion * usual.usual_change)
-        beside *= _mean_around(0.5 * np.asarray(np.abs(change - step) < 0.25 * step, dtype=float))
+        before, after = _means_beside(change)  # both: a robot that starts or stops is at rest on one side
+        moves |= np.minimum(before, after) > max(ROWS.steps * step, ROWS.motion * usual.usual_change)
+        beside *= sum(_means_beside(0.25 * np.asarray(np.abs(change - step) < 0.25 * step, dtype=float)))
     back_again = np.count_nonzero(as_two_before & ~same & moves)
     return same & moves, max(float(np.sum(beside[moves])), float(back_again))
 
@@ -186,13 +187,12 @@ def _step(usual: ColumnStatistics) -> float:
     return usual.step or (median if alike else 0.0)
 
 
-def _mean_around(x: FloatArray) -> FloatArray:
-    """Mean over the rows to each side; what is not finite or beyond reason counts as zero."""
-    sane = np.where(np.abs(x) < 1e10, x, 0.0)
-    total = np.concatenate(([0.0], np.cumsum(sane)))
-    low = np.maximum(np.arange(len(x)) - ROWS.window, 0)
-    high = np.minimum(np.arange(len(x)) + ROWS.window + 1, len(x))
-    return np.asarray((total[high] - total[low]) / (high - low))
+def _means_beside(x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Mean over the rows before each, and over those after it; what is beyond reason counts as zero."""
+    total = np.concatenate(([0.0], np.cumsum(np.where(np.abs(x) < GARBAGE.largest, x, 0.0))))
+    row = np.arange(len(x))
+    low, high = np.maximum(row - ROWS.window, 0), np.minimum(row + ROWS.window + 1, len(x))
+    return (total[row] - total[low]) / ROWS.window, (total[high] - total[row + 1]) / ROWS.window
 
 
 def _hold(stale: BoolArray) -> int:

@@ -247,3 +247,21 @@ def test_a_cut_npz_file_is_called_so(tmp_path: Path) -> None:
     (tmp_path / "log.npz").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(FileError, match=r"log\.npz is cut off or no NPZ file: .* Copy it again"):
         read_log(tmp_path / "log.npz")
+
+
+@pytest.mark.parametrize("digits", [4, 6])
+def test_a_number_that_is_cut_off_at_the_end_is_left_out(tmp_path: Path, digits: int) -> None:
+    lines = [",".join(f"{float(cell):.{digits}f}" for cell in row.split(",")) for row in ROWS]
+    text = "\n".join([NAMES, *lines])
+    path = tmp_path / "log.csv"
+    for cut in (1, 2, digits):
+        path.write_text(text[:-cut])
+        log = read_log(path)
+        assert log.samples == len(ROWS) - 1
+        assert f"The last line ({len(ROWS) + 1}) is cut off: its last number has" in note(
+            log, "truncated row"
+        )
+    path.write_text(text)  # whole, without a line break at the end
+    assert read_log(path).samples == len(ROWS)
+    path.write_text("\n".join([NAMES, *ROWS]))  # as many digits as each number needs
+    assert read_log(path).samples == len(ROWS)

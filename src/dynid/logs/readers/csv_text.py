@@ -62,6 +62,12 @@ def read_csv(path: Path, options: CsvOptions) -> Table:
     faults: dict[int, str] = {}
     steps, damaged, rows, disk = layout.steps, 0, 0, None
     for number, text, last in _texts(path, layout):
+        cut = _cut_number(text, layout) if last else None
+        if cut is not None:
+            line = number + text.count("\n")
+            note = f"The last line ({line}) is cut off: {cut}; it was left out."
+            steps = (*steps, Step("truncated row", {"file": path.name, "line": line}, note))
+            text = text[: text.rfind("\n") + 1]
         block = _rows_of_text(path, layout, number, text, last, arrow)
         rows += len(block.values)
         parts.append(block.values)
@@ -114,6 +120,28 @@ def _texts(path: Path, layout: Layout) -> Iterator[tuple[int, str, bool]]:
                     "CSV log."
                 )
         yield number, held, True
+
+
+def _cut_number(text: str, layout: Layout) -> str | None:
+    """Why the last number of a file is not whole: it has fewer decimals than those above; None when it is.
+
+    Only a file that does not end with a line break can be cut within a number.
+    """
+    *above, last = text.split("\n")[-_LINES_TOLD - 1 :]
+    if not last.strip() or len(above) < _LINES_TOLD:
+        return None
+    usual = [_decimals(line, layout) for line in above]
+    own, least = _decimals(last, layout), min(usual)
+    # Writers that leave trailing zeros out vary by a few digits.
+    if own >= least - (0 if least == max(usual) else 3):
+        return None
+    return f"its last number has {own} decimals, those above have {least} and more"
+
+
+def _decimals(line: str, layout: Layout) -> int:
+    """Digits behind the point of a line's last number, with its exponent."""
+    cell = line.rstrip().rstrip(layout.delimiter if layout.trailing else "").rpartition(layout.delimiter)[2]
+    return len(cell.rpartition(layout.decimal)[2].strip()) if layout.decimal in cell else 0
 
 
 def _rows_of_text(path: Path, layout: Layout, number: int, text: str, last: bool, arrow: Any) -> _Block:
