@@ -17,7 +17,7 @@ from dynid.checks.light_motion import LightMotion, light_motion
 from dynid.checks.scales import check_scales
 from dynid.checks.signs import check_signs
 from dynid.checks.stamps import check_gaps, check_stamps
-from dynid.checks.steps import check_smoothness, check_steps
+from dynid.checks.steps import check_smoothness, check_steps, check_wraps
 from dynid.checks.values import check_numbers, check_reading, check_rows, check_stale, check_values
 from dynid.core.errors import LOG_HINT, ROBOT_HINT, NotTrustworthyError, require_kind, unknown_name
 from dynid.core.finding import Finding, Level, Name
@@ -44,9 +44,11 @@ class LookedAt:
 
 
 LOOKED_AT = LookedAt()
+_PASSES = 3
+"""Passes of a repair at most; the second one changes something where defects hide each other."""
 _FATAL = (Name.TOO_SHORT, Name.CLOCK, Name.CLOCK_SET_BACK, Name.MISSING_CHANNEL, Name.NO_MOTION)
 """Findings after which nothing else can be said, where they fail the log; the first three stop the stages."""
-_STAGES: tuple[tuple[Callable[[Log, Columns], Checked], tuple[Name, ...]], ...] = (
+_STAGES: tuple[tuple[Callable[[Log, Columns, Robot | None], Checked], tuple[Name, ...]], ...] = (
     (check_reading, (Name.DAMAGED_LINES,)),
     (check_numbers, (Name.UNSIGNED_NUMBERS,)),
     (check_rows, (Name.GARBAGE_ROWS, Name.REPEATED_ROWS)),
@@ -54,12 +56,14 @@ _STAGES: tuple[tuple[Callable[[Log, Columns], Checked], tuple[Name, ...]], ...] 
         check_stamps,
         (Name.CLOCK_SET_BACK, Name.LOST_STAMPS, Name.BACKWARD_STAMPS, Name.REPEATED_STAMPS),
     ),
+    (check_wraps, (Name.WRAPPED_POSITION,)),
     (check_values, (Name.GARBAGE_VALUES, Name.MISSING_VALUES)),
-    (check_stale, (Name.STALE_SAMPLES,)),
-    (check_steps, (Name.SPIKES, Name.WRAPPED_POSITION)),
+    (check_stale, (Name.STALE_SAMPLES, Name.HELD_SAMPLES)),
+    (check_steps, (Name.SPIKES,)),
     (check_gaps, ()),
 )
-"""What is looked at, and what is repaired before the next: values need time in order, leaps need values.
+"""What is looked at, and what is repaired before the next: wraps need time in order, holes are bridged in
+what does not wrap, leaps need values.
 Gaps are closed when all else is mended, and only for a fit."""
 
 
@@ -116,7 +120,7 @@ def _run_stages(log: Log, robot: Robot | None = None, wanted: Container[str] | N
     """
     columns, parts = log_columns(log), list[Checked]()
     for look, names in _STAGES:
-        found = check_steps(log, columns, robot) if look is check_steps else look(log, columns)
+        found = look(log, columns, robot)
         parts.append(found)
         if _fails([found], _FATAL[:3]):
             break
@@ -207,6 +211,16 @@ def repair_log(log: Log, defects: Iterable[str] | None = None) -> Log:
     for name in wanted or ():
         if name not in REPAIRS:
             raise unknown_name("repair", name, [known.value for known in REPAIRS])
+    for _ in range(_PASSES):  # what is left out may show other defects
+        mended = _repaired_once(log, wanted)
+        if mended is log:
+            break
+        log = mended
+    return log
+
+
+def _repaired_once(log: Log, wanted: Sequence[str] | None) -> Log:
+    """One pass over all stages and the gaps; the same log when there is nothing to repair."""
     stages = _run_stages(log, None, wanted)
     found = [finding for part in stages.parts for finding in part.findings]
     for name in wanted or ():

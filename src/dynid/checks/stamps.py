@@ -10,6 +10,7 @@ import numpy as np
 from dynid.checks.data_check import Checked
 from dynid.core.finding import Finding, Level, Name, Where
 from dynid.logs.log import Log
+from dynid.model.robot import Robot
 from dynid.preparation.bad_rows import Columns
 from dynid.preparation.clock import CLOCK, LogClock, clock_of, longest_run, pieces_between_breaks
 from dynid.preparation.repair import REPAIR
@@ -40,12 +41,13 @@ LIMITS = StampLimits()
 _WHOLE_LOG = Where(moment="whole log")
 
 
-def check_stamps(log: Log, columns: Columns) -> Checked:
+def check_stamps(log: Log, columns: Columns, robot: Robot | None = None) -> Checked:
     """Rate, duration, bad stamps and places where the clock was set back.
 
     Args:
         log: the log.
         columns: not needed.
+        robot: not needed.
     """
     clock = clock_of(log)
     facts: dict[str, Any] = {"samples": log.samples, "axes": log.axes}
@@ -74,12 +76,13 @@ def check_stamps(log: Log, columns: Columns) -> Checked:
     return Checked(tuple(findings), facts)
 
 
-def check_gaps(log: Log, columns: Columns) -> Checked:
+def check_gaps(log: Log, columns: Columns, robot: Robot | None = None) -> Checked:
     """Samples that are missing, and steps that vary.
 
     Args:
         log: the log.
         columns: not needed.
+        robot: not needed.
     """
     clock = clock_of(log)
     if log.samples < LIMITS.fewest or not clock.step > 0:

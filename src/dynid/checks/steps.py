@@ -78,11 +78,39 @@ def check_smoothness(columns: Columns) -> Checked:
     return Checked((Finding(Name.NO_SMOOTH_MOTION, Level.FAIL, sentence, remedy, place),))
 
 
-def check_steps(log: Log, columns: Columns, robot: Robot | None = None) -> Checked:
-    """Wraps, spikes and jumps of the positions, and spikes of the torques.
+def check_wraps(log: Log, columns: Columns, robot: Robot | None = None) -> Checked:
+    """Positions that leap by a full turn, or by the range of a counter.
 
     Args:
         log: raw.
+        columns: what is usual in its columns.
+        robot: says which axes turn.
+    """
+    findings = []
+    for axis, usual in enumerate(columns.get("position", ())):
+        x = log.column("position", axis)
+        turn = axis_turn(robot, log, axis, x, usual)
+        wraps = find_leaps(x, log.time, turn, usual).wraps
+        if len(wraps):
+            by, remedy = "a full turn", "Unwrap it."
+            if turn != TURN:
+                by = f"the range of a counter ({turn:.6g})"
+                remedy += (
+                    " The turn nearest zero is taken; say offset in [position] of a mapping for another."
+                )
+            sentence = f"position of axis {axis + 1} wraps around: it leaps by {by} {_times(len(wraps))}."
+            place, figures = _place(log, "position", axis, int(wraps[0])), {"wraps": len(wraps), "by": turn}
+            findings.append(
+                Finding(Name.WRAPPED_POSITION, Level.CARE, sentence, remedy, place, figures, repairable=True)
+            )
+    return Checked(tuple(findings))
+
+
+def check_steps(log: Log, columns: Columns, robot: Robot | None = None) -> Checked:
+    """Spikes and jumps of the positions, and spikes of the torques.
+
+    Args:
+        log: without wraps.
         columns: what is usual in its columns.
         robot: says which axes turn.
     """
@@ -99,14 +127,6 @@ def _leaps(log: Log, channel: str, axis: int, usual: ColumnStatistics, robot: Ro
     leaps = find_leaps(x, log.time, turn, usual)
     spikes = leaps.spikes if is_position else wild_torques(x, leaps.spikes, usual)
     found = []
-    if len(leaps.wraps) and is_position:
-        how_often = _times(len(leaps.wraps))
-        by = "a full turn" if turn == TURN else f"the range of a counter ({turn:.6g})"
-        sentence = f"position of axis {axis + 1} wraps around: it leaps by {by} {how_often}."
-        place = _place(log, channel, axis, int(leaps.wraps[0]))
-        found.append(
-            Finding(Name.WRAPPED_POSITION, Level.CARE, sentence, "Unwrap it.", place, repairable=True)
-        )
     if len(spikes):
         few = len(spikes) <= REPAIR.most_spikes * log.samples
         sentence = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,15 @@ from dynid.checks.data_check import Checked
 from dynid.core.arrays import BoolArray
 from dynid.core.finding import Finding, Level, Name, Where
 from dynid.logs.log import Log
-from dynid.preparation.bad_rows import ROWS, Columns, garbage_rows, rows_written_twice, stale_samples
+from dynid.model.robot import Robot
+from dynid.preparation.bad_rows import (
+    ROWS,
+    Columns,
+    StaleSamples,
+    garbage_rows,
+    rows_written_twice,
+    stale_samples,
+)
 from dynid.preparation.clock import damaged_rows
 from dynid.preparation.column import ColumnStatistics, run_ends, short_runs
 from dynid.preparation.repair import NEEDED, REPAIR
@@ -73,12 +82,13 @@ def _holes(bad: BoolArray) -> _Holes | None:
     )
 
 
-def check_reading(log: Log, columns: Columns) -> Checked:
+def check_reading(log: Log, columns: Columns, robot: Robot | None = None) -> Checked:
     """Channels that are missing, damaged lines, and what the reader left out or chose.
 
     Args:
         log: the log.
         columns: not needed.
+        robot: not needed.
     """
     empty = damaged_rows(log)
     findings = [*_left_out(log), *([] if empty is None else _damaged_lines(log, empty))]
@@ -90,12 +100,13 @@ def check_reading(log: Log, columns: Columns) -> Checked:
     return Checked(tuple(findings))
 
 
-def check_numbers(log: Log, columns: Columns) -> Checked:
+def check_numbers(log: Log, columns: Columns, robot: Robot | None = None) -> Checked:
     """Signed whole numbers that were logged as unsigned ones.
 
     Args:
         log: the log.
         columns: what is usual in its columns.
+        robot: not needed.
     """
     findings = []
     for channel, axes in columns.items():
@@ -118,12 +129,13 @@ def check_numbers(log: Log, columns: Columns) -> Checked:
     return Checked(tuple(findings))
 
 
-def check_rows(log: Log, columns: Columns) -> Checked:
+def check_rows(log: Log, columns: Columns, robot: Robot | None = None) -> Checked:
     """Whole rows of garbage, and rows that were written twice.
 
     Args:
         log: the log.
         columns: what is usual in its columns.
+        robot: not needed.
     """
     garbage = "garbage: a third or more of their numbers can be no measurements"
     kinds = {
@@ -144,12 +156,13 @@ def check_rows(log: Log, columns: Columns) -> Checked:
     return Checked(tuple(findings))
 
 
-def check_stale(log: Log, columns: Columns) -> Checked:
+def check_stale(log: Log, columns: Columns, robot: Robot | None = None) -> Checked:
     """Channels that repeat the row before although the robot moves.
 
     Args:
         log: the log.
         columns: what is usual in its columns.
+        robot: not needed.
     """
     findings = []
     for stale in stale_samples(log, columns):
@@ -157,14 +170,7 @@ def check_stale(log: Log, columns: Columns) -> Checked:
         place = Where(channel=channel, moment=f"first at sample {int(np.argmax(stale.rows)) + 1}")
         figures = {"rows": count, "longest": stale.longest, "held_for": stale.held_for}
         if stale.held_for > 1:
-            sentence = f"{channel} is new in every {_ordinal(stale.held_for)} row only, and held in between."
-            remedy = (
-                f"If it was measured at that lower rate, say thin = {stale.held_for} in [{channel}] of a "
-                "mapping; a torque that the controller itself holds stays as it is."
-            )
-            level = Level.CARE if channel == "position" else Level.NOTE
-            keys = {channel: {"thin": stale.held_for}} if channel == "position" else {}
-            findings.append(Finding(Name.HELD_SAMPLES, level, sentence, remedy, place, figures, mapping=keys))
+            findings.append(_held_samples(stale, place, figures))
             continue
         mendable = share <= REPAIR.most_stale
         sentence = (
@@ -179,16 +185,32 @@ def check_stale(log: Log, columns: Columns) -> Checked:
     return Checked(tuple(findings))
 
 
+def _held_samples(stale: StaleSamples, place: Where, figures: Mapping[str, Any]) -> Finding:
+    """A channel that is held regularly: positions were measured seldom, torques may be held in truth."""
+    channel, rows = stale.channel, stale.held_for
+    sentence = f"{channel} is new in every {_ordinal(rows)} row only, and held in between."
+    if channel == "position":
+        remedy = f"Interpolate between the new ones, or say thin = {rows} in [position] of a mapping."
+        keys = {"position": {"thin": rows}}
+        return Finding(Name.HELD_SAMPLES, Level.CARE, sentence, remedy, place, figures, True, keys)
+    remedy = (
+        f"If it was measured at that lower rate, say thin = {rows} in [{channel}] of a mapping; a torque "
+        "that the controller itself holds stays as it is."
+    )
+    return Finding(Name.HELD_SAMPLES, Level.NOTE, sentence, remedy, place, figures)
+
+
 def _ordinal(count: int) -> str:
     return {2: "second", 3: "third"}.get(count, f"{count}th")
 
 
-def check_values(log: Log, columns: Columns) -> Checked:
+def check_values(log: Log, columns: Columns, robot: Robot | None = None) -> Checked:
     """NaN, infinities and garbage per channel and axis.
 
     Args:
         log: the log.
         columns: what is usual in its columns.
+        robot: not needed.
     """
     empty, findings = damaged_rows(log), list[Finding]()
     for channel, axes in columns.items():

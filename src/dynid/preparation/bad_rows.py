@@ -94,7 +94,12 @@ def rows_written_twice(log: Log) -> BoolArray:
             x = log.column(channel, axis)
             alike = (x[first] == x[later]) | (np.isnan(x[first]) & np.isnan(x[later]))
             first, later = first[alike], later[alike]
-    twice[later[np.abs(later - first) > 1]] = True  # beside each other the clock may be coarse
+    if len(later):
+        # Beside each other the clock may be coarse; behind the first row that is apart all are copies.
+        apart = np.cumsum(later - first > 1)
+        begins = np.concatenate(([True], first[1:] != later[:-1]))
+        before = np.concatenate(([0], apart[:-1]))[begins]
+        twice[later[apart > np.repeat(before, np.diff(np.append(np.flatnonzero(begins), len(later))))]] = True
     return twice
 
 

@@ -170,17 +170,27 @@ def interpolate_missing(log: Log) -> Log:
     return _interpolate_values(log, Name.MISSING_VALUES, lambda x, good: ~np.isfinite(x))
 
 
-def interpolate_stale(log: Log) -> Log:
-    """Samples that repeat the one before interpolated between fresh ones."""
-    stale = {found.channel: found.rows for found in stale_samples(log, log_columns(log))}
+def interpolate_stale(log: Log, name: Name) -> Log:
+    """Samples that repeat the one before interpolated between fresh ones.
+
+    Args:
+        log: the log.
+        name: stale samples of all channels, or positions that are held regularly.
+    """
+    held = name is Name.HELD_SAMPLES
+    stale = {
+        found.channel: found.rows
+        for found in stale_samples(log, log_columns(log))
+        if (found.held_for > 1) == held and (not held or found.channel == "position")
+    }
 
     def take_stale_out(channel: str, axis: int, x: FloatArray) -> tuple[FloatArray, int]:
         bad = short_runs(stale[channel], REPAIR.longest_run)
         return bridge(x, log.time, bad, np.isfinite(x) & ~stale[channel]), int(np.count_nonzero(bad))
 
     channels, counts = mend_axes(log, stale, take_stale_out)
-    note = f"{sum(counts.values())} stale values were interpolated between fresh ones."
-    made = log.with_step(Step(f"repair: {Name.STALE_SAMPLES}", counts, note), channels=channels)
+    note = f"{sum(counts.values())} {name} were interpolated between fresh ones."
+    made = log.with_step(Step(f"repair: {name}", counts, note), channels=channels)
     return _with_made_up(made, stale["torque"]) if "torque" in stale else made
 
 
@@ -229,7 +239,8 @@ def unwrap_positions(log: Log, robot: Robot | None = None) -> Log:
     def unwrap(channel: str, axis: int, x: FloatArray) -> tuple[FloatArray, int]:
         usual = column_statistics(x)
         turn = axis_turn(robot, log, axis, x, usual)
-        wraps, finite = find_leaps(x, log.time, turn, usual).wraps, np.isfinite(x)
+        wraps, good = find_leaps(x, log.time, turn, usual).wraps, usual.measurements(x)
+        finite = np.ones(len(x), dtype=bool) if good is None else good
         if not len(wraps):
             return x, 0
         turns = np.zeros(len(x))
@@ -237,7 +248,7 @@ def unwrap_positions(log: Log, robot: Robot | None = None) -> Log:
             after = place + 1 + int(np.argmax(finite[place + 1 :]))
             turns[place + 1] += np.sign(x[after] - x[place])
         made = x - turn * np.cumsum(turns)
-        middle = 0.5 * (np.nanmin(made) + np.nanmax(made))
+        middle = 0.5 * (made[finite].min() + made[finite].max())
         return made - turn * np.round(middle / turn), len(wraps)
 
     channels, counts = mend_axes(log, ("position",), unwrap)
@@ -374,11 +385,12 @@ REPAIRS: Mapping[Name, Callable[[Log], Log]] = MappingProxyType(
         Name.LOST_STAMPS: lambda log: mend_stamps(log, Name.LOST_STAMPS),
         Name.BACKWARD_STAMPS: lambda log: mend_stamps(log, Name.BACKWARD_STAMPS),
         Name.REPEATED_STAMPS: lambda log: mend_stamps(log, Name.REPEATED_STAMPS),
+        Name.WRAPPED_POSITION: unwrap_positions,
         Name.GARBAGE_VALUES: interpolate_garbage,
         Name.MISSING_VALUES: interpolate_missing,
-        Name.STALE_SAMPLES: interpolate_stale,
+        Name.STALE_SAMPLES: lambda log: interpolate_stale(log, Name.STALE_SAMPLES),
+        Name.HELD_SAMPLES: lambda log: interpolate_stale(log, Name.HELD_SAMPLES),
         Name.SPIKES: interpolate_spikes,
-        Name.WRAPPED_POSITION: unwrap_positions,
         Name.LONG_GAPS: keep_longest_stretch,
         Name.SHORT_GAPS: fill_short_gaps,
         Name.JITTER: resample_evenly,
