@@ -96,7 +96,7 @@ LINEAR: dict[str, Strategy] = {"wls": WLS(), "irls": IRLS(), "tls": TLS(), "esse
 def test_the_default_sigma_holds_or_a_bias_is_told(robot: str, errors: str) -> None:
     """Closed-loop logs from the simulator, prepared, fitted: the rows of docs/uncertainty.md."""
     world, runs = WORLDS[robot]
-    found = coverage_of_runs(world(), ERRORS[errors], LINEAR, runs)
+    found = coverage_of_runs(world(), ERRORS[errors], LINEAR, runs, seed=1)  # rules were set on seed 0
     print(f"\n| {robot} | {errors} | " + " | ".join(made.cells for made in found.values()) + " |")
     print({name: (round(made.lowest, 2), round(made.bias, 1), made.worst) for name, made in found.items()})
     assert {name: made.share for name, made in found.items() if not made.honest} == {}

@@ -31,9 +31,9 @@ class BlockRules:
         near: share by which the variance between blocks may differ from that of white errors, over all
             directions together: a tenth of σ, and 2σ still hold 92 to 98 % of the truth.
         chance: standard deviations of that share by which it may differ in any case.
-        half_way: share of the way back to the classical σ, as a power of the ratio of variances, where blocks
-            differ less than white errors would: noise of positions makes such errors, and biases as well.
-            None covers 88 to 90 % of the truth of an arm with such noise, all of it 100, a half 99.
+        half_way: part of the way back to the classical variance, as a power of the ratio of variances, where
+            blocks differ less than white errors would: noise of positions makes such errors, and biases as
+            well. On a SCARA with such noise 0 covers 90 % of the truth, 0.25 97 to 99 and 1 all of it.
         largest: ratio of variances that a single parameter may show; of 140 logs with white errors none
             showed more than 4.1, all of 70 with coloured ones more.
     """
@@ -46,7 +46,7 @@ class BlockRules:
     near: float = 0.25
     chance: float = 2.0
     largest: float = 5.0
-    half_way: float = 0.25
+    half_way: float = 0.125
 
 
 RULES = BlockRules()
@@ -88,14 +88,20 @@ class Honest(Uncertainty):
             if not fit.sigma > 0:
                 why = "nothing is left of the torques"
             return Doubt(fit.covariance, {"uncertainty_reason": why}, used="classical")
-        ratio = used.spread(fit)
+        ratio, apart = used.spread(fit), 1.0 if clustered else cut.spread_of_experiments(fit)
         what = f"{used.count} {'experiments' if clustered else 'blocks of time'}"
-        facts = {"blocks": used.count, "blocks_are_experiments": clustered, "variance_inflation": ratio}
-        if used.is_white(ratio, fit):
+        facts = {
+            "blocks": used.count,
+            "blocks_are_experiments": clustered,
+            "variance_inflation": ratio * apart,
+        }
+        if used.is_white(ratio * apart, fit):
             why = f"{what} differ as white errors of equal size would"
             return Doubt(fit.covariance, {**facts, "uncertainty_reason": why}, used="classical")
         why = f"errors are not white: {what} differ {np.sqrt(ratio):.2g} times as much as white errors would"
-        meat = used.jackknife() / min(1.0, ratio) ** RULES.half_way + fit.sigma**2 * cut.prior_share()
+        if apart > 1:
+            why += f", and the {by_log.count} experiments {np.sqrt(apart):.2g} times as much as their blocks"
+        meat = apart * used.jackknife() / min(1.0, ratio) ** RULES.half_way + fit.sigma**2 * cut.prior_share()
         covariance = fit.root @ meat @ fit.root.T
         return Doubt(covariance, {**facts, "uncertainty_reason": why}, used="blocks")
 
@@ -149,6 +155,18 @@ class TimeBlocks:
     def spread(self, fit: Fit) -> float:
         """Variance between blocks over that of white errors, all directions together; 1 for white ones."""
         return float(np.sum(self.pulls(0.5) ** 2) / np.trace(_white_meat(fit)))
+
+    def spread_of_experiments(self, fit: Fit) -> float:
+        """How much more the variance between experiments is than that between blocks; 1 within chance.
+
+        All directions together, because few experiments say little about any one of them.
+        """
+        by_log = self.over_experiments()
+        if by_log.count < 2:
+            return 1.0
+        ratio = by_log.spread(fit) / self.spread(fit)
+        chance = np.sqrt(2.0 / ((by_log.count - 1) * fit.root.shape[1]))
+        return float(ratio) if ratio > 1.0 + RULES.chance * chance else 1.0
 
     def is_white(self, ratio: float, fit: Fit) -> bool:
         """Whether blocks differ as white errors would: in all directions together, and in each parameter."""
