@@ -111,3 +111,16 @@ def test_the_residual_beside_nonlinear_friction_is_that_of_the_whole_model(rule:
     assert estimate.facts["removed"] == []
     stopped = estimate.facts["essential"]["stopped_by"]
     assert (stopped["name"], stopped["residual_ratio"]) == ("Fv1", pytest.approx(1.061, abs=0.001))
+
+
+def test_sigma_counts_the_removal() -> None:
+    """σ² is that of the full model and the squared distance from it; the classical one does not ask."""
+    problem = scara_problem(CASES["wls"], noise=0.3)
+    full, kept = (identify(problem, strategy) for strategy in (WLS(), Essential(WLS())))
+    k = kept.kept
+    assert not k.all()
+    np.testing.assert_allclose(kept.sigma[k], np.hypot(full.sigma, kept.values - full.values)[k], rtol=1e-9)
+    rest = identify(problem, Essential(WLS(uncertainty="classical")))
+    assert np.all(
+        rest.sigma[rest.kept] < 1.2 * identify(problem, WLS(uncertainty="classical")).sigma[rest.kept]
+    )

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from dynid.core.errors import DynidError
-from dynid.estimators import HAC, IRLS, WLS, Bootstrap, Honest, Ridge, identify
+from dynid.estimators import HAC, IRLS, TLS, WLS, Bootstrap, Honest, Ridge, identify
+from dynid.estimators.honest import few_blocks_factor, time_blocks
 from dynid.estimators.uncertainty import automatic_bandwidth, bartlett, fixed_share_factor, white_rows
 from dynid.preparation.preparation import Preparation
 from dynid.problem import Problem, build_problem
@@ -160,3 +161,83 @@ def test_sigma_shrinks_with_the_root_of_the_length(name: str) -> None:
         sigmas.append(np.log(identify(problem, strategy).sigma).mean())
     slope = np.polyfit(np.log(lengths), sigmas, 1)[0]
     assert slope == pytest.approx(-0.5, abs=0.04)
+
+
+def test_honest_is_classical_where_errors_are_white(white: Problem) -> None:
+    estimate = identify(white, WLS())
+    assert estimate.uncertainty == "classical"
+    assert np.array_equal(estimate.covariance, identify(white, WLS(uncertainty="classical")).covariance)
+    assert estimate.facts["blocks"] == 10
+    assert estimate.facts["uncertainty_reason"] == (
+        "10 blocks of time differ as white errors of equal size would"
+    )
+    assert estimate.facts["variance_inflation"] == pytest.approx(1, abs=0.35)
+
+
+def test_a_block_left_out_moves_the_values_as_the_jackknife_says() -> None:
+    """Against fits without each block, by hand."""
+    problem = drifting()
+    fit = WLS().fit(problem)
+    blocks = time_blocks(problem, fit, 10)
+    steps = blocks.pulls(1.0) @ fit.root.T
+    y, W, where = [], [], []
+    for j in range(2):
+        rows = problem.rows(j)
+        y.append(fit.weights[j] * rows.y)
+        W.append(fit.weights[j] * rows.wide(8))
+        where.append(rows.sample * 10 // problem.experiments[0].regression_samples)
+    for b in range(10):
+        kept = np.concatenate(where) != b
+        without, *_ = np.linalg.lstsq(np.vstack(W)[kept], np.concatenate(y)[kept], rcond=None)
+        np.testing.assert_allclose(fit.values - without, steps[b], rtol=1e-6, atol=1e-10)
+
+
+def test_few_blocks_widen_as_student_says() -> None:
+    from scipy.stats import norm, t
+
+    for free in (3, 5, 9, 30):
+        assert few_blocks_factor(free) == pytest.approx(t.ppf(norm.cdf(2), free) / 2, rel=9e-3)
+
+
+def test_experiments_are_blocks_from_six_on_and_a_common_doubt_below() -> None:
+    base, truth = scara()
+    rng = np.random.default_rng(9)
+    motions = []
+    for k in range(7):
+        other = truth * np.array([1 + 0.3 * rng.normal() if n.startswith("F") else 1.0 for n in base.names])
+        motion = fourier_motion(base.robot, rng, seconds=6.0, name=f"day {k}")
+        motions.append(simulated(base, other, motion, rng, 0.01))
+    many, few = (identify(build_problem(base.robot, motions[:n], Preparation(), base), WLS()) for n in (7, 3))
+    assert many.facts["blocks_are_experiments"]
+    assert many.facts["blocks"] == 7
+    assert "7 experiments differ" in many.facts["uncertainty_reason"]
+    assert not few.facts["blocks_are_experiments"]
+    assert "and the 3 experiments" in few.facts["uncertainty_reason"]
+    for estimate in (many, few):
+        assert np.mean(np.abs(estimate.values - truth) < 2 * estimate.sigma) > 0.8
+        assert "blocks" in estimate.uncertainty
+
+
+def test_honest_works_from_stored_stretches_of_time() -> None:
+    base, truth = scara()
+    rng = np.random.default_rng(4)
+    motion = fourier_motion(base.robot, rng, seconds=300.0, harmonics=40)
+    tau = exact_torques(base, truth, motion)
+    tau += coloured(rng, tau.shape, 0.03 * np.sqrt(np.mean(tau**2, axis=0)), 0.95)
+    full, bare = (
+        identify(
+            build_problem(base.robot, [replace(motion, tau=tau)], Preparation(), base, budget_bytes=b), WLS()
+        )
+        for b in (1e9, 0)
+    )
+    assert (full.uncertainty, bare.uncertainty) == ("blocks", "blocks")
+    # Stretches end elsewhere than blocks of equal length.
+    np.testing.assert_allclose(full.sigma, bare.sigma, rtol=0.6)
+    assert np.median(full.sigma / bare.sigma) == pytest.approx(1, abs=0.2)
+
+
+def test_total_least_squares_is_no_surer_than_its_distance_from_least_squares(white: Problem) -> None:
+    total, least = (identify(white, strategy) for strategy in (TLS(), WLS()))
+    moved = np.abs(total.values - least.values)
+    np.testing.assert_allclose(total.sigma, np.hypot(least.sigma, moved), rtol=1e-9)
+    assert np.all(identify(white, TLS(uncertainty="classical")).sigma <= total.sigma * 1.05)

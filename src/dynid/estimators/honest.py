@@ -187,7 +187,7 @@ def few_blocks_factor(free: int) -> float:
     """t/2: how much wider 2σ must be when σ rests on so many degrees of freedom.
 
     t is the quantile of Student's law that leaves out as much as 2 of the normal law (expansion of Fisher and
-    Cornish 1960; within 0.5 % from three degrees on).
+    Cornish 1960; within 1 % from three degrees on).
     """
     return 1.0 + 1.25 / free + 1.53125 / free**2 + 1.4297 / free**3
 
