@@ -14,8 +14,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 BOUNDS = {
-    "files": 264,
-    "lines": 46_500,
+    "files": 266,
+    "lines": 47_000,
     "short files with one importer": 1,
     "class names with two meanings": 0,
     "numeric constants": 295,
@@ -23,7 +23,7 @@ BOUNDS = {
     "duplicated runs of six lines": 11,
     "public names": 40,
 }
-WALK = {"files": 154, "handovers": 175, "factorisations": 130}
+WALK = {"files": 156, "handovers": 178, "factorisations": 130}
 
 
 @pytest.fixture(scope="module")

@@ -177,15 +177,23 @@ KINDS: dict[str, tuple[Log, bool, str, str, str, str]] = {
     "hard saturation": (saturated(0.7), False, BAD, "saturation", "fail", "it is saturated"),
     "stuck torque": (
         changed("torque", slice(None), 0, 0.25),
-        False,
+        True,
         BAD,
         "stuck channel",
         "fail",
-        "torque of axis 1 is 0.25 in every sample",
+        "torque of axis 1 is 0.25 in every sample, but the axis does not move as it would by itself",
+    ),
+    "stuck torque, no robot": (
+        changed("torque", slice(None), 0, 0.25),
+        False,
+        GOOD,
+        "stuck channel",
+        "care",
+        "torque of axis 1 is 0.25 in every sample: its motor was off, or the channel is stuck",
     ),
     "frozen torque": (
         changed("torque", slice(1000, 1600), 1, 0.123),
-        False,
+        True,
         BAD,
         "frozen channel",
         "fail",
@@ -197,7 +205,7 @@ KINDS: dict[str, tuple[Log, bool, str, str, str, str]] = {
         BAD,
         "frozen channel",
         "fail",
-        "while its speed goes on",
+        "for 600 samples, which it enters or leaves as no body can",
     ),
     "no motion": (
         with_channel(LOG, position=np.full_like(Q, 0.3)),
@@ -236,9 +244,9 @@ KINDS: dict[str, tuple[Log, bool, str, str, str, str]] = {
     "torque sign": (
         scaled("torque", [1, -1]),
         False,
-        BAD,
+        GOOD,
         "reversed sign",
-        "fail",
+        "care",
         "Friction on axis 2 would drive",
     ),
     "torque sign, robot": (
@@ -281,7 +289,7 @@ KINDS: dict[str, tuple[Log, bool, str, str, str, str]] = {
         "fail",
         "milliseconds",
     ),
-    "mN m": (scaled("torque", [1e3, 1e3]), True, BAD, "torque unit", "fail", "they may be in mN m"),
+    "mN m": (scaled("torque", [1e3, 1e3]), True, GOOD, "torque unit", "care", "they may be in mN m"),
     "current": (
         LOG.with_step(Step("drive signal", {"channel": "torque", "unit": "A"})),
         False,
@@ -346,7 +354,7 @@ def test_axes_that_do_not_move_leave_parameters_dark() -> None:
     q = Q.copy()
     q[:, 1] = 0.2
     check = check_log(with_channel(without("velocity"), position=q), ROBOT)
-    assert {f.where.channel for f in found(check, "stuck channel")} == {"position"}
+    assert {f.where.channel for f in found(check, "held axis")} == {"position"}
     (finding,) = found(check, "not excited")
     assert "Fv2" in finding.sentence
     assert {"Fv2", "Fc2"} <= set(check.facts["not_excited"])
@@ -386,7 +394,7 @@ def test_limits_of_the_robot() -> None:
     log = robot_log(robot, seconds=4.0)
     shifted = with_channel(log, position=log.channels["position"] + [0, 2.5, 0, 0, 0, 0, 0])
     (finding,) = found(check_log(shifted, robot), "limits")
-    assert (finding.where.axis, finding.level.word) == (2, "care")
+    assert (finding.where.axis, finding.level.word) == (2, "note")
 
 
 def test_the_document_is_json_ready() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -128,11 +129,12 @@ QUIET = tuple(residual_tests([np.random.default_rng(k).normal(size=200)]) for k 
         ((5.0, 20.0, 5.5), "care", "The error is large on elbow (20 %)"),
         ((5.0, 40.0, 5.5), "fail", "beyond 30 %"),
         ((16.0, 16.0, 16.0), "fail", "at most 15 % is accepted"),
-        ((5.0, np.nan, 5.5), "fail", "elbow (an undefined share)"),
+        ((5.0, np.nan, 5.5, (1.0, np.nan)), "fail", "elbow (an undefined share)"),
+        ((5.0, np.inf, 5.5, (1.0, 0.02)), "good", "There is no torque on elbow (0.02 rms): the model misses"),
         ((5.0, 6.0, np.nan), "fail", "is an undefined share of the torque"),
     ],
 )
-def test_grades_follow_the_thresholds(errors: tuple[float, ...], grade: str, said: str) -> None:
+def test_grades_follow_the_thresholds(errors: tuple[Any, ...], grade: str, said: str) -> None:
     verdict = judge(figures(*errors), QUIET, JOINTS)
     assert verdict.grade == grade
     assert verdict.trustworthy == (grade != "fail")

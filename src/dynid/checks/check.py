@@ -14,15 +14,17 @@ from dynid.checks.explained import check_explained, plain_columns, robot_columns
 from dynid.checks.gravity import check_gravity
 from dynid.checks.held import check_held
 from dynid.checks.light_motion import LightMotion, light_motion
-from dynid.checks.scales import check_scales
+from dynid.checks.scales import check_scales, check_turns
 from dynid.checks.signs import check_signs
 from dynid.checks.stamps import check_gaps, check_stamps
+from dynid.checks.states import check_motion, check_positions_held, check_torques_held
 from dynid.checks.steps import check_smoothness, check_steps, check_wraps
 from dynid.checks.values import check_numbers, check_reading, check_rows, check_stale, check_values
 from dynid.core.errors import LOG_HINT, ROBOT_HINT, NotTrustworthyError, require_kind, unknown_name
 from dynid.core.finding import Finding, Level, Name
 from dynid.logs.convert import to_joint_side
-from dynid.logs.log import Log
+from dynid.logs.log import Log, Step
+from dynid.logs.passive import with_passive_torques
 from dynid.model.robot import Robot
 from dynid.preparation.bad_rows import Columns, log_columns
 from dynid.preparation.clock import clock_of
@@ -65,6 +67,8 @@ _STAGES: tuple[tuple[Callable[[Log, Columns, Robot | None], Checked], tuple[Name
 """What is looked at, and what is repaired before the next: wraps need time in order, holes are bridged in
 what does not wrap, leaps need values.
 Gaps are closed when all else is mended, and only for a fit."""
+_ACCEPTED = "accepted findings"
+"""Step of a log with names of findings that its user knows better about."""
 
 
 def check_log(log: Log, robot: Robot | None = None, base: Sequence[int] | None = None) -> DataCheck:
@@ -85,18 +89,21 @@ def check_log(log: Log, robot: Robot | None = None, base: Sequence[int] | None =
     require_kind(log, Log, "check", LOG_HINT)
     if robot is not None:
         require_kind(robot, Robot, "check", ROBOT_HINT)
-    stages = _run_stages(log, robot)
-    log, columns, parts = stages.log, stages.columns, [*stages.parts, check_held(stages.log, stages.columns)]
+    if robot is not None and log.axes == robot.n_coordinates:
+        log = with_passive_torques(log, robot)
+    stages, accepted = _run_stages(log, robot), _accepted_names(log)
+    log, columns = stages.log, stages.columns
+    parts = [*stages.parts, check_held(log, columns), check_motion(columns)]
     if _fails(parts, _FATAL):
-        return data_check(log.name, parts)
-    parts.append(check_smoothness(columns))
+        return data_check(log.name, parts, accepted)
+    parts += [check_smoothness(columns), check_positions_held(log, columns)]
     stretch = _on_joint_side(_looked_at(log), robot)
     motion = light_motion(stretch, LOOKED_AT.samples)
     rows = stretch if log.samples <= LOOKED_AT.samples else _on_joint_side(_spread_rows(log, columns), robot)
     parts.append(check_scales(rows, motion, robot))
     if motion is not None:
-        parts += [_long_log(log, motion), *_against_model(stretch, motion, robot, base)]
-    return data_check(log.name, parts)
+        parts += [_long_log(log, motion), *_against_model(stretch, rows, motion, robot, base)]
+    return data_check(log.name, parts, accepted)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,18 +173,25 @@ def _spread_rows(log: Log, columns: Columns) -> Log:
 
 
 def _against_model(
-    log: Log, motion: LightMotion, robot: Robot | None, base: Sequence[int] | None
+    log: Log, rows: Log, motion: LightMotion, robot: Robot | None, base: Sequence[int] | None
 ) -> list[Checked]:
     """Checks that ask whether the motion explains the torques."""
     if robot is None:
         columns = plain_columns(motion)
-        explained = check_explained(log, motion, columns, robot)
-        return [check_delay(motion, columns, PLAINLY), check_signs(motion, columns), explained]
+        return [
+            check_turns(rows, motion, columns, robot),
+            check_delay(motion, columns, PLAINLY),
+            check_signs(motion, columns),
+            check_explained(log, motion, columns, robot),
+            check_torques_held(log, motion, columns),
+        ]
     columns, W = robot_columns(robot, motion)
     return [
+        check_turns(rows, motion, columns, robot),
         check_delay(motion, columns, WITH_ROBOT),
-        check_signs(motion, columns),
+        check_signs(motion, columns, W),
         check_explained(log, motion, columns, robot),
+        check_torques_held(log, motion, columns, robot, W),
         check_gravity(motion, robot, W),
         check_excitation(motion, robot, W, base),
     ]
@@ -193,6 +207,33 @@ def _long_log(log: Log, motion: LightMotion) -> Checked:
     )
     remedy = "Check other parts of it as logs of their own."
     return Checked((Finding(Name.LONG_LOG, Level.NOTE, sentence, remedy),))
+
+
+def accept_findings(log: Log, names: Iterable[str]) -> Log:
+    """The log with findings that its user knows better about; a step of its history says which.
+
+    ``check_log`` shows them as notes, so that they neither refuse the log nor lower a verdict.
+
+    Args:
+        log: the log.
+        names: of findings, such as "stuck channel"; "stuck-channel" is the same.
+
+    Raises:
+        UnknownNameError: for a name that no finding of a log has.
+    """
+    known = [name.value for name in Name]
+    wanted = [name.replace("-", " ") if name not in known else name for name in names]
+    for name in wanted:
+        if name not in known or Name(name) in _FATAL:
+            raise unknown_name("finding to accept", name, [n for n in known if Name(n) not in _FATAL])
+    if not wanted:
+        return log
+    note = f"Accepted by the user, whatever the data check finds: {', '.join(wanted)}."
+    return log.with_step(Step(_ACCEPTED, {"findings": wanted}, note))
+
+
+def _accepted_names(log: Log) -> set[str]:
+    return {name for step in log.history if step.name == _ACCEPTED for name in step.options["findings"]}
 
 
 def repair_log(log: Log, defects: Iterable[str] | None = None) -> Log:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -70,7 +70,19 @@ class DataCheck:
         }
 
 
-def data_check(log: str, parts: Iterable[Checked]) -> DataCheck:
+def _as_accepted(finding: Finding) -> Finding:
+    """A finding that the user knows better about."""
+    return replace(
+        finding,
+        level=Level.NOTE,
+        sentence=f"Accepted by the user: {finding.sentence}",
+        remedy="",
+        figures={**finding.figures, "accepted": finding.level.word},
+        repairable=False,
+    )
+
+
+def data_check(log: str, parts: Iterable[Checked], accepted: Collection[str] = ()) -> DataCheck:
     """The verdict on what all checks of a log found.
 
     A finding that fails the log and cannot be repaired makes it not usable; anything repairable beyond a note
@@ -79,9 +91,14 @@ def data_check(log: str, parts: Iterable[Checked]) -> DataCheck:
     Args:
         log: name of the experiment.
         parts: what each check found.
+        accepted: names of findings that the user has accepted: they become notes that say so.
     """
     parts = tuple(parts)
-    findings = gravest_first(finding for part in parts for finding in part.findings)
+    findings = gravest_first(
+        _as_accepted(finding) if finding.name in accepted and finding.level > Level.NOTE else finding
+        for part in parts
+        for finding in part.findings
+    )
     facts = {name: value for part in parts for name, value in part.facts.items()}
     if any(f.level is Level.FAIL and not f.repairable for f in findings):
         verdict = VERDICTS[2]

@@ -138,6 +138,9 @@ def check_explained(
     still = motion.still_axes
     facts = {"unexplained_per_axis": shares, "still_axes": [axis + 1 for axis in still]}
     moving = [axis for axis in range(log.axes) if axis not in still and np.isfinite(shares[axis])]
+    if robot is not None:  # nothing but noise is what an undriven motor reads
+        rough = {axis for axis in moving if is_rough(log.column("torque", axis))}
+        moving = [axis for axis in moving if robot.driven[axis] and axis not in rough] or moving
     if not moving:
         return Checked((), facts)
     shown = ", ".join(f"{100 * share:.0f}" for share in shares)

@@ -1,4 +1,4 @@
-"""Does a channel hold values? Quantisation, saturation, channels that are stuck or freeze for a while."""
+"""Does a channel hold values? Quantisation and saturation; ``states`` says whether a joint rests."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ class SaturationRules:
         ratio: samples in flat stretches over those near the extreme; likewise. The top of a smooth wave has
             as many samples on its last level as on the three below it, 2.4 times those on the next one.
         few_steps: see above.
-        speed: a position comes to its limit at this share of its usual speed, but slowly to a place of rest.
+        speed: a position comes to its limit at this share of its usual speed, slowly to a place of rest, …
+        abrupt: … and with this multiple of the change of speed between samples that one in twenty exceeds.
+        leap: share of the range by which a torque may leap into a flat stretch and out of it; one that is
+            commanded in steps does both.
         fail: share of the log beyond which too much is hidden.
     """
 
@@ -41,34 +44,20 @@ class SaturationRules:
     ratio: tuple[float, float] = (2.0, 4.8)
     few_steps: int = 12
     speed: float = 0.3
+    abrupt: float = 3.0
+    leap: float = 0.2
     fail: float = 0.2
 
 
-@dataclass(frozen=True)
-class FreezeRules:
-    """When a held value is a freeze. Chosen by hand; ``tests/checks`` holds them.
-
-    Args:
-        samples: shortest freeze …
-        share: … and as a share of the log.
-        usual_holds: a coarse channel holds every value: length of a freeze over the hold within which half of
-            all held samples lie.
-        moves: share of its range that the other channel must go through meanwhile.
-    """
-
-    samples: int = 100
-    share: float = 0.02
-    usual_holds: float = 8.0
-    moves: float = 0.5
-
-
-SATURATION, FREEZE = SaturationRules(), FreezeRules()
+SATURATION = SaturationRules()
+_ROUNDING = 1e-9
+"""Range over size of a channel below which it is constant but for rounding."""
 _COARSE = 100
 """Quantisation steps within the range, below which they are seen in a fit."""
 
 
 def check_held(log: Log, columns: Columns) -> Checked:
-    """Quantisation and saturation of each column; channels that are stuck, or freeze while others move.
+    """Quantisation and saturation of each column.
 
     Args:
         log: the log.
@@ -78,9 +67,10 @@ def check_held(log: Log, columns: Columns) -> Checked:
     for channel, axes in columns.items():
         for axis, usual in enumerate(axes):
             findings += _coarse_quantisation(channel, axis, usual)
-            if channel in ("position", "torque") and usual.span > 0:
+            if channel in ("position", "torque") and usual.span > _ROUNDING * max(
+                abs(usual.most), abs(usual.least)
+            ):
                 findings += _saturation(log, channel, axis, usual)
-    findings += _still_channels(log, columns)
     steps = {channel: [usual.step for usual in axes] for channel, axes in columns.items()}
     return Checked(tuple(findings), {"quantisation": steps})
 
@@ -105,9 +95,11 @@ def _saturation(log: Log, channel: str, axis: int, usual: ColumnStatistics) -> l
     x = usual.without_garbage(log.column(channel, axis))
     if len(x) < SATURATION.samples:
         return []
-    least_speed = SATURATION.speed * usual.usual_change if channel == "position" else None
+    least_speed = _least_speed(usual) if channel == "position" else None
     found = []
     for name, value, side in (("largest", usual.most, 1.0), ("smallest", usual.least, -1.0)):
+        if channel == "torque" and value == 0:
+            continue  # a motor that is off at times and pushes one way at others
         stretches, samples = _flat_stretches(x, value, side, usual, least_speed)
         if samples == 0:
             continue
@@ -121,6 +113,13 @@ def _saturation(log: Log, channel: str, axis: int, usual: ColumnStatistics) -> l
         place = Where(channel=channel, axis=axis + 1, moment=f"at {value:.4g}")
         found.append(Finding(Name.SATURATION, level, sentence, remedy, place))
     return found
+
+
+def _least_speed(usual: ColumnStatistics) -> float:
+    """Change per sample with which a position comes to a limit, and not to rest."""
+    first, second, third = usual.threes.T
+    gradual = float(np.quantile(np.abs(third - 2 * second + first), 0.95)) if len(first) else 0.0
+    return max(SATURATION.speed * usual.usual_change, SATURATION.abrupt * gradual)
 
 
 def _flat_stretches(
@@ -149,6 +148,11 @@ def _flat_stretches(
         after = np.abs(x[np.minimum(stops + 1, len(x) - 1)] - x[stops - 1]) / 2 * (stops + 1 < len(x))
         fast = (np.maximum(before, after) > least_speed) & (least_speed > 0)
         starts, stops = starts[fast], stops[fast]
+    else:
+        leap = SATURATION.leap * usual.span
+        entered = np.abs(x[starts] - x[np.maximum(starts - 1, 0)]) < leap
+        left = np.abs(x[np.minimum(stops, len(x) - 1)] - x[stops - 1]) < leap
+        starts, stops = starts[entered | left], stops[entered | left]
     samples = int((stops - starts).sum())
     step = usual.step or 0.0
     few = int(usual.step is not None and usual.span < SATURATION.few_steps * step)
@@ -157,60 +161,3 @@ def _flat_stretches(
     if samples < fewest or samples < SATURATION.ratio[few] * near:
         return 0, 0
     return len(starts), samples
-
-
-def _still_channels(log: Log, columns: Columns) -> list[Finding]:
-    """Channels that never change, or freeze while another goes on."""
-    if not {"position", "torque"} <= set(columns) or not log.axes:
-        return []
-    speed = "velocity" if "velocity" in columns else "torque"
-    found: list[Finding] = []
-    for axis, (q, tau) in enumerate(zip(columns["position"], columns["torque"], strict=True)):
-        if tau.least == tau.most:
-            sentence = f"torque of axis {axis + 1} is {tau.least:.4g} in every sample: the channel is stuck."
-            remedy = "Check the column, or the drive's reading; without its torque the axis says nothing."
-            level = Level.FAIL if q.span > 0 else Level.CARE
-            place = Where(channel="torque", axis=axis + 1, moment="whole log")
-            found.append(Finding(Name.STUCK_CHANNEL, level, sentence, remedy, place))
-        elif q.span == 0:
-            sentence = f"position of axis {axis + 1} does not change in the whole log."
-            remedy = "Move the axis, or leave it out of the model: its own parameters cannot be seen."
-            place = Where(channel="position", axis=axis + 1, moment="whole log")
-            found.append(Finding(Name.STUCK_CHANNEL, Level.CARE, sentence, remedy, place))
-        else:
-            found += _freeze(log, axis, "torque", "position", columns)
-            found += _freeze(log, axis, "position", speed, columns)
-    if not any(q.span > 0 for q in columns["position"]):
-        sentence, remedy = "No axis moves in the whole log.", "Record a motion of the robot."
-        found.append(Finding(Name.NO_MOTION, Level.FAIL, sentence, remedy, Where(channel="position")))
-    return found
-
-
-def _freeze(log: Log, axis: int, channel: str, other: str, columns: Columns) -> list[Finding]:
-    """The first stretch in which a channel holds one value for long while the other moves.
-
-    A robot at rest keeps its position and nearly its torque; at an extreme, saturation says more.
-    """
-    own, x = columns[channel][axis], log.column(channel, axis)
-    starts, stops = run_ends(x[1:] == x[:-1])
-    lengths = stops - starts
-    fewest = max(FREEZE.samples, FREEZE.share * log.samples)
-    if _is_coarse(own) and len(lengths):
-        # A freeze is one stretch, usual holds are many: half of all held samples lie in shorter ones.
-        ordered = np.sort(lengths)
-        held = np.cumsum(ordered)
-        fewest = max(fewest, FREEZE.usual_holds * float(ordered[np.searchsorted(held, 0.5 * held[-1])]))
-    for k in np.flatnonzero(lengths >= fewest):
-        start, count = int(starts[k]) + 1, int(lengths[k])
-        beside = columns[other][axis].without_garbage(log.channels[other][start : start + count, axis])
-        moved = float(beside.max(initial=-np.inf) - beside.min(initial=np.inf))
-        at_end = channel == "torque" and x[start] in (own.least, own.most)
-        if moved > FREEZE.moves * columns[other][axis].span and not at_end and np.isfinite(x[start]):
-            sentence = (
-                f"{channel} of axis {axis + 1} stays at {x[start]:.4g} for {count} samples while its "
-                f"{'speed' if other == 'velocity' else other} goes on: the channel froze."
-            )
-            remedy = "Cut the stretch out of the log."
-            place = Where(channel=channel, axis=axis + 1, moment=f"t = {log.time[start]:.4f} s")
-            return [Finding(Name.FROZEN_CHANNEL, Level.FAIL, sentence, remedy, place)]
-    return []

@@ -49,6 +49,7 @@ class LightMotion:
 
     Args:
         rate_hz: samples per second.
+        time: stamps [s], (samples,).
         q: positions.
         qd: speeds.
         qdd: accelerations.
@@ -58,6 +59,7 @@ class LightMotion:
     """
 
     rate_hz: float
+    time: FloatArray
     q: FloatArray
     qd: FloatArray
     qdd: FloatArray
@@ -100,7 +102,7 @@ def light_motion(log: Log, most: int) -> LightMotion | None:
     q, tau = made["position"], made["torque"]
     if q is None or tau is None:
         return None
-    return _filtered_motion(q, tau, made.get("velocity"), 1.0 / clock.step)
+    return _filtered_motion(even, q, tau, made.get("velocity"), 1.0 / clock.step)
 
 
 def _at_even_stamps(time: FloatArray, values: FloatArray, even: FloatArray) -> FloatArray | None:
@@ -121,7 +123,7 @@ def _at_even_stamps(time: FloatArray, values: FloatArray, even: FloatArray) -> F
 
 
 def _filtered_motion(
-    q: FloatArray, tau: FloatArray, velocity: FloatArray | None, rate_hz: float
+    time: FloatArray, q: FloatArray, tau: FloatArray, velocity: FloatArray | None, rate_hz: float
 ) -> LightMotion | None:
     cutoff = min(FILTER.cutoff_hz, rate_hz / FILTER.per_period)
     edge = int(np.ceil(rate_hz / cutoff))
@@ -140,6 +142,7 @@ def _filtered_motion(
     step = max(1, int(rate_hz / (5 * cutoff)), int(np.ceil(samples / FILTER.rows)))
     return LightMotion(
         rate_hz,
+        time[inner],
         smooth_q[inner],
         qd[inner],
         qdd[inner],

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dynid.checks.data_check import Checked
+from dynid.checks.explained import TorqueColumns, plain_columns, robot_columns, unexplained_squares
 from dynid.checks.light_motion import LightMotion
 from dynid.core.arrays import FloatArray
 from dynid.core.finding import Finding, Level, Name, Where
@@ -22,11 +23,15 @@ class ScaleLimits:
     """What units leave plausible. Chosen by hand, wide enough for limits in robot files that are not sharp.
 
     Args:
-        turns_rad: angle beyond which a joint is not in radians on the joint side: two turns.
+        turns_rad: angle beyond which a joint turns on and on, or is not in radians: two turns.
+        better: residual with one reading of the unit over that with another, from which it is the right one;
+        far_better: … without a robot, since plain columns explain much by chance; …
+        hardly: … share of the torques left from which neither is, …
+        well: … and below which the torques do not tell.
         margin: share of the range by which a joint may leave its limits.
         overspeed: speed over the limit, worth a word …
-        far_overspeed: … and beyond which a unit is another.
-        effort: largest torque over the effort limit, of any axis, that asks for care.
+        far_overspeed: … and beyond which a unit may be another; degrees give 57.
+        effort: largest torque over the effort limit, of any axis, worth a word.
         effort_too_large: the same as a median over the axes: mN m, or the other side of the gears.
         effort_too_small: largest of any axis: kN m, or motor torques.
         slope: logged speed over the derivative of the position, least and most.
@@ -36,9 +41,13 @@ class ScaleLimits:
     """
 
     turns_rad: float = 4 * np.pi
+    better: float = 0.8
+    far_better: float = 0.3
+    hardly: float = 0.5
+    well: float = 0.1
     margin: float = 0.05
     overspeed: float = 1.2
-    far_overspeed: float = 3.0
+    far_overspeed: float = 20.0
     effort: float = 2.0
     effort_too_large: float = 20.0
     effort_too_small: float = 1e-3
@@ -74,7 +83,7 @@ def check_scales(log: Log, motion: LightMotion | None, robot: Robot | None) -> C
         findings += _overspeed(log, motion, robot)
     if motion.velocity is None:
         return Checked(tuple(findings))
-    found, slopes = _speeds(motion.qd, motion.velocity)
+    found, slopes = _speeds(motion.qd, motion.velocity, motion.still_axes)
     return Checked((*findings, *found), {"speed_over_derivative": slopes})
 
 
@@ -95,40 +104,82 @@ def _drive_signal(log: Log) -> list[Finding]:
 
 
 def _positions(log: Log, robot: Robot | None) -> list[Finding]:
-    """Positions outside the joints' limits, or beyond what radians on the joint side reach."""
-    if log.side != "joint" or "position" not in log.channels:
+    """Positions outside the joints' limits; those of a robot file are often not those of the robot."""
+    if robot is None or log.side != "joint" or "position" not in log.channels:
         return []
-    found, beyond = list[Finding](), dict[int, float]()
+    found = []
     for axis, joint in _joints(log, robot):
         usual = column_statistics(log.column("position", axis))
-        if usual.least > usual.most or (joint is not None and joint.kind is JointKind.PRISMATIC):
-            continue
         lower, upper = (-np.inf, np.inf) if joint is None else (joint.limits.lower, joint.limits.upper)
-        limited = bool(np.isfinite(upper - lower))
-        margin = LIMITS.margin * (upper - lower) if limited else 0.0
-        outside = usual.least < lower - margin or usual.most > upper + margin
-        farthest = max(-usual.least, usual.most)
-        if farthest > LIMITS.turns_rad and (outside or not limited):
-            beyond[axis + 1] = farthest
-        elif outside:
+        margin = LIMITS.margin * (upper - lower)
+        if usual.least > usual.most or not np.isfinite(margin):
+            continue
+        if usual.least < lower - margin or usual.most > upper + margin:
+            unit = "m" if joint is not None and joint.kind is JointKind.PRISMATIC else "rad"
             sentence = (
-                f"position of axis {axis + 1} reaches {usual.least:.3g} … {usual.most:.3g} rad, outside its "
-                f"limits {lower:.3g} … {upper:.3g} rad."
+                f"position of axis {axis + 1} reaches {usual.least:.3g} … {usual.most:.3g} {unit}, outside "
+                f"its limits {lower:.3g} … {upper:.3g} {unit} in the robot file."
             )
-            remedy = "Check offset, sign and order of the axes."
+            remedy = (
+                "Check offset, sign, unit and order of the axes; else the robot file's limits are not right."
+            )
             place = Where(channel="position", axis=axis + 1)
-            found.append(Finding(Name.LIMITS, Level.CARE, sentence, remedy, place))
-    if beyond:
-        first, axes = min(beyond), "axes" if len(beyond) > 1 else "axis"
-        shown = ", ".join(str(axis) for axis in beyond)
-        sentence = (
-            f"position of {axes} {shown} goes beyond two turns ({beyond[first]:.4g} rad): degrees, or motor "
-            "side?"
-        )
-        remedy = 'Say unit = "deg" or side = "motor" in the mapping.'
-        place = Where(channel="position", axis=first)
-        found.append(Finding(Name.POSITION_UNIT, Level.FAIL, sentence, remedy, place))
+            found.append(Finding(Name.LIMITS, Level.NOTE, sentence, remedy, place))
     return found
+
+
+def check_turns(
+    log: Log, motion: LightMotion, columns: Sequence[TorqueColumns], robot: Robot | None
+) -> Checked:
+    """Positions beyond two turns: joints that turn on and on, degrees, or the motor side?
+
+    The torques decide: gravity and inertia turn with the angles, so only the right unit explains them.
+
+    Args:
+        log: some rows of the log, with its extremes, on the joint side where a robot is known.
+        motion: the signals.
+        columns: what may explain them.
+        robot: whose columns they are; None for plain ones.
+    """
+    revolute = [joint is None or joint.kind is not JointKind.PRISMATIC for _, joint in _joints(log, robot)]
+    farthest = {axis + 1: _farthest(log, axis) for axis in range(log.axes) if revolute[axis]}
+    beyond = {axis: far for axis, far in farthest.items() if far > LIMITS.turns_rad}
+    if not beyond or log.side != "joint":
+        return Checked()
+    scale = np.where(revolute, _DEGREE, 1.0)
+    read = replace(motion, q=motion.q * scale, qd=motion.qd * scale, qdd=motion.qdd * scale)
+    in_degrees = plain_columns(read) if robot is None else robot_columns(robot, read)[0]
+    left, left_in_degrees = (_median_left(motion, parts) for parts in (columns, in_degrees))
+    first, axes = min(beyond), "axes" if len(beyond) > 1 else "axis"
+    shown = ", ".join(str(axis) for axis in beyond)
+    seen = f"position of {axes} {shown} goes beyond two turns ({beyond[first]:.4g} rad)"
+    told = f"{100 * left:.2g} % of the torques are left so, {100 * left_in_degrees:.2g} % if they are degrees"
+    remedy = 'Say unit = "deg" or side = "motor" in the mapping.'
+    level = Level.CARE
+    better = LIMITS.better if robot is not None else LIMITS.far_better
+    if left_in_degrees < better * left and left > LIMITS.well:
+        sentence, level = f"{seen}: they are in degrees ({told}).", Level.FAIL
+    elif left > LIMITS.hardly:
+        sentence = f"{seen}: degrees, or motor side ({told})?"
+        level = Level.FAIL if 2 * len(beyond) > len(farthest) and robot is not None else Level.CARE
+    elif left < LIMITS.better * left_in_degrees:
+        sentence, level, remedy = f"{seen} and turns on and on ({told}).", Level.NOTE, ""
+    else:
+        sentence = f"{seen}: does it turn on and on, or are these degrees, or motor side ({told})?"
+    place = Where(channel="position", axis=first)
+    return Checked((Finding(Name.POSITION_UNIT, level, sentence, remedy, place),))
+
+
+def _farthest(log: Log, axis: int) -> float:
+    usual = column_statistics(log.column("position", axis))
+    return max(-usual.least, usual.most)
+
+
+def _median_left(motion: LightMotion, columns: Sequence[TorqueColumns]) -> float:
+    """Share of the torques that the columns leave, as a median over the axes that say something."""
+    squares = unexplained_squares(motion, columns, np.zeros(1, dtype=np.intp))[0]
+    known = squares[np.isfinite(squares)]
+    return float(np.sqrt(np.median(known))) if len(known) else 1.0
 
 
 def _overspeed(log: Log, motion: LightMotion, robot: Robot) -> list[Finding]:
@@ -144,10 +195,13 @@ def _overspeed(log: Log, motion: LightMotion, robot: Robot) -> list[Finding]:
         unit = "m/s" if joint.kind is JointKind.PRISMATIC else "rad/s"
         sentence = (
             f"axis {axis + 1} moves at up to {speed:.3g} {unit}, {speed / limit:.2g} times its limit of "
-            f"{limit:.3g} {unit}."
+            f"{limit:.3g} {unit} in the robot file."
         )
-        remedy = "Check the unit of the stamps or the rate, and the unit of the positions."
-        level = Level.FAIL if speed / limit > LIMITS.far_overspeed else Level.CARE
+        remedy = (
+            "Check the unit of the stamps or the rate, and the unit of the positions; else the limit "
+            "in the robot file is not right."
+        )
+        level = Level.CARE if speed / limit > LIMITS.far_overspeed else Level.NOTE
         place = Where(channel="position", axis=axis + 1)
         found.append(Finding(Name.OVERSPEED, level, sentence, remedy, place))
     return found
@@ -170,26 +224,29 @@ def _torques(log: Log, robot: Robot | None) -> list[Finding]:
         return []
     middle, most = float(np.median(shares)), float(np.max(shares))
     if middle > LIMITS.effort_too_large:
-        words, level = "they may be in mN m, or on another side of the gears", Level.FAIL
+        words, level = "they may be in mN m, or on another side of the gears", Level.CARE
     elif most < LIMITS.effort_too_small:
-        words, level = "they may be in kN m, or motor torques", Level.FAIL
+        words, level = "they may be in kN m, or motor torques", Level.CARE
     elif most > LIMITS.effort:
-        words, level = "check unit, gain and gear ratio", Level.CARE
+        words, level = "check unit, gain and gear ratio", Level.NOTE
     else:
         return []
     sentence = f"The torques reach {100 * most:.3g} % of the robot's effort limits: {words}."
-    remedy, place = "Check unit, gain and side in the mapping.", Where(channel="torque")
+    remedy = "Check unit, gain and side in the mapping; else the robot file's limits are not right."
+    place = Where(channel="torque")
     return [Finding(Name.TORQUE_UNIT, level, sentence, remedy, place)]
 
 
-def _speeds(derivatives: FloatArray, logged: FloatArray) -> tuple[list[Finding], list[float | None]]:
+def _speeds(
+    derivatives: FloatArray, logged: FloatArray, still: Sequence[int]
+) -> tuple[list[Finding], list[float | None]]:
     """Logged speeds against differences of the positions: slope 1 when both are what they say."""
     found = list[Finding]()
     slopes = list[float | None]()
     for axis in range(derivatives.shape[1]):
         own, other = derivatives[:, axis], logged[:, axis]
         power, product, size = float(own @ own), float(own @ other), float(other @ other)
-        if power == 0 or size == 0:
+        if power == 0 or size == 0 or axis in still:
             slopes.append(None)
             continue
         slope, match = product / power, abs(product) / np.sqrt(power * size)

@@ -27,10 +27,12 @@ class SmoothnessRules:
     Args:
         rough: roughness beyond which a signal is not smooth: about 9 samples per period.
         still: axes that travel less than this share of the widest say nothing.
+        harmless: leaps below this share of the widest travel are steps of the encoder of a held axis.
     """
 
     rough: float = 0.5
     still: float = 0.01
+    harmless: float = 5e-4
 
 
 SMOOTH = SmoothnessRules()
@@ -116,15 +118,19 @@ def check_steps(log: Log, columns: Columns, robot: Robot | None = None) -> Check
     """
     findings: list[Finding] = []
     for channel in ("position", "torque"):
-        for axis, usual in enumerate(columns.get(channel, ())):
-            findings += _leaps(log, channel, axis, usual, robot)
+        axes = columns.get(channel, ())
+        least = SMOOTH.harmless * max((usual.travel for usual in axes), default=0.0)
+        for axis, usual in enumerate(axes):
+            findings += _leaps(log, channel, axis, usual, robot, least if channel == "position" else 0.0)
     return Checked(tuple(findings))
 
 
-def _leaps(log: Log, channel: str, axis: int, usual: ColumnStatistics, robot: Robot | None) -> list[Finding]:
+def _leaps(
+    log: Log, channel: str, axis: int, usual: ColumnStatistics, robot: Robot | None, least: float
+) -> list[Finding]:
     x, is_position = log.column(channel, axis), channel == "position"
     turn = axis_turn(robot, log, axis, x, usual) if is_position else 0.0
-    leaps = find_leaps(x, log.time, turn, usual)
+    leaps = find_leaps(x, log.time, turn, usual, least)
     spikes = leaps.spikes if is_position else wild_torques(x, leaps.spikes, usual)
     found = []
     if len(spikes):

@@ -55,7 +55,7 @@ def check(
     base = None if arm is None else base_of(arm).columns
     with progress_line(quiet=as_json) as tell:
         tell("reading")
-        read = read_logs(logs, files.mapping)
+        read = files.with_accepted(read_logs(logs, files.mapping))
         if mend.repair is not None:
             read = (_mended(read, mend.repair, mend.force),)
         found = []

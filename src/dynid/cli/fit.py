@@ -80,6 +80,7 @@ def fit(
         else:
             kept = read_logs(files.validate or [], files.mapping)
             given = {"logs": read_logs(logs, files.mapping), "validate": kept}
+        given |= {kind: files.with_accepted(given[kind]) for kind in ("logs", "validate")}
         result = fit_logs(
             arm,
             strategy=strategy,

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from dynid.checks.check import accept_findings
 from dynid.cli.command import OptionGroup, numbers_in, option
 from dynid.core.errors import DynidError
 from dynid.core.keys import option_help
+from dynid.logs.log import Log
 from dynid.preparation.preparation import DIFFERENTIATED, MEASURED, STAMPS, Preparation, load_preparation
 
 LogsArgument = Annotated[
@@ -29,6 +32,13 @@ class LogOptions(OptionGroup, title="The logs"):
         "TOML file that says what the columns of the logs mean; `dynid map` writes one to start from.",
         name="--map",
     )
+    accept: list[str] | None = option(
+        None, "NAME…", "Findings of the data check that you know better about; the report says so."
+    )
+
+    def with_accepted(self, logs: Iterable[Log]) -> tuple[Log, ...]:
+        """The logs with what the user accepts."""
+        return tuple(accept_findings(log, self.accept or ()) for log in logs)
 
 
 @dataclass(frozen=True)

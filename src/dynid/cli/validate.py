@@ -57,6 +57,7 @@ def validate(
     with progress_line(quiet=as_json) as tell:
         tell("reading")
         given = _arguments(saved, logs, files.mapping, loop)
+        given["logs"] = files.with_accepted(given["logs"])
         proof = validate_logs(saved, **given, repair=files.repair, progress=tell)
     found = proof.validation
     if as_json:
@@ -91,7 +92,11 @@ def _print(proof: Proof) -> None:
     screen.findings([finding.to_dict() for finding in found.verdict.findings])
     figures = found.judged
     rows = [
-        [name, f"{figures.relative_percent[j]:.2f} %", f"{figures.rms[j]:.4g} {found.units[j]}"]
+        [
+            name,
+            "–" if figures.undriven[j] else f"{figures.relative_percent[j]:.2f} %",
+            f"{figures.rms[j]:.4g} {found.units[j]}",
+        ]
         for j, name in enumerate(found.joints)
     ]
     screen.print(TextTable("", ("joint", "relative error", "RMS"), rows))

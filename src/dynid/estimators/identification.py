@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.core.arrays import FloatArray
-from dynid.core.finding import FINE, Finding, Level, Name
+from dynid.core.finding import FINE, Finding, Level, Name, Where
 from dynid.estimators.estimate import Estimate, Further
 from dynid.estimators.fit import Fit
 from dynid.estimators.linear.least_squares import MEDIAN_OF_NORMAL
 from dynid.estimators.strategy import Strategy
 from dynid.estimators.uncertainty import Classical, Doubt, Uncertainty, uncertainty_of
+from dynid.problem.factor import RANK_TOLERANCE
 from dynid.problem.problem import Problem
 
 if TYPE_CHECKING:
@@ -133,6 +134,7 @@ def judge(problem: Problem, fit: Fit) -> tuple[Finding, tuple[Finding, ...]]:
         fit.problem_outcome
         or _too_few_rows(problem, fit)
         or _rank_deficient(problem, fit)
+        or _scale_unknown(problem, fit)
         or _not_converged(fit)
         or _under_excited(problem, fit)
         or _outliers(problem, fit, ratio)
@@ -218,6 +220,31 @@ def _rank_deficient(problem: Problem, fit: Fit) -> Finding | None:
         "Move the joints concerned, each at several speeds and in both directions, leave such parameters "
         "out, or give a prior with Ridge.",
     )
+
+
+def _scale_unknown(problem: Problem, fit: Fit) -> Finding | None:
+    """Rows 0 = W_j χ of undriven joints in which no parameter is known from a torque: χ = 0 solves them."""
+    undriven = problem.undriven
+    if not undriven.any():
+        return None
+    driven = problem.spectrum(np.where(undriven, 0.0, fit.weights))
+    seen = driven.V[:, : driven.rank] / driven.scale[:, None]
+    for j in np.flatnonzero(undriven):
+        factor = problem.regression.joints[j]
+        columns = list(factor.columns)
+        if np.linalg.norm(factor.R[:, :-1] @ seen[columns]) > RANK_TOLERANCE * np.linalg.norm(factor.R):
+            continue
+        joint = problem.robot.joints[problem.robot.coordinates[j]].name
+        own = _name_list([problem.names[c] for c in columns])
+        return Finding(
+            Name.SCALE_UNKNOWN,
+            Level.FAIL,
+            f"Joint {joint} has no torque, and no driven joint feels {own}: only "
+            "their ratios could be known, and zero fits them all.",
+            "Add a log in which a motor drives the joint, or one that moves it through the others.",
+            where=Where(axis=int(j) + 1),
+        )
+    return None
 
 
 def _not_converged(fit: Fit) -> Finding | None:

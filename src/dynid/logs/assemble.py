@@ -14,7 +14,8 @@ from dynid.logs import spool
 from dynid.logs.clocks import Stamps, Tables, log_stamps
 from dynid.logs.log import Log, Source, Step
 from dynid.logs.mapping import ChannelMap, LogMapping
-from dynid.logs.readers.table import MAX_AXES, Table, rows_of, units_of
+from dynid.logs.passive import with_undriven_axes
+from dynid.logs.readers.table import MAX_AXES, Table, rows_of, units_of, word_of
 from dynid.logs.retime import Timing, channels_at_stamps, same_stamps
 from dynid.logs.spool import Samples, cut_rows, writer_of
 from dynid.logs.words import is_signal, unit_factor
@@ -72,6 +73,8 @@ def build_log(
     elif zero:
         options = {"first_stamp": zero, "unit": stamps.unit}
         history.append(Step("time from first sample", options, "Stamps count from the first sample."))
+    channels, undriven = _with_all_torques(tables, mapping, channels)
+    history += undriven
     time = time[:kept]
     timings = _timings(mapping, channels, time, own)
     if timings:
@@ -80,6 +83,26 @@ def build_log(
         moved = channels_at_stamps(time, channels, timings, onto)
         time, channels, history = moved.time, dict(moved.channels), [*history, *moved.steps]
     return Log(name, time, channels, mapping.side, tuple(history), sources)
+
+
+def _with_all_torques(
+    tables: Tables, mapping: LogMapping, channels: dict[str, Samples]
+) -> tuple[dict[str, Samples], list[Step]]:
+    """Channels with a torque for every axis: zero where the file has no column."""
+    if not {"position", "torque"} <= set(channels):
+        return channels, []
+    axes, part = channels["position"].shape[1], mapping.channels["torque"]
+    if channels["torque"].shape[1] >= axes:
+        return channels, []
+
+    def numbers(channel: str) -> list[int | None]:
+        table = tables[mapping.channels[channel].file]
+        places = table.places(mapping.channels[channel].columns)
+        return [word_of(table, place).number for place in places]
+
+    first = min((number for number in numbers("position") if number is not None), default=1)
+    torque, step = with_undriven_axes(channels["torque"], axes, part, numbers("torque"), first)
+    return {**channels, "torque": torque}, [step]
 
 
 def _timings(
@@ -139,7 +162,8 @@ def channel_values(
     first, turned = _rows(table, places[0], samples)
     each = first.shape[1]
     axes = each * len(places)
-    if axes > MAX_AXES or (mapping.axes is not None and axes != mapping.axes):
+    fewer = channel == "torque" and axes < (mapping.axes or 0)  # joints without a motor
+    if axes > MAX_AXES or (mapping.axes is not None and axes != mapping.axes and not fewer):
         raise ShapeError(
             f"{channel} of {table.path.name} has {axes} axes; "
             f"{'at most 1000 are read' if mapping.axes is None else f'the mapping says {mapping.axes}'}."

@@ -9,7 +9,8 @@ import numpy as np
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import ModelError, ShapeError
 from dynid.logs.log import Log, Step
-from dynid.logs.spool import Samples, Spool, by_rows
+from dynid.logs.passive import axes_in_order, with_passive_torques
+from dynid.logs.spool import by_rows
 from dynid.model.drives import HOW_TO_GIVE, Drives
 from dynid.model.robot import Robot
 
@@ -20,7 +21,8 @@ def to_joint_side(log: Log, robot: Robot) -> Log:
     Accelerations go the way of the speeds.
 
     A log on the joint side stays as it is, except that axes which carry the names of the robot's joints in
-    another order (as bags often do) are put in the robot's order.
+    another order (as bags often do) are put in the robot's order, and that passive joints get zero torques
+    where the log has none.
 
     Args:
         log: the log; its number of axes must be that of the robot's coordinates.
@@ -36,6 +38,7 @@ def to_joint_side(log: Log, robot: Robot) -> Log:
             f"Log {log.name!r} has {log.axes} axes, but robot {robot.name!r} has {robot.n_coordinates} "
             "coordinates; choose the robot's axes with columns, or joints of [bag], in a mapping."
         )
+    log = with_passive_torques(log, robot)
     if log.side == "joint":
         return log
     if robot.drives is None:
@@ -70,10 +73,6 @@ def _in_robot_order(log: Log, robot: Robot) -> Log:
     if not joints or joints == names or not set(names) <= set(joints) or len(joints) != log.axes:
         return log
     order = [joints.index(name) for name in names]
-    channels = {channel: _axes_in_order(values, order) for channel, values in log.channels.items()}
+    channels = {channel: axes_in_order(values, order) for channel, values in log.channels.items()}
     step = Step("joint order", {"joints": names}, f"Axes were put in the order of robot {robot.name}.")
     return log.with_step(step, channels=channels)
-
-
-def _axes_in_order(values: Samples, order: list[int]) -> Samples:
-    return values.view(axes=tuple(order)) if isinstance(values, Spool) else values[:, order]

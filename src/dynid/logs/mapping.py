@@ -109,6 +109,14 @@ class ChannelMap:
         most=60,
         per_axis=True,
     )
+    axes: tuple[int, ...] = key(
+        "axes of the columns, where the torques have fewer columns than the log has axes: the others are "
+        "zero, their motors off",
+        (),
+        least=1,
+        most=1000,
+        absent="by their numbers, or the robot's driven joints",
+    )
     thin: int = key("samples for which the log holds each value of the channel", 1, least=1, most=10_000)
 
     def __post_init__(self) -> None:

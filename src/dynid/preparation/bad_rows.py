@@ -141,15 +141,15 @@ def stale_samples(log: Log, columns: Columns) -> tuple[StaleSamples, ...]:
     """
     found = []
     for channel in columns:
-        rows, by_chance = _repeats(log, channel, columns[channel])
+        rows, moves, by_chance = _repeats(log, channel, columns[channel])
         count = int(np.count_nonzero(rows))
         if count >= ROWS.fewest + ROWS.chance * by_chance:
-            found.append(StaleSamples(channel, rows, _hold(rows)))
+            found.append(StaleSamples(channel, rows, _hold(rows, int(np.count_nonzero(moves)))))
     return tuple(found)
 
 
-def _repeats(log: Log, channel: str, axes: Sequence[ColumnStatistics]) -> tuple[BoolArray, float]:
-    """Rows that repeat the one before in a channel that moves, and how many of them chance would give."""
+def _repeats(log: Log, channel: str, axes: Sequence[ColumnStatistics]) -> tuple[BoolArray, BoolArray, float]:
+    """Rows that repeat the one before though a channel moves; those in which it moves; what chance gives."""
     moving = [axis for axis, usual in enumerate(axes) if usual.span > 0]
     same, as_two_before = np.ones(log.samples, dtype=bool), np.ones(log.samples, dtype=bool)
     same[:1], as_two_before[:2] = False, False
@@ -158,7 +158,7 @@ def _repeats(log: Log, channel: str, axes: Sequence[ColumnStatistics]) -> tuple[
         same[1:] &= x[1:] == x[:-1]
         as_two_before[2:] &= x[2:] == x[:-2]
     if not moving or np.count_nonzero(same) < ROWS.fewest:
-        return np.zeros(log.samples, dtype=bool), 0.0
+        return np.zeros(log.samples, dtype=bool), same, 0.0
     moves = np.zeros(log.samples, dtype=bool)
     beside = np.ones(log.samples)  # share of neighbours one step apart, of all axes together
     for axis in moving:
@@ -169,7 +169,17 @@ def _repeats(log: Log, channel: str, axes: Sequence[ColumnStatistics]) -> tuple[
         moves |= np.minimum(before, after) > max(ROWS.steps * step, ROWS.motion * usual.usual_change)
         beside *= sum(_means_beside(0.25 * np.asarray(np.abs(change - step) < 0.25 * step, dtype=float)))
     back_again = np.count_nonzero(as_two_before & ~same & moves)
-    return same & moves, max(float(np.sum(beside[moves])), float(back_again))
+    return _without_rests(same, moves), moves, max(float(np.sum(beside[moves])), float(back_again))
+
+
+def _without_rests(same: BoolArray, moves: BoolArray) -> BoolArray:
+    """Rows that repeat the one before, without runs in which the motion comes to rest: these are holds."""
+    starts, stops = run_ends(same)
+    still = np.concatenate([[0], np.cumsum(~moves)])
+    whole = still[stops] == still[starts]
+    edges = np.zeros(len(same) + 1, dtype=np.int8)
+    edges[starts[whole]], edges[stops[whole]] = 1, -1  # runs never touch
+    return np.cumsum(edges[:-1]) > 0
 
 
 def _step(usual: ColumnStatistics) -> float:
@@ -200,13 +210,18 @@ def _means_beside(x: FloatArray) -> tuple[FloatArray, FloatArray]:
     return (total[row] - total[low]) / ROWS.window, (total[high] - total[row + 1]) / ROWS.window
 
 
-def _hold(stale: BoolArray) -> int:
-    """Rows from one fresh row to the next where nearly all are alike and more than one; else 1."""
+def _hold(stale: BoolArray, moving: int) -> int:
+    """Rows from one fresh row to the next where nearly all are alike and more than one; else 1.
+
+    Args:
+        stale: rows that repeat the one before though the channel moves.
+        moving: rows in which it moves.
+    """
     fresh = np.flatnonzero(~stale)
     intervals = np.diff(fresh)
     held = intervals[intervals > 1]
     if not len(held):
         return 1
     usual = int(np.median(held))
-    covered = float(np.sum(intervals[intervals == usual])) / len(stale)
+    covered = float(np.sum(intervals[intervals == usual])) / max(moving, 1)
     return usual if covered > ROWS.regular else 1

@@ -31,6 +31,8 @@ class LeapRules:
         noise: the least leap, over the second difference that one in four exceeds.
         encoder_steps: the least leap, over the step of an encoder without noise.
         harmless: share of the travel below which a leap does no harm.
+        sampled_and_held: the least leap where values are logged several times, as from a slower bus, over the
+            third largest change of some.
         turn: share of a turn by which a wrap may miss one.
         widest: samples of the widest spike.
         returned: what a spike may leave of its first leap when it is taken back, as a share of it.
@@ -43,6 +45,7 @@ class LeapRules:
     noise: float = 12.0
     encoder_steps: float = 3.0
     harmless: float = 0.005
+    sampled_and_held: float = 2.0
     turn: float = 0.05
     widest: int = 5
     returned: float = 0.25
@@ -86,7 +89,11 @@ class Leaps:
 
 
 def find_leaps(
-    x: FloatArray, time: FloatArray, turn: float = TURN, usual: ColumnStatistics | None = None
+    x: FloatArray,
+    time: FloatArray,
+    turn: float = TURN,
+    usual: ColumnStatistics | None = None,
+    least: float = 0.0,
 ) -> Leaps:
     """Changes between samples that neither the speed around them nor the noise explains.
 
@@ -95,9 +102,10 @@ def find_leaps(
         time: stamps; a change over a gap counts for the time it takes.
         turn: leaps by so much are wraps: 2π of an axis that turns, the range of a counter; 0 when none is.
         usual: what is usual in the column; found when None.
+        least: leaps below it do no harm: an axis that hardly moves has a small travel of its own.
     """
     usual = column_statistics(x) if usual is None else usual
-    floor, good = least_leap(usual), usual.measurements(x)
+    floor, good = max(least_leap(usual), least), usual.measurements(x)
     parts = []
     for start in range(0, max(len(x), 1), _BLOCK):
         first = max(start - _OVERLAP, 0)
@@ -159,8 +167,15 @@ def least_leap(usual: ColumnStatistics) -> float:
     step = float(np.quantile(moved, 0.2)) if len(moved) else 0.0  # a coarse encoder has no smaller change
     # A smooth motion has next to no second differences: they are noise, or steps of the encoder.
     noise = float(np.quantile(np.abs((third - second) - (second - first)), 0.75))
+    # Where values are held over several samples, of two neighbouring changes mostly one alone is zero.
+    pairs = np.abs(np.diff(usual.threes, axis=1))
+    alone, both = (np.count_nonzero(np.count_nonzero(pairs, axis=1) == count) for count in (1, 2))
+    often = float(np.sort(pairs, axis=None)[-3]) if alone > both else 0.0
     return max(
-        LEAP.noise * noise, LEAP.encoder_steps * step if noise == 0 else 0.0, LEAP.harmless * usual.travel
+        LEAP.noise * noise,
+        LEAP.encoder_steps * step if noise == 0 else 0.0,
+        LEAP.harmless * usual.travel,
+        LEAP.sampled_and_held * often,
     )
 
 

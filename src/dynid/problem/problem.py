@@ -189,6 +189,12 @@ class Problem:
         """‖y_j‖ of each joint [N m or N], (coordinates,)."""
         return np.array([factor.torque_norm for factor in self.regression.joints])
 
+    @cached_property
+    def undriven(self) -> NDArray[np.bool_]:
+        """Joints that no motor moves: passive ones, and those whose torque is zero in every row."""
+        passive = np.logical_not(self.robot.driven)
+        return np.asarray(passive | (self.torque_norms() == 0.0), dtype=bool)
+
     def subset(self, chosen: Sequence[int]) -> Problem:
         """The problem of some of the experiments, as for k-fold validation."""
         numbers = [int(k) for k in chosen]

@@ -139,7 +139,7 @@ def _figures(estimate: Estimate, fit: Validation, validation: Validation | None)
     own = f"{_percent(fit.judged.overall_percent)} in the fit itself"
     beside = "no unseen motion was given" if validation is None else own
     errors, rms = tested.judged.relative_percent, tested.judged.rms
-    worst = int(np.argmax(np.where(np.isfinite(errors), errors, np.inf)))
+    worst = tested.judged.worst
     size = f"{tested.joints[worst]}: {rms[worst]:.3g} {tested.units[worst]} rms"
     size += "" if validation is None else f", {fit.judged.rms[worst]:.3g} in the fit"
     kept = int(np.count_nonzero(estimate.kept))

@@ -130,7 +130,7 @@ def _errors(tested: Content, fit: Content | None = None) -> Content:
             {
                 "name": name,
                 "percent": percent,
-                "grade": "fail" if percent is None or percent > 30 else "care" if percent > 15 else "good",
+                "grade": _joint_grade(percent, rms),
                 "fit_percent": _judged(fit)["relative_percent"][j] if fit else None,
                 "rms": rms,
                 "unit": tested["units"][j],
@@ -149,6 +149,13 @@ def _errors(tested: Content, fit: Content | None = None) -> Content:
         "fit_percent": _judged(fit)["overall_percent"] if fit else None,
         "full_percent": full["overall_percent"],
     }
+
+
+def _joint_grade(percent: float | None, rms: float | None) -> str:
+    """Colour of a joint's bar; one without torque has an error, but no share to judge it by."""
+    if percent is None:
+        return "fail" if rms is None else "good"
+    return "fail" if percent > 30 else "care" if percent > 15 else "good"
 
 
 def _curves(document: Content, key: str, tested: Content, *, seen: bool) -> Content | None:

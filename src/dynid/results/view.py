@@ -23,6 +23,7 @@ from dynid.core.text import TextTable
 from dynid.estimators.estimate import SIGMA_WORDS
 from dynid.preparation.motion import Motion
 from dynid.validation.curves import drawn_motion
+from dynid.validation.figures import ErrorFigures
 from dynid.validation.model import IdentifiedModel, predictions
 
 if TYPE_CHECKING:
@@ -150,9 +151,10 @@ def joint_table(document: Mapping[str, Any]) -> TextTable:
     heads = ["joint", "error in the fit"]
     if other is not None:
         heads.append("on its own motion" if other["seen"] else "repeated" if other["repeated"] else "unseen")
+    figures = [ErrorFigures.from_dict(part["decimated"] or part["full"]) for part in tried]
     rows = [
-        [str(name), *(_percent((part["decimated"] or part["full"])["relative_percent"][j]) for part in tried)]
-        for j, name in enumerate(fit["joints"])
+        [str(name), *(own.share(j, unit) if own.samples[j] else "" for own in figures)]
+        for j, (name, unit) in enumerate(zip(fit["joints"], fit["units"], strict=True))
     ]
     return TextTable("", heads, rows)
 

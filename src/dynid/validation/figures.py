@@ -38,6 +38,22 @@ class ErrorFigures:
     max_error: FloatArray
     overall_percent: float
 
+    @property
+    def undriven(self) -> NDArray[np.bool_]:
+        """Coordinates whose torque is zero in every row: their errors have no share, only a size."""
+        return np.asarray(~np.isfinite(self.relative_percent) & np.isfinite(self.rms), dtype=bool)
+
+    @property
+    def worst(self) -> int:
+        """The coordinate with the largest share; of those that have one, where any has."""
+        errors = self.relative_percent
+        return int(np.argmax(np.where(np.isfinite(errors), errors, np.where(self.undriven, -1.0, np.inf))))
+
+    def share(self, j: int, unit: str) -> str:
+        """The error of a coordinate in words: in percent of its torque, or as a size where that is zero."""
+        percent = self.relative_percent[j]
+        return f"{percent:.3g} %" if np.isfinite(percent) else f"{self.rms[j]:.3g} {unit} rms"
+
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON; figures that do not exist are None."""
         return {name: plain(value) for name, value in vars(self).items()}

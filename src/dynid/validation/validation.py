@@ -112,10 +112,9 @@ class Validation:
 
     def __repr__(self) -> str:
         """Errors of the joints and the verdict."""
-        errors = zip(self.joints, self.judged.relative_percent, strict=True)
-        return (
-            f"Validation({', '.join(f'{joint} {error:.3g} %' for joint, error in errors)})\n{self.verdict!r}"
-        )
+        named = enumerate(zip(self.joints, self.units, strict=True))
+        errors = ", ".join(f"{joint} {self.judged.share(j, unit)}" for j, (joint, unit) in named)
+        return f"Validation({errors})\n{self.verdict!r}"
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, ready for JSON; figures that do not exist are None."""

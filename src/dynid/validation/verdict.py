@@ -154,8 +154,7 @@ def tested_on(seen: bool, repeated: bool) -> str:
 
 
 def _answer(grade: str, figures: ErrorFigures, joints: Sequence[str], where: str) -> str:
-    errors = figures.relative_percent
-    worst = int(np.argmax(np.where(np.isfinite(errors), errors, np.inf)))
+    errors, worst = figures.relative_percent, figures.worst
     facts = (
         f"on {where} it misses {_percent(figures.overall_percent)} of the torque over all joints and "
         f"{_percent(errors[worst])} on the worst joint ({joints[worst]})"
@@ -186,10 +185,15 @@ def _joint_errors(
 ) -> list[Finding]:
     errors = figures.relative_percent
     light = [] if fit is None else _lightly_loaded(figures, fit, limits)
-    asked = [j for j in range(len(joints)) if j not in light]
+    undriven = np.flatnonzero(figures.undriven).tolist()
+    asked = [j for j in range(len(joints)) if j not in light and j not in undriven]
     grave = [j for j in asked if not errors[j] <= limits.joint_fail_percent]
     weak = [j for j in asked if limits.joint_percent < errors[j] <= limits.joint_fail_percent]
     findings = []
+    if undriven:
+        listed = ", ".join(f"{joints[j]} ({figures.rms[j]:.3g} rms)" for j in undriven)
+        said = f"There is no torque on {listed}: the model misses zero by that much."
+        findings.append(Finding(Name.UNDRIVEN_AXIS, Level.NOTE, said))
     if light and fit is not None:
         findings.append(_hardly_loaded(light, figures, fit, joints))
     if grave:
@@ -215,7 +219,7 @@ def _joint_errors(
             )
         )
     if not grave and not weak:
-        which = "Every other joint" if light else "Every joint"
+        which = "Every other joint" if light or undriven else "Every joint"
         within = f"{which} stays within {_percent(limits.joint_percent)} on {where}."
         findings.append(Finding(Name.JOINT_ERROR, Level.GOOD, within))
     return findings
@@ -261,8 +265,10 @@ def _errors_against_fit(
     doubted: Sequence[bool],
 ) -> list[Finding]:
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = figures.relative_percent / fit.relative_percent
-    counted = figures.relative_percent > limits.ratio_from_percent
+        ratio = np.where(
+            figures.undriven, figures.rms / fit.rms, figures.relative_percent / fit.relative_percent
+        )
+    counted = figures.undriven | (figures.relative_percent > limits.ratio_from_percent)
     # A ratio of relative errors alone would blame a joint for being lightly loaded in the new motion.
     larger = figures.rms > limits.ratio_to_fit * fit.rms
     over = [j for j in range(len(joints)) if counted[j] and larger[j] and ratio[j] > limits.ratio_to_fit]

@@ -271,9 +271,12 @@ def _refuse_unusable(log: Log, check: DataCheck, use: str) -> None:
     """Stop at a log that the data check calls not usable, or that must be repaired first."""
     title = "Validation log" if use == "validation" else "Log"
     if check.verdict == "not usable":
-        worst = [finding.text for finding in check.findings if finding.level is Level.FAIL]
+        worst = [f for f in check.findings if f.level is Level.FAIL and not f.repairable]
+        said = " ".join(finding.text for finding in worst[:2])
+        names = " ".join(f'--accept "{name}"' for name in dict.fromkeys(finding.name for finding in worst))
         raise NotTrustworthyError(
-            f"{title} {log.name!r} is not usable: {' '.join(worst[:3])} See dynid check for all findings."
+            f"{title} {log.name!r} is not usable: {said} See dynid check for all findings; if you know "
+            f"better, {names} lets it pass, and the report says so."
         )
     wild = [f.sentence for f in check.findings if f.repairable and f.name in RUINOUS and _is_needed(f)]
     if wild:

@@ -20,6 +20,7 @@ from dynid.estimators.linear.least_squares import (
     kept_mask,
     residual_sigma,
     root_over_base,
+    with_undriven_sigma,
 )
 from dynid.estimators.strategy import Strategy
 from dynid.problem.factor import Spectrum, spectrum, triangular
@@ -234,6 +235,7 @@ class TwoStage(Strategy):
             lambda weights, sigma: _two_stage_fit(problem, data, weights, sigma),
             data.own_sigma(problem),
             self.step.iterations,
+            problem.undriven,
         )
 
 
@@ -283,7 +285,7 @@ class _InstrumentData:
             own = self.stages(np.ones(len(self.W)), [j])
             norms[j] = np.linalg.norm(own.y - own.w @ own.second.solution)
             degrees[j] = own.rows - own.second.rank
-        return residual_sigma(problem, norms, degrees)
+        return with_undriven_sigma(problem, residual_sigma(problem, norms, degrees))
 
 
 def _two_stage_fit(

@@ -12,7 +12,7 @@ from dynid.base.base_map import BaseMap
 from dynid.compile.kernels import kernels
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError
-from dynid.estimators.linear.least_squares import residual_sigma
+from dynid.estimators.linear.least_squares import residual_sigma, with_undriven_sigma
 from dynid.estimators.linear.terms import NonlinearTerm, Slot, own_constants, slots_of
 from dynid.preparation.decimate import decimate_rows
 from dynid.preparation.motion import Motion
@@ -146,7 +146,7 @@ class AugmentedRows:
             own = [c for slot, c in zip(self.slots, columns, strict=True) if slot.joint == j]
             solved = spectrum(np.column_stack([rows.W, *own, rows.y]))
             norms[j], degrees[j] = solved.residual_norm, len(rows) - solved.rank
-        return residual_sigma(self.problem, norms, degrees)
+        return with_undriven_sigma(self.problem, residual_sigma(self.problem, norms, degrees))
 
     def projection(self, weights: FloatArray) -> Callable[[FloatArray], FloatArray]:
         """θ ↦ the weighted residual with everything linear solved for."""

@@ -78,7 +78,8 @@ def _reweight(
     while not converged and used < passes:
         used += 1
         residuals = [part.residual(values) for part in rows]
-        sigma = _robust_sigma(problem, residuals, root_over_base(root, kept), weights)
+        robust = _robust_sigma(problem, residuals, root_over_base(root, kept), weights)
+        sigma = np.where(problem.undriven, start.joint_sigma, robust)
         weights = weights_of(sigma)
         omega = [_omega(w * r, loss, k) for w, r in zip(weights, residuals, strict=True)]
         solved = _weighted_spectrum(rows, [w * np.sqrt(o) for w, o in zip(weights, omega, strict=True)], kept)

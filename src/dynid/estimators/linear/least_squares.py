@@ -23,6 +23,9 @@ FLOOR = 1e-9
 """Errors below this share of a joint's torque are rounding, and are not trusted as weights."""
 _AT_REST = 1e-8
 """Relative change of σ̂_j at which reweighting has come to rest."""
+_LIGHT = 1e-4
+"""Norm of an undriven joint's rows over that of the driven ones when these alone should fix what both feel:
+light enough to move nothing they see, far above rounding."""
 _ABSURD = 3.0
 """Torque residual over that of least squares above which total least squares is refused: it then blames the
 regressor for more than noise explains."""
@@ -38,7 +41,30 @@ def own_sigma(problem: Problem) -> FloatArray:
     """
     spectra = problem.joint_spectra
     norms, ranks = (np.array([getattr(own, name) for own in spectra]) for name in ("residual_norm", "rank"))
-    return residual_sigma(problem, norms, problem.row_counts - ranks)
+    return with_undriven_sigma(problem, residual_sigma(problem, norms, problem.row_counts - ranks))
+
+
+def with_undriven_sigma(problem: Problem, sigma: FloatArray) -> FloatArray:
+    """σ̂_j with those of undriven joints taken from the fit of the driven ones.
+
+    The rows 0 = W_j χ of a joint without torque are solved by χ = 0 without any error, so its own rows say
+    nothing about their error. Its parameters are fixed by the driven joints first, what these leave open by
+    its own rows at next to no weight, and σ̂_j is what its rows then miss. Taking σ̂_j from later fits again
+    would draw the parameters to zero wherever the driven joints hardly feel them.
+
+    Args:
+        problem: the problem.
+        sigma: σ̂_j from each joint's own rows, (coordinates,).
+    """
+    undriven = problem.undriven
+    if not undriven.any() or undriven.all():
+        return sigma
+    sizes = np.array([np.linalg.norm(factor.R[:, :-1]) for factor in problem.regression.joints])
+    weights = np.where(undriven, 0.0, weights_of(np.where(undriven, np.nan, sigma)))
+    light = _LIGHT * float(np.linalg.norm(weights * sizes))
+    weights = np.where(undriven, light / np.maximum(sizes, 1e-300), weights)
+    anchored = weighted_fit(problem, weights, kept_mask(problem, None))
+    return np.where(undriven, anchored.joint_sigma, sigma)
 
 
 def residual_sigma(problem: Problem, norms: FloatArray, degrees: NDArray[Any]) -> FloatArray:
@@ -132,11 +158,15 @@ class WLS(Strategy):
             lambda weights, sigma: weighted_fit(problem, weights, chosen, sigma),
             own_sigma(problem),
             self.iterations,
+            problem.undriven,
         )
 
 
 def fit_with_own_weights(
-    solve: Callable[[FloatArray, FloatArray | None], Fit], sigma: FloatArray, iterations: int
+    solve: Callable[[FloatArray, FloatArray | None], Fit],
+    sigma: FloatArray,
+    iterations: int,
+    fixed: NDArray[np.bool_],
 ) -> Fit:
     """Solve with weights 1/σ̂_j, and again with those of the fit itself, until they come to rest.
 
@@ -144,10 +174,11 @@ def fit_with_own_weights(
         solve: from weights and the σ̂_j to report (those of its own residual when None) to a fit.
         sigma: first σ̂_j, (coordinates,).
         iterations: passes at most.
+        fixed: joints whose first σ̂_j stays: undriven ones, see ``with_undriven_sigma``, (coordinates,).
     """
-    fit = solve(weights_of(sigma), sigma)
+    first, fit = sigma, solve(weights_of(sigma), sigma)
     for passes in range(2, iterations + 1):
-        sigma, before = fit.joint_sigma, sigma
+        sigma, before = np.where(fixed, first, fit.joint_sigma), sigma
         fit = replace(solve(weights_of(sigma), None), iterations=passes)
         if np.allclose(sigma, before, rtol=_AT_REST, equal_nan=True):
             break
