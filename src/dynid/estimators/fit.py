@@ -49,6 +49,8 @@ class Fit:
             before some were removed, or by least squares where this is total least squares. No residual tells
             whether the choice was right, so C = C_beside + δ δᵀ, δ the distance of the two. None where
             nothing was chosen.
+        exact_columns: whether columns are free of measured errors, so that errors which cancel over time hide
+            no bias of the values.
     """
 
     values: FloatArray
@@ -71,6 +73,7 @@ class Fit:
     exact: float = 1e-8
     instruments: tuple[FloatArray, ...] | None = None
     beside: Fit | None = None
+    exact_columns: bool = False
 
     @classmethod
     def weighted(

@@ -101,7 +101,8 @@ class Honest(Uncertainty):
         why = f"errors are not white: {what} differ {np.sqrt(ratio):.2g} times as much as white errors would"
         if apart > 1:
             why += f", and the {by_log.count} experiments {np.sqrt(apart):.2g} times as much as their blocks"
-        meat = apart * used.jackknife() / min(1.0, ratio) ** RULES.half_way + fit.sigma**2 * cut.prior_share()
+        back = 0.0 if fit.exact_columns else RULES.half_way
+        meat = apart * used.jackknife() / min(1.0, ratio) ** back + fit.sigma**2 * cut.prior_share()
         covariance = fit.root @ meat @ fit.root.T
         return Doubt(covariance, {**facts, "uncertainty_reason": why}, used="blocks")
 

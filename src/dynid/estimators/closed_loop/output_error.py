@@ -178,6 +178,7 @@ class OutputError(LoopStrategy):
             joint_sigma=norms / np.sqrt(rows),
             weights=weights_of(norms / np.sqrt(rows)),
             exact=positions.exact(linear),
+            exact_columns=True,
             facts={**fit.facts, **facts},
         )
         return Solved(torques, full, Origin(linear, replace(self.step, uncertainty=self.uncertainty)))
