@@ -7,7 +7,7 @@ import pytest
 
 from dynid.core.errors import DynidError, NotTrustworthyError, UnknownNameError
 from dynid.logs.log import Log
-from dynid.logs.resample import is_even, steady_rate
+from dynid.logs.resample import interpolate, is_even, steady_rate
 from dynid.preparation.preparation import Preparation
 from dynid.preparation.prepared_motion import prepare, target_rate
 
@@ -71,3 +71,12 @@ def test_sentences() -> None:
     gap = Log("gap", t, log.channels)
     with pytest.raises(NotTrustworthyError, match=r"gap of 0.202 s after t = 1.998 s.*dynid check"):
         prepare(gap, Preparation())
+
+
+def test_samples_nearly_at_one_time_do_not_make_the_spline_swing() -> None:
+    """White noise at random stamps: a spline through all of them is 200 times as large as the noise."""
+    rng = np.random.default_rng(1)
+    stamps = np.sort(rng.uniform(0, 20000, 20000))
+    read = interpolate(stamps, rng.standard_normal((20000, 1)), np.arange(10.0, 19990.0))
+    assert 0.9 < read.std() < 2.0
+    assert np.abs(read).max() < 50

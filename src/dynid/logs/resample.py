@@ -13,9 +13,9 @@ SAME_RATE = 2e-5
 """Rates this near to a whole number of hertz are that number: clocks are no better."""
 _LONGEST_GAP = 20
 """Steps without a sample that interpolation may bridge."""
-_CLOSE = 0.5
+_CLOSE = 0.2
 """Share of the median step below which samples are joined before a spline: through two samples that close it
-swings by their noise over their distance (on random stamps by 200 times the noise, joined by 1.2 times)."""
+swings by their noise over their distance (on random stamps by 200 times the noise, joined by 1.8 times)."""
 _AT_ONCE = 500_000
 """Samples read from one spline, which takes ten times their memory."""
 _REACH = 60
@@ -76,7 +76,7 @@ def last_on_grid(start: float, stop: float, rate_hz: float) -> int:
 
 
 def _joined_samples(time: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Runs of samples closer than half a median step, as their means."""
+    """Runs of samples closer than a fifth of a median step, as their means."""
     steps = np.diff(time)
     apart = steps >= _CLOSE * np.median(steps)
     if np.all(apart):
