@@ -147,7 +147,7 @@ def test_the_mapping_shown_is_the_demo_s(demo_logs: Path) -> None:
 
 
 @pytest.mark.usefixtures("beside_the_demo")
-@pytest.mark.parametrize("name", ["cli", "index"])
+@pytest.mark.parametrize("name", ["cli", "index", "underactuated"])
 def test_commands_work_as_written(name: str) -> None:
     consoles = [block for block in blocks(DOCS / f"{name}.md") if block.language == "console"]
     assert consoles
