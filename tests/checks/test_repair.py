@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from dynid.checks import check_log, repair_log
 from dynid.core.errors import NotTrustworthyError, UnknownNameError
+from dynid.estimators import OLS, identify
 from dynid.logs.log import Log
+from dynid.logs.read import read_log
+from dynid.logs.save import save_log
+from dynid.model.load import load_robot
+from dynid.preparation import Preparation, prepare
 from dynid.preparation.repair import REPAIRS
+from dynid.problem import build_problem
 from support.logs import pendulum_log, with_channel, with_rows
 
 LOG = pendulum_log()
@@ -104,3 +111,41 @@ def test_resampling_is_at_the_constant_rate() -> None:
     truth = np.stack([np.interp(mended.time, LOG.time, x) for x in LOG.channels["position"].T], axis=1)
     assert np.max(np.abs(mended.channels["position"] - truth)) < 1e-3
     assert mended.history[-1].options["rate_hz"] == pytest.approx(250, rel=0.01)
+
+
+def test_torques_that_were_made_up_weigh_nothing(tmp_path: Path) -> None:
+    """Whatever stands in such rows, in memory or in a file, the parameters are the same."""
+    robot = load_robot("double_pendulum")
+    made_up = np.zeros(LOG.samples, dtype=bool)
+    made_up[700:720] = made_up[1500] = True
+    tau = LOG.array("torque").copy()
+    tau[made_up] = 50.0
+    plan = Preparation(cutoff_hz=20.0, decimation=8, drop_samples=30)
+    wild = replace(with_channel(LOG, torque=tau), made_up=made_up)
+    save_log(wild, tmp_path / "wild.npz")
+    tau[made_up] = -3.0
+    other = replace(with_channel(LOG, torque=tau), made_up=made_up)
+    values = [
+        identify(build_problem(robot, [prepare(log, plan)], plan), OLS()).values
+        for log in (wild, other, read_log(tmp_path / "wild.npz"))
+    ]
+    assert np.allclose(values[0], values[1], rtol=1e-10)
+    assert np.allclose(values[0], values[2], rtol=1e-10)
+    bare = identify(build_problem(robot, [prepare(replace(wild, made_up=None), plan)], plan), OLS()).values
+    assert not np.allclose(bare, values[0], rtol=1e-2)
+
+
+def test_repairs_say_which_torques_they_made_up() -> None:
+    tau = LOG.array("torque").copy()
+    tau[300:304, 1] = np.nan
+    mended = repair_log(with_channel(LOG, torque=tau))
+    assert mended.made_up is not None
+    assert np.flatnonzero(mended.made_up).tolist() == [300, 301, 302, 303]
+    gap = repair_log(with_rows(LOG, np.delete(np.arange(LOG.samples), [800, 1200, 1201])))
+    assert gap.made_up is not None
+    assert np.flatnonzero(gap.made_up).tolist() == [800, 1200, 1201]
+    assert gap.samples == LOG.samples
+    measured = ~gap.made_up
+    assert np.array_equal(gap.array("position")[measured], LOG.array("position")[measured])
+    assert np.abs(gap.array("position") - LOG.array("position")).max() < 1e-4
+    assert gap.part(slice(790, 810)).made_up is not None

@@ -280,6 +280,16 @@ def stamps_of_nothing(log: Sheet, rng: np.random.Generator) -> DamagedFile:
     return DamagedFile(_text(log.names, rows), log.mapping)
 
 
+def coarse_stamps(log: Sheet, rng: np.random.Generator) -> DamagedFile:
+    """Stamps of a clock that ticks seldom: several rows have the same, or steps differ by a tick."""
+    values = log.values.copy()
+    step = values[1, 0] - values[0, 0]
+    tick = float(rng.choice([0.3, 0.7, 1.7, 4.3, 7.0])) * step
+    tick = max(round(tick, 4), 1e-4)
+    values[:, 0] = np.floor((values[:, 0] - values[0, 0]) / tick + rng.uniform()) * tick
+    return DamagedFile(_text(log.names, Sheet(log.robot, log.names, values, log.decimals).rows), log.mapping)
+
+
 KINDS: Mapping[str, Callable[[Sheet, np.random.Generator], DamagedFile]] = {
     kind.__name__: kind
     for kind in (
@@ -304,6 +314,7 @@ KINDS: Mapping[str, Callable[[Sheet, np.random.Generator], DamagedFile]] = {
         clock_set_back,
         held_positions,
         stamps_of_nothing,
+        coarse_stamps,
     )
 }
 """Kinds of damage by name."""

@@ -56,7 +56,13 @@ _STAGES: tuple[tuple[Callable[[Log, Columns, Robot | None], Checked], tuple[Name
     (check_rows, (Name.GARBAGE_ROWS, Name.REPEATED_ROWS)),
     (
         check_stamps,
-        (Name.CLOCK_SET_BACK, Name.LOST_STAMPS, Name.BACKWARD_STAMPS, Name.REPEATED_STAMPS),
+        (
+            Name.COARSE_CLOCK,
+            Name.CLOCK_SET_BACK,
+            Name.LOST_STAMPS,
+            Name.BACKWARD_STAMPS,
+            Name.REPEATED_STAMPS,
+        ),
     ),
     (check_wraps, (Name.WRAPPED_POSITION,)),
     (check_values, (Name.GARBAGE_VALUES, Name.MISSING_VALUES)),

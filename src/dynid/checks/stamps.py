@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from dynid.logs.log import Log
 from dynid.model.robot import Robot
 from dynid.preparation.bad_rows import Columns
 from dynid.preparation.clock import CLOCK, LogClock, clock_of, longest_run, pieces_between_breaks
+from dynid.preparation.coarse_clock import CoarseClock, coarse_clock
 from dynid.preparation.repair import REPAIR
 
 
@@ -54,6 +56,9 @@ def check_stamps(log: Log, columns: Columns, robot: Robot | None = None) -> Chec
     if log.samples < LIMITS.fewest:
         sentence = f"The log has {log.samples} samples; at least {LIMITS.fewest} are needed to say anything."
         return Checked((Finding(Name.TOO_SHORT, Level.FAIL, sentence, "Record a longer log."),), facts)
+    coarse = coarse_clock(log.time)
+    if coarse is not None:
+        return _coarse_clock(log, coarse, facts)
     rate, seconds = 1.0 / clock.step if clock.step > 0 else float("nan"), float(np.sum(clock.steps))
     facts |= {"side": log.side, "rate_hz": rate, "duration_s": seconds}
     findings = _given_rate(log)
@@ -74,6 +79,20 @@ def check_stamps(log: Log, columns: Columns, robot: Robot | None = None) -> Chec
         return Checked((*findings, finding), facts)
     findings += [*_rate_and_duration(rate, seconds), *_set_back_clock(log, clock), *_bad_stamps(clock)]
     return Checked(tuple(findings), facts)
+
+
+def _coarse_clock(log: Log, coarse: CoarseClock, facts: Mapping[str, Any]) -> Checked:
+    """Rows that are even, and stamps that are rounded to ticks."""
+    rate, seconds = coarse.rate_hz, float(log.time[-1] - log.time[0])
+    sentence = (
+        f"The stamps are whole ticks of {1e3 * coarse.tick:.4g} ms, and the rows are even within a tick, at "
+        f"{rate:.6g} Hz."
+    )
+    figures = {"tick_s": coarse.tick, "rate_hz": rate}
+    remedy = "Let the stamps go on evenly."
+    finding = Finding(Name.COARSE_CLOCK, Level.CARE, sentence, remedy, _WHOLE_LOG, figures, repairable=True)
+    facts = {**facts, "side": log.side, "rate_hz": rate, "duration_s": seconds}
+    return Checked((*_given_rate(log), *_rate_and_duration(rate, seconds), finding), facts)
 
 
 def check_gaps(log: Log, columns: Columns, robot: Robot | None = None) -> Checked:

@@ -53,6 +53,7 @@ class Name(StrEnum):
     TOO_SHORT = "too short"
     CLOCK = "clock"
     CLOCK_SET_BACK = "clock set back"
+    COARSE_CLOCK = "coarse clock"
     LOST_STAMPS = "lost stamps"
     BACKWARD_STAMPS = "backward stamps"
     REPEATED_STAMPS = "repeated stamps"

@@ -27,6 +27,7 @@ from dynid.preparation.clock import (
     pieces_between_breaks,
     read_clock,
 )
+from dynid.preparation.coarse_clock import restamp_evenly
 from dynid.preparation.column import IndexArray, bridge, column_statistics, run_ends, short_runs
 from dynid.preparation.leaps import axis_turn, find_leaps, find_spikes, least_leap
 from dynid.preparation.wraps import unsigned_numbers
@@ -91,8 +92,8 @@ def restamp_clock(log: Log) -> Log:
     dropped = log.samples - (piece.stop - piece.start)
     back = [place.back_s for place in clock.breaks]
     if len(pieces) == 1:
-        shown = ", ".join(f"{seconds:.4g}" for seconds in back)
-        note = f"Stamps go on with the usual step where the clock was set back (by {shown} s)."
+        by = ", ".join(f"{seconds:.4g}" for seconds in back)
+        note = f"Stamps go on with the usual step where the clock was set back (by {by} s)."
     else:
         note = f"The motion does not go on where the clock was set back; {log.samples - dropped} of "
         note += f"{log.samples} samples were kept, the longest piece."
@@ -104,8 +105,10 @@ def leave_out_garbage_rows(log: Log) -> Log:
     """Rows left out of which hardly a cell is a measurement."""
     bad = garbage_rows(log, log_columns(log))
     count = int(np.count_nonzero(bad))
-    note = f"{count} rows of garbage were left out."
-    return _rows(log, ~bad, Step(f"repair: {Name.GARBAGE_ROWS}", {"left_out": count}, note))
+    step = Step(
+        f"repair: {Name.GARBAGE_ROWS}", {"left_out": count}, f"{count} rows of garbage were left out."
+    )
+    return _rows(log, ~bad, step)
 
 
 def leave_out_repeated_rows(log: Log) -> Log:
@@ -119,9 +122,9 @@ def leave_out_repeated_rows(log: Log) -> Log:
 def mend_stamps(log: Log, name: Name) -> Log:
     """Rows in the order of their stamps; bad stamps interpolated where there is room, other rows left out."""
     clock = read_clock(log.time)
-    time, good = log.time.copy(), clock.good.copy()
     if not clock.bad_stamps:
         return log
+    time, good = log.time.copy(), clock.good.copy()
     stamps = time[clock.good]
     bad = np.flatnonzero(~good & np.isfinite(time))
     after = np.searchsorted(stamps, time[bad]).clip(1, len(stamps) - 1)
@@ -140,14 +143,11 @@ def mend_stamps(log: Log, name: Name) -> Log:
                 made += len(rows)
     order = np.argsort(np.where(good, time, np.inf), kind="stable")[: int(np.count_nonzero(good))]
     order = order[np.concatenate(([True], np.diff(time[order]) > 0))]  # two rows may claim one place
-    done = {
-        "interpolated": made,
-        "put_in_order": len(out_of_order),
-        "left_out": log.samples - len(order),
-    }
+    left_out = log.samples - len(order)
+    done = {"interpolated": made, "put_in_order": len(out_of_order), "left_out": left_out}
     note = (
         f"Of {clock.bad_stamps} rows with bad stamps {made} got interpolated ones, {len(out_of_order)} were "
-        f"put in order, and {done['left_out']} left out."
+        f"put in order, and {left_out} left out."
     )
     return _rows(log, order, Step(f"repair: {name}", done, note), time)
 
@@ -381,6 +381,7 @@ REPAIRS: Mapping[Name, Callable[[Log], Log]] = MappingProxyType(
         Name.UNSIGNED_NUMBERS: take_as_signed,
         Name.GARBAGE_ROWS: leave_out_garbage_rows,
         Name.REPEATED_ROWS: leave_out_repeated_rows,
+        Name.COARSE_CLOCK: restamp_evenly,
         Name.CLOCK_SET_BACK: restamp_clock,
         Name.LOST_STAMPS: lambda log: mend_stamps(log, Name.LOST_STAMPS),
         Name.BACKWARD_STAMPS: lambda log: mend_stamps(log, Name.BACKWARD_STAMPS),
