@@ -18,7 +18,6 @@ class MaskRules:
 
     Args:
         step: ratio of the speeds that bound a shell.
-        finer: decimation of the fit over that of the rows looked at, of which more lie near rest then.
         most_share: of a joint's rows that the mask may leave out beyond the suggested one.
         most_speed: of the largest speed, which the shells may reach. Where none of them is within chance, the
             law of friction is another one everywhere, which no mask cures.
@@ -28,7 +27,6 @@ class MaskRules:
     """
 
     step: float = 1.5
-    finer: int = 8
     most_share: float = 0.4
     most_speed: float = 0.2
     errors: float = 4.0

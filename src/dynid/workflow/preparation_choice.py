@@ -19,7 +19,7 @@ from dynid.preparation.preparation import DIFFERENTIATED, MEASURED, Preparation
 from dynid.preparation.spectrum import BAND, FEWEST_SAMPLES, three_digits
 from dynid.preparation.suggestion import Suggestion
 from dynid.workflow.choice import RULES, Gain, best_of, gain_over, held_out_errors
-from dynid.workflow.friction_mask import MASK, friction_thresholds
+from dynid.workflow.friction_mask import friction_thresholds
 from dynid.workflow.trial_rows import TrialLogs, TrialRows, trial_logs
 
 
@@ -52,7 +52,7 @@ def choose_preparation(
 
     Candidates are the band (cut-off and decimation), and logged speeds and accelerations. Each predicts parts
     of the logs that its fit has not used, on rows in the suggested band, so that errors can be compared. Then
-    the mask grows where friction near rest is not what it is above, and faster motion is predicted better.
+    the mask grows where friction near rest is not what it is above, and faster motion is predicted no worse.
 
     Args:
         robot: the robot.
@@ -254,11 +254,11 @@ def _other_bands(bench: _Bench, found: Suggestion) -> dict[str, Preparation]:
 def _with_friction_mask(bench: _Bench, found: Suggestion) -> Suggestion:
     """Speeds up to which friction is seen not to be that of the model are left out."""
     suggested = found.plan.speed_thresholds
-    rows = bench.trial.rows(found.plan, max(1, found.plan.decimation // MASK.finer))
+    rows = bench.trial.rows(found.plan, 1)  # the joint passes near rest in few samples
     grown = friction_thresholds(rows, np.array(suggested), bench.width)
     thresholds = _roomy_thresholds(bench, found.plan, grown)
     more = [j for j, (new, old) in enumerate(zip(thresholds, suggested, strict=True)) if new > old]
-    if not more or not _predicts_better(bench, found.plan, np.array(thresholds)):
+    if not more or not _predicts_no_worse(bench, found.plan, np.array(thresholds)):
         return found
     named = ", ".join(f"{thresholds[j]:g} on axis {j + 1} (from {suggested[j]:g})" for j in more)
     reason = f"Near rest friction is not what it is above: the least speeds are {named} rad/s or m/s."
@@ -275,14 +275,14 @@ def _roomy_thresholds(bench: _Bench, plan: Preparation, grown: FloatArray) -> tu
     )
 
 
-def _predicts_better(bench: _Bench, plan: Preparation, grown: FloatArray) -> bool:
-    """Whether a fit with a grown mask predicts faster rows of parts that were not used better."""
+def _predicts_no_worse(bench: _Bench, plan: Preparation, grown: FloatArray) -> bool:
+    """Whether a fit with a grown mask predicts faster rows of parts that were not used as well or better."""
     rows, old = bench.trial.rows(plan, plan.decimation), np.array(plan.speed_thresholds)
     judged = rows.parts(grown, bench.sigma, bench.width)
     default, candidate = (
         held_out_errors(rows.parts(limits, bench.sigma, bench.width), judged) for limits in (old, grown)
     )
-    return gain_over(default, candidate).better
+    return gain_over(default, candidate).mean <= 0.0
 
 
 def _with_plan(found: Suggestion, plan: Preparation, key: str, reason: str) -> Suggestion:
