@@ -14,7 +14,7 @@ from dynid.estimators import IRLS, TLS, WLS, Essential, Strategy, identify
 from dynid.model.load import load_robot
 from dynid.preparation.preparation import Preparation
 from dynid.problem import build_problem
-from support.coverage import ERRORS, coverage as coverage_of_runs, scara_world, tx40_world
+from support.coverage import ERRORS, World, coverage as coverage_of_runs, scara_world, tx40_world
 from support.motions import base_truth, coloured, exact_torques, fourier_motion
 
 pytestmark = pytest.mark.slow
@@ -87,7 +87,13 @@ def test_robust_sigma_is_honest_with_a_coloured_disturbance(
     assert shares["classical"] < 0.6  # why the other two exist
 
 
-WORLDS = {"scara": (scara_world, 50), "six axes": (tx40_world, 50)}
+def masked_scara() -> World:
+    """The SCARA without rows that the decimation mixes with a reversal: they bias ZZ2 by 0.1 %."""
+    world = scara_world()
+    return replace(world, plan=replace(world.plan, cutoff_hz=60.0, speed_thresholds=(0.2, 0.2)))
+
+
+WORLDS = {"scara": (masked_scara, 50), "six axes": (tx40_world, 50)}
 LINEAR: dict[str, Strategy] = {"wls": WLS(), "irls": IRLS(), "tls": TLS(), "essential": Essential(WLS())}
 
 

@@ -184,6 +184,7 @@ class Coverage:
         lowest: the same of the worst parameter that half of the runs kept.
         bias: largest |mean error| of such a parameter over its mean σ.
         worst: name of that parameter.
+        width: median over the parameters of σ over their scatter.
         told: share of the runs asked with a finding that says that values are biased, and which way.
     """
 
@@ -191,6 +192,7 @@ class Coverage:
     lowest: float
     bias: float
     worst: str
+    width: float
     told: float
 
     @property
@@ -202,7 +204,7 @@ class Coverage:
     @property
     def honest(self) -> bool:
         """Whether 2σ hold 90 to 98 % of the truth, or most runs say that they are biased."""
-        return 0.90 <= self.share <= 0.98 or self.told >= 0.5
+        return 0.90 <= round(self.share, 3) <= 0.98 or self.told >= 0.5  # as precise as it is printed
 
 
 def coverage(
@@ -242,6 +244,6 @@ def counted(estimates: list[Estimate], truth: Array, told: float = 0.0) -> Cover
     often = known.mean(axis=0) >= 0.5
     worst = int(np.argmax(np.where(often, bias, -1.0)))
     lowest = float(np.min((hits.sum(axis=0) / counts)[often]))
-    return Coverage(
-        float(hits.sum() / known.sum()), lowest, float(bias[worst]), estimates[0].names[worst], told
-    )
+    width = float(np.median((np.median(sigma, axis=0) / np.std(values - truth, axis=0))[often]))
+    share = float(hits.sum() / known.sum())
+    return Coverage(share, lowest, float(bias[worst]), estimates[0].names[worst], width, told)

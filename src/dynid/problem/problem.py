@@ -123,8 +123,8 @@ class Problem:
             raise DynidError(
                 f"The {total} rows of this regression did not fit the memory budget, so only their factor "
                 "was kept; use a larger decimation, fewer experiments or a larger budget_bytes in "
-                "build_problem, or what needs no rows: OLS, WLS, TLS and Ridge with classical or bootstrap "
-                "uncertainty."
+                "build_problem, or what needs no rows: OLS, WLS, TLS and Ridge with honest, classical or "
+                "bootstrap uncertainty."
             )
         return found
 
