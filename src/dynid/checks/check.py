@@ -227,11 +227,12 @@ def accept_findings(log: Log, names: Iterable[str]) -> Log:
     Raises:
         UnknownNameError: for a name that no finding of a log has.
     """
-    known = [name.value for name in Name]
+    every = list(Name)
+    known = [name.value for name in every[: every.index(Name.LOG_CHECKED)] if name not in _FATAL]
     wanted = [name.replace("-", " ") if name not in known else name for name in names]
     for name in wanted:
-        if name not in known or Name(name) in _FATAL:
-            raise unknown_name("finding to accept", name, [n for n in known if Name(n) not in _FATAL])
+        if name not in known:
+            raise unknown_name("finding to accept", name, known)
     if not wanted:
         return log
     note = f"Accepted by the user, whatever the data check finds: {', '.join(wanted)}."

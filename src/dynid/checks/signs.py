@@ -138,7 +138,8 @@ def _finding(evidence: _Evidence, axis: int, turned: float | None, with_robot: b
             f"{seen}, and with its torque turned round all axes together leave {less:.0f} % less: wrong sign."
         )
         return Finding(Name.REVERSED_SIGN, Level.FAIL, sentence, remedy, place)
-    if turned is None and with_robot and negative:
+    # Where all axes are reversed they agree as they are, on a negative inertia.
+    if with_robot and negative and (turned is None or turned > 1 / SIGNS.mended):
         sentence = f"{seen} and its inertia would be negative: torque or position has the wrong sign."
         return Finding(Name.REVERSED_SIGN, Level.FAIL, sentence, remedy, place)
     strong = evidence.power < -SIGNS.strong and evidence.inertia_sure < SIGNS.sure / 2

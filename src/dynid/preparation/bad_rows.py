@@ -176,7 +176,9 @@ def _without_rests(same: BoolArray, moves: BoolArray) -> BoolArray:
     """Rows that repeat the one before, without runs in which the motion comes to rest: these are holds."""
     starts, stops = run_ends(same)
     still = np.concatenate([[0], np.cumsum(~moves)])
-    whole = still[stops] == still[starts]
+    lengths, resting = stops - starts, still[stops] - still[starts]
+    usual = float(np.median(lengths[resting == 0])) if np.any(resting == 0) else 0.0
+    whole = (resting == 0) | ((resting < lengths) & (lengths <= usual))  # a usual hold, as the motion begins
     edges = np.zeros(len(same) + 1, dtype=np.int8)
     edges[starts[whole]], edges[stops[whole]] = 1, -1  # runs never touch
     return np.cumsum(edges[:-1]) > 0
