@@ -18,7 +18,7 @@ from dynid.logs.read import read_log
 from dynid.model.joint import Limits
 from dynid.model.load import load_robot
 from dynid.model.robot import Robot
-from dynid.preparation.clock import read_clock
+from dynid.preparation.clock import _longest_increase, read_clock
 from dynid.preparation.leaps import find_leaps
 from support.logs import csv_text, pendulum_log, with_rows
 
@@ -292,3 +292,16 @@ def test_many_damaged_lines_are_left_out_or_fail_the_log(tmp_path: Path) -> None
     assert check.verdict == "not usable"
     (finding,) = [f for f in check.findings if f.name == "damaged lines"]
     assert "say delimiter, decimal or skip_lines in [csv] of a mapping" in finding.remedy
+
+
+def test_the_most_stamps_that_increase_are_kept() -> None:
+    """Whatever the disorder, as many stamps are good as the longest increasing subsequence has."""
+    rng = np.random.default_rng(0)
+    for spread in (0.3, 2.0, 10.0):
+        stamps = np.round(np.arange(80) + rng.normal(0, spread, 80), 1)
+        length = np.ones(80, dtype=int)
+        for i in range(80):
+            length[i] += max((length[j] for j in range(i) if stamps[j] < stamps[i]), default=0)
+        chain = _longest_increase(stamps, np.arange(80))
+        assert len(chain) == length.max()
+        assert np.all(np.diff(stamps[chain]) > 0)

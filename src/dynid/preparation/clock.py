@@ -258,10 +258,24 @@ def _plausible_rows(time: FloatArray) -> IndexArray:
 
 
 def _longest_increase(time: FloatArray, rows: IndexArray) -> IndexArray:
-    """The longest increasing subsequence of some stamps, by patience sorting; of equal stamps the first."""
+    """The longest increasing subsequence of some stamps; of equal stamps the first.
+
+    Stamps later than all before and earlier than all after belong to it; only runs of others are sorted.
+    """
+    stamps = time[rows]
+    latest = np.maximum.accumulate(np.concatenate(([-np.inf], stamps)))[:-1]
+    earliest = np.minimum.accumulate(np.concatenate((stamps[1:], [np.inf]))[::-1])[::-1]
+    kept = (stamps > latest) & (stamps < earliest)
+    for start, stop in zip(*run_ends(~kept), strict=True):
+        kept[start + _longest_chain(stamps[start:stop])] = True
+    return rows[kept]
+
+
+def _longest_chain(stamps: FloatArray) -> IndexArray:
+    """Indices of the longest increasing subsequence, by patience sorting."""
     least, at = list[float](), list[int]()  # of all increases of length k + 1: the least end, and its place
-    before = np.full(len(rows), -1, dtype=np.intp)
-    for i, stamp in enumerate(time[rows].tolist()):
+    before = np.full(len(stamps), -1, dtype=np.intp)
+    for i, stamp in enumerate(stamps.tolist()):
         k = len(least) if not least or stamp > least[-1] else bisect_left(least, stamp)
         if k == len(least):
             least.append(stamp)
@@ -275,7 +289,7 @@ def _longest_increase(time: FloatArray, rows: IndexArray) -> IndexArray:
     while i >= 0:
         chain.append(i)
         i = int(before[i])
-    return rows[np.array(chain[::-1], dtype=np.intp)]
+    return np.array(chain[::-1], dtype=np.intp)
 
 
 def _without_lone_ends(time: FloatArray, rows: IndexArray) -> IndexArray:
