@@ -165,3 +165,21 @@ def test_logged_speeds_and_accelerations_take_the_place_of_differences() -> None
     with pytest.raises(UnknownNameError, match='velocity = "measured"; say "differentiated"'):
         prepare(sines(), replace(plan, velocity="measured"))
     assert replace(plan, velocity="measured").for_channels(sines().channels) == plan
+
+
+def test_the_noise_of_an_axis_that_stands_still_is_not_motion() -> None:
+    """Else the sign of its noise passes for the sign of a speed, and Fc comes out as zero, and as known."""
+    rng = np.random.default_rng(3)
+    t = np.arange(2000) / 500.0
+    q = np.column_stack([np.sin(t), 0.3 + 1e-5 * rng.standard_normal(len(t))])
+    log = Log("held", t, {"position": q, "torque": np.cos(q)}, side="joint")
+    motion = prepare(log, Preparation(cutoff_hz=20.0))
+    assert np.ptp(motion.q[:, 1]) == 0.0
+    assert motion.q[0, 1] == pytest.approx(0.3, abs=1e-6)
+    assert not np.any(motion.qd[:, 1])
+    assert not np.any(motion.qdd[:, 1])
+    assert np.ptp(motion.qd[:, 0]) > 1.0
+    assert [step.options for step in motion.history if step.name == "held axes"] == [{"axes": [2]}]
+    slow = np.column_stack([np.sin(t), 0.3 + 1e-3 * np.sin(t)])
+    moving = prepare(Log("slow", t, {"position": slow, "torque": np.cos(q)}, side="joint"), Preparation())
+    assert np.any(moving.qd[:, 1])

@@ -27,6 +27,8 @@ from dynid.preparation.robust import replace_outliers, rloess, window_samples
 
 FEWEST_SAMPLES = 5
 """Samples a log must have after trimming, whatever the plan."""
+_STILL = 1e-4
+"""Share of the widest axis' travel below which an axis stands still: what is left is noise of its encoder."""
 _SLOWEST = 0.8
 """Share of the log's rate below which interpolation would fold high frequencies into low ones."""
 
@@ -49,12 +51,13 @@ def prepare(log: Log, plan: Preparation) -> Motion:
     require_kind(plan, Preparation, "prepare", "use Preparation(…), or load_preparation for a file")
     refuse_unprepared(log, plan.logged_derivatives)
     course = _course(log, plan)
+    still = _still_axes(log, course)
     groups = [slice(axis, axis + 1) for axis in range(log.axes)] if log.on_disk else [slice(0, log.axes)]
     samples = course.kept.stop - course.kept.start
     q, qd, qdd, tau = (writer_of(samples, log.axes, on_disk=log.on_disk) for _ in range(4))
     position, torque = _Changes(), _Changes()
     for axes in groups:
-        position += _write_positions(log, axes, course, (q, qd, qdd))
+        position += _write_positions(log, axes, course, still[axes], (q, qd, qdd))
         torque += _write_torques(log.channels["torque"], axes, course, tau)
     return Motion(
         name=log.name,
@@ -64,7 +67,7 @@ def prepare(log: Log, plan: Preparation) -> Motion:
         qdd=qdd.finish(),
         tau=tau.finish(),
         rate_hz=course.rate_hz,
-        history=(*log.history, *_steps(course, log, position, torque)),
+        history=(*log.history, *_steps(course, log, position, torque), *_hold_steps(still)),
         sources=log.sources,
         made_up=_made_up(log, course),
     )
@@ -149,6 +152,27 @@ def _course(log: Log, plan: Preparation) -> _Course:
     return _Course(plan, rows, time, at, rate, slice(first, samples - last))
 
 
+def _still_axes(log: Log, course: _Course) -> BoolArray:
+    """Which axes stand still in the whole log, (axes,)."""
+    position = log.channels["position"]
+    travel = np.array([np.ptp(position[course.rows, j : j + 1]) for j in range(log.axes)])
+    return stands_still(travel)
+
+
+def stands_still(travel: FloatArray) -> BoolArray:
+    """Which axes stand still, (axes,): they travel less than 1e-4 of what the widest does [rad or m]."""
+    return np.asarray(travel < _STILL * travel.max(initial=0.0), dtype=bool)
+
+
+def _hold_steps(still: BoolArray) -> tuple[Step, ...]:
+    """That axes were taken as held in their place."""
+    if not np.any(still):
+        return ()
+    axes = (np.flatnonzero(still) + 1).tolist()
+    note = "they stand still: speed and acceleration are zero, and friction and drive inertia are not seen"
+    return (Step("held axes", {"axes": axes}, note),)
+
+
 def target_rate(time: FloatArray, plan: Preparation) -> tuple[float, bool]:
     """The rate a plan asks for, and whether the samples must be interpolated to get there.
 
@@ -170,9 +194,16 @@ def target_rate(time: FloatArray, plan: Preparation) -> tuple[float, bool]:
 
 
 def _write_positions(
-    log: Log, axes: slice, course: _Course, writers: Sequence[ArrayWriter | SpoolWriter]
+    log: Log,
+    axes: slice,
+    course: _Course,
+    still: BoolArray,
+    writers: Sequence[ArrayWriter | SpoolWriter],
 ) -> _Changes:
-    """Positions without outliers, at the rate, low-passed, with speeds and accelerations."""
+    """Positions without outliers, at the rate, low-passed, with speeds and accelerations.
+
+    The speed of an axis that stands still is noise, and its sign would pass for friction: it is zero.
+    """
     plan, rate, points = course.plan, course.rate_hz, course.plan.difference_points
     q, replaced = _even_values(log.channels["position"], axes, course)
     q, moved = _low_passed_values(q, plan.cutoff_hz, course)
@@ -184,6 +215,8 @@ def _write_positions(
     qdd = logged["acceleration"] if "acceleration" in logged else central_difference(qd, rate, points)
     if plan.rloess_acceleration:
         qdd = rloess(qdd, plan.rloess_acceleration)
+    if np.any(still):
+        q, qd, qdd = np.where(still, q.mean(axis=0), q), np.where(still, 0.0, qd), np.where(still, 0.0, qdd)
     for writer, values in zip(writers, (q, qd, qdd), strict=True):
         writer.put(axes.start, values[course.kept])
     return _Changes(replaced, moved)

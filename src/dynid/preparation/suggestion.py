@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dynid.core.arrays import FloatArray
+from dynid.core.arrays import BoolArray, FloatArray
 from dynid.core.errors import LOG_HINT, require_kind, unknown_name
 from dynid.core.keys import entries_of
 from dynid.logs.log import Log
@@ -17,7 +17,7 @@ from dynid.logs.resample import is_even, steady_rate
 from dynid.preparation.derivative import central_difference
 from dynid.preparation.filters import low_pass
 from dynid.preparation.preparation import Preparation
-from dynid.preparation.prepared_motion import refuse_unprepared
+from dynid.preparation.prepared_motion import refuse_unprepared, stands_still
 from dynid.preparation.robust import replace_outliers
 from dynid.preparation.spectrum import (
     BAND,
@@ -164,7 +164,7 @@ def suggest(log: Log) -> Suggestion:
         "motion_hz": chosen.motion_hz,
         "noise_hz": chosen.noise_hz,
     }
-    _warn_of_attenuation(spectrum, 0.4 * rate / decimation, facts, why)
+    _warn_of_attenuation(spectrum, 0.4 * rate / decimation, stands_still(np.ptp(q, axis=0)), facts, why)
     thresholds, noises = _thresholds(q, spectrum, cutoff, rate, why)
     drop = _swing_in(len(q), cutoff, rate)
     why["drop_samples"] = f"{drop} samples are dropped at both ends, where the filter swings in."
@@ -334,12 +334,12 @@ def _decimation(samples: int, chosen: MotionBand, why: dict[str, str]) -> int:
 
 
 def _warn_of_attenuation(
-    spectrum: PositionSpectrum, band: float, facts: dict[str, Any], why: dict[str, str]
+    spectrum: PositionSpectrum, band: float, still: BoolArray, facts: dict[str, Any], why: dict[str, str]
 ) -> None:
     """Say when noise is a visible share κ of the accelerations: an inertia comes out as 1/(1 + κ) (P1 §3)."""
     share = spectrum.noise_share(band)
     facts["noise_share"] = share.tolist()
-    loud = [f"{share[j]:.0%} (axis {j + 1})" for j in np.flatnonzero(share > RULES.loud)]
+    loud = [f"{share[j]:.0%} (axis {j + 1})" for j in np.flatnonzero(~still & (share > RULES.loud))]
     if loud:
         why[ATTENUATION] = (
             f"In that band noise makes {', '.join(loud)} of the accelerations' power: inertias will come out "
