@@ -8,8 +8,10 @@ import pytest
 from dynid.base import find_base
 from dynid.checks import check_log
 from dynid.logs.log import Log
+from dynid.model.joint import Joint
 from dynid.model.load import load_robot
 from dynid.model.robot import Robot
+from support.logs import robot_log
 from support.motions import base_truth, fourier_motion, simulated
 
 ROBOT = load_robot("ur10").with_parameters({})
@@ -51,3 +53,13 @@ def test_swapped_torques_ask_for_care() -> None:
     swapped = MOTION.tau[:, [0, 2, 1, 3, 4, 5]]
     findings = [f for f in check_log(log(tau=swapped), ROBOT).findings if f.level.word != "note"]
     assert findings, "torques of two axes are exchanged"
+
+
+def test_a_single_link_cannot_tell_up_from_down() -> None:
+    """Turned upside down, its first moments change their signs and the torques stay: a note says so."""
+    joint = Joint("one", -1)
+    values = {"ZZ1": 0.3, "MX1": 0.8, "Fv1": 0.2, "Fc1": 0.4}
+    robot = Robot("pendulum", (joint,), gravity=(9.81, 0.0, 0.0)).with_parameters(values)
+    (finding,) = [f for f in check_log(robot_log(robot), robot).findings if f.name == "gravity direction"]
+    assert finding.level.word == "note"
+    assert "Gravity along (-9.81, 0.00, 0.00) m/s² explains the torques as well" in finding.sentence

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,6 +33,8 @@ class GravityRules:
         explained: share of the torques left in the best case, beyond which nothing can be said.
         least: torques are not taken to be known better than this share of their spread.
         plain: a direction along an axis is told rather than a free one whose misfit is not below this share.
+        alike: misfit of gravity upside down over that of the file's, up to which neither is told apart …
+        seen: … where that without gravity is at least so many times as large.
         rounds: of Gauss–Newton over the direction.
         gain: share of the misfit that a round must promise to take away, to be worth a fit.
         damping: of its steps, as a share of the squared pull of gravity.
@@ -47,6 +50,8 @@ class GravityRules:
     explained: float = 0.5
     least: float = 0.01
     plain: float = 0.95
+    alike: float = 1.01
+    seen: float = 1.2
     rounds: int = 8
     gain: float = 0.005
     damping: float = 1e-10
@@ -124,7 +129,7 @@ def check_gravity(motion: LightMotion, robot: Robot, W: FloatArray) -> Checked:
     left = (told.misfit - 1.0) / (own.misfit - 1.0) if clear else 1.0
     most_left = GRAVITY.mends if is_plain else GRAVITY.mends_free
     if not clear or ratio > GRAVITY.better or left > most_left:
-        return Checked((), facts)
+        return Checked(_told_apart(own, others), facts)
     shown = ", ".join(f"{g:.2f}" for g in told.g + 0.0)
     sentence = (
         f"Gravity along ({shown}) m/s² leaves {100 * (1 - ratio):.0f} % less of the torques unexplained than "
@@ -134,6 +139,20 @@ def check_gravity(motion: LightMotion, robot: Robot, W: FloatArray) -> Checked:
     level = Level.FAIL if ratio < GRAVITY.far_better and left < GRAVITY.mends_all else Level.CARE
     place = Where(channel="torque")
     return Checked((Finding(Name.GRAVITY_DIRECTION, level, sentence, remedy, place),), facts)
+
+
+def _told_apart(own: GravityFit, others: Sequence[GravityFit]) -> tuple[Finding, ...]:
+    """A note where gravity turned upside down explains the torques as well, and gravity is seen at all."""
+    upside_down, none = [fit for fit in others if fit.g @ own.g < -0.5 * own.g @ own.g], others[-1]
+    alike = [fit for fit in upside_down if fit.misfit <= GRAVITY.alike * own.misfit]
+    if not alike or none.misfit < GRAVITY.seen * own.misfit:
+        return ()
+    shown = ", ".join(f"{g:.2f}" for g in alike[0].g + 0.0)
+    sentence = (
+        f"Gravity along ({shown}) m/s² explains the torques as well as the robot file's: the log cannot tell."
+    )
+    remedy = "Make sure how the robot is mounted; the other way round first moments change their signs."
+    return (Finding(Name.GRAVITY_DIRECTION, Level.NOTE, sentence, remedy, Where(channel="torque")),)
 
 
 def gravity_problem(motion: LightMotion, robot: Robot, W: FloatArray) -> GravityProblem:
