@@ -215,7 +215,7 @@ def test_names_files_and_sizes_that_do_not_fit(capsys: Capsys) -> None:
 def test_logs_are_never_overwritten_unasked(capsys: Capsys) -> None:
     Path("log.csv").write_text("mine")
     sentence = assert_one_sentence(dynid(capsys, *SHORT, "--out", "log.csv"))
-    assert "log.csv exists already; add --force to overwrite it." in sentence
+    assert "log.csv exists already; add --force (force=True) to overwrite it." in sentence
     assert Path("log.csv").read_text() == "mine"
     assert dynid(capsys, *SHORT, "--out", "log.csv", "--force").code == 0
     assert Path("log.csv").read_text().startswith("t,q1,q2,tau1,tau2,q_ref1,q_ref2\n0,")

@@ -119,7 +119,7 @@ def test_options_of_a_simulation_are_refused(capsys: Capsys) -> None:
         )
 
 
-@pytest.mark.parametrize(("method", "percent"), [("wls", 5.90), ("didim", 33.2)])
+@pytest.mark.parametrize(("method", "percent"), [("wls", 5.90), ("didim", 32.87)])
 def test_both_records_of_the_emps_follow_one_reference(
     capsys: Capsys, tmp_path: Path, method: str, percent: float
 ) -> None:
