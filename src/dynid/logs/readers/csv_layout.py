@@ -18,8 +18,8 @@ from dynid.logs.words import bare_unit, known_unit
 
 _LOOKED_AT = 256_000
 """Bytes that the layout is found from."""
-_ROWS = 50
-"""Rows that it is found from, at most."""
+LAYOUT_ROWS, FEWEST_SOUND = 50, 10
+"""Rows that it is found from, at most; and sound ones that show that another is damaged, at least."""
 _MAX_COLUMNS = 10_000
 _CANDIDATES = (";", "\t", ",", " ")
 """Delimiters in the order in which they are tried: a comma may be a decimal sign, a space a filler."""
@@ -94,11 +94,11 @@ def find_layout(path: Path, options: CsvOptions) -> Layout:
         numbered.append((i, line.strip("\ufeff")))
         if numbered[-1][1].strip() and not numbered[-1][1].lstrip().startswith(comments):
             rows.append(numbered[-1])
-        if len(rows) > _ROWS:
+        if len(rows) > LAYOUT_ROWS:
             break
     if not rows:
         raise FileError(f"{path} holds no rows of numbers.")
-    delimiter = options.delimiter or _delimiter([line for _, line in rows[:_ROWS]])
+    delimiter = options.delimiter or _delimiter([line for _, line in rows[:LAYOUT_ROWS]])
     return _layout(path, options, rows, numbered, delimiter, encoding)
 
 
@@ -117,8 +117,8 @@ def _layout(
     data = rows[1 + above.below :] if header else rows
     if not data:
         raise FileError(f"{path} has a header but no rows of numbers.")
-    cells = split(data[0][1], delimiter)
-    trailing = all(split(line, delimiter)[-1] == "" for _, line in rows[:_ROWS]) and len(cells) > 1
+    cells = split(_first_sound_line(data, len(first), delimiter) if header else data[0][1], delimiter)
+    trailing = all(split(line, delimiter)[-1] == "" for _, line in rows[:LAYOUT_ROWS]) and len(cells) > 1
     width = len(cells) - trailing
     names = first[: len(first) - trailing] if header else _names_in_comment(options, numbered, data[0][0])
     named = header or len(names) == width
@@ -151,6 +151,24 @@ def _layout(
         find_dates(cells),
         steps,
     )
+
+
+def _first_sound_line(data: list[tuple[int, str]], width: int, delimiter: str) -> str:
+    """The first line with a number below every name, where most lines are such; else the first line.
+
+    Damaged lines right below the names then do not pass for the layout of the file.
+    """
+    sound = [line for _, line in data if _is_row(split(line, delimiter), width)]
+    return sound[0] if are_most_lines(len(sound), len(data)) else data[0][1]
+
+
+def are_most_lines(sound: int, looked_at: int) -> bool:
+    """Whether sound lines show what the others should have been: ten at least, and more than half."""
+    return sound >= FEWEST_SOUND and 2 * sound > looked_at
+
+
+def _is_row(cells: list[str], width: int) -> bool:
+    return len(cells) == width and all(like_number(cell) or not cell for cell in cells)
 
 
 def _head_steps(path: Path, line: int, units: tuple[str, ...], above: Above) -> tuple[Step, ...]:

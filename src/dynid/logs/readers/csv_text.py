@@ -21,7 +21,16 @@ from dynid.core.errors import FileError
 from dynid.logs import spool
 from dynid.logs.log import Step
 from dynid.logs.mapping import CsvOptions
-from dynid.logs.readers.csv_layout import BLANK, SKIP, Layout, find_layout, is_number, split
+from dynid.logs.readers.csv_layout import (
+    BLANK,
+    LAYOUT_ROWS,
+    SKIP,
+    Layout,
+    are_most_lines,
+    find_layout,
+    is_number,
+    split,
+)
 from dynid.logs.readers.dates import dates_as_seconds, dates_of
 from dynid.logs.readers.table import Column, RawArray, Table, file_errors
 from dynid.logs.spool import Samples, SpoolWriter
@@ -221,15 +230,12 @@ def _rows_cell_by_cell(path: Path, layout: Layout, number: int, lines: Sequence[
     faults: dict[int, str] = {}
     cut_off: tuple[Step, ...] = ()
     for i in kept:
-        cells = split(lines[i], layout.delimiter)
-        if layout.trailing and cells[-1] == "":
-            cells.pop()
-        if layout.decimal == ",":
-            cells = [cell.replace(",", ".") for cell in cells]
+        cells = _cells(lines[i], layout)
         fault = _fault(cells, layout)
         if fault is None:
             rows.append([float("nan") if cell.lower() in BLANK else float(cell) for cell in cells])
-        elif number + i == layout.first_line:  # more likely a second header, or another layout
+        elif number + i == layout.first_line and not _is_mostly_sound(lines, kept, layout):
+            # More likely a second header, or another layout.
             raise FileError(f"{path}, line {number + i}: {fault}. {SKIP}")
         elif last and i == kept[-1]:
             note = f"The last line ({number + i}) is cut off: {fault}; it was left out."
@@ -238,6 +244,20 @@ def _rows_cell_by_cell(path: Path, layout: Layout, number: int, lines: Sequence[
             rows.append([float("nan")] * width)
             faults[number + i] = fault
     return _Block(np.array(rows, dtype=float).reshape(-1, width), faults, cut_off)
+
+
+def _cells(line: str, layout: Layout) -> list[str]:
+    cells = split(line, layout.delimiter)
+    if layout.trailing and cells[-1] == "":
+        cells.pop()
+    return [cell.replace(",", ".") for cell in cells] if layout.decimal == "," else cells
+
+
+def _is_mostly_sound(lines: Sequence[str], kept: Sequence[int], layout: Layout) -> bool:
+    """Whether most of the first lines are rows of numbers: then the others are damaged."""
+    seen = kept[:LAYOUT_ROWS]
+    sound = sum(_fault(_cells(lines[i], layout), layout) is None for i in seen)
+    return are_most_lines(sound, len(seen))
 
 
 def _fault(cells: list[str], layout: Layout) -> str | None:
