@@ -244,6 +244,6 @@ def counted(estimates: list[Estimate], truth: Array, told: float = 0.0) -> Cover
     often = known.mean(axis=0) >= 0.5
     worst = int(np.argmax(np.where(often, bias, -1.0)))
     lowest = float(np.min((hits.sum(axis=0) / counts)[often]))
-    width = float(np.median((np.median(sigma, axis=0) / np.std(values - truth, axis=0))[often]))
+    width = float(np.median(np.median(sigma[:, often], axis=0) / np.std(values[:, often], axis=0)))
     share = float(hits.sum() / known.sum())
     return Coverage(share, lowest, float(bias[worst]), estimates[0].names[worst], width, told)
