@@ -106,7 +106,7 @@ def test_torques_of_another_moment_are_told_and_the_advice_helps() -> None:
     assert (told.name, told.level) == (Name.TORQUE_LAG, Level.CARE)
     assert told.figures["lag_s"] == pytest.approx(-0.5 / 200, rel=0.2)
     assert "samples) early against the motion" in told.sentence
-    assert told.remedy.startswith("Set delay_s = -0.002")
+    assert told.remedy.startswith("Add -0.002")
     worst = int(np.argmax(log.errors(before)))
     way = "large" if before.values[worst] > log.truth[worst] else "small"
     assert f"{before.names[worst]} comes out too {way} by" in told.sentence

@@ -215,6 +215,12 @@ def _long_log(log: Log, motion: LightMotion) -> Checked:
     return Checked((Finding(Name.LONG_LOG, Level.NOTE, sentence, remedy),))
 
 
+def may_be_accepted(name: Name) -> bool:
+    """Whether a fit can do without what a finding of a log is about."""
+    every = list(Name)
+    return every.index(name) < every.index(Name.LOG_CHECKED) and name not in _FATAL
+
+
 def accept_findings(log: Log, names: Iterable[str]) -> Log:
     """The log with findings that its user knows better about; a step of its history says which.
 
@@ -227,8 +233,7 @@ def accept_findings(log: Log, names: Iterable[str]) -> Log:
     Raises:
         UnknownNameError: for a name that no finding of a log has.
     """
-    every = list(Name)
-    known = [name.value for name in every[: every.index(Name.LOG_CHECKED)] if name not in _FATAL]
+    known = [name.value for name in Name if may_be_accepted(name)]
     wanted = [name.replace("-", " ") if name not in known else name for name in names]
     for name in wanted:
         if name not in known:

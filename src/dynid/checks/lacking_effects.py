@@ -197,12 +197,14 @@ def _lag_finding(seen: LackingEffect, estimate: Estimate) -> Finding | None:
         return None
     rate = estimate.problem.experiments[0].rate_hz
     late = "late" if seen.size > 0 else "early"
+    # Torques that come before the motion are those of a controller that holds them.
+    held = "" if seen.size > 0 else ", as a controller that holds its torque makes them"
     return Finding(
         Name.TORQUE_LAG,
         level,
-        f"The torques are {1e3 * abs(seen.size):.2g} ms ({abs(seen.size) * rate:.2g} samples) {late} against "
-        f"the motion, as a controller that holds its torque makes them: {_effects(seen, estimate)}.",
-        f"Set delay_s = {seen.size:.2g} of the torque in the mapping, or log faster.",
+        f"The torques are {1e3 * abs(seen.size):.3g} ms ({abs(seen.size) * rate:.2g} samples) {late} against "
+        f"the motion{held}: {_effects(seen, estimate)}.",
+        f"Add {seen.size:.2g} to delay_s of the torque in the mapping (0 where it has none), or log faster.",
         figures={"lag_s": seen.size, "clarity": seen.clarity},
     )
 
@@ -218,8 +220,8 @@ def _friction_finding(seen: LackingEffect, near_rest: bool, estimate: Estimate, 
     now = f"now {masks[joint]:.2g}" if masks else "now none"
     if near_rest:
         remedy = (
-            f"Leave out slower rows (--speed-thresholds, {now}; try four times as much), or let --method "
-            "separable find its shape."
+            f"Let --method separable find its shape, or leave out slower rows (--mask, {now}; try four "
+            "times as much, and more until this is gone)."
         )
     else:
         remedy = "Take Fv and Fc for the speeds of this log only, or add a friction term with qd*abs(qd)."

@@ -140,16 +140,17 @@ def judge(problem: Problem, fit: Fit) -> tuple[Finding, tuple[Finding, ...]]:
         or _outliers(problem, fit, ratio)
         or FINE
     )
-    beside = list(fit.findings)
-    if found.trustworthy and fit.spectrum.condition > POOR_CONDITION:
+    beside = [*fit.findings, *_unseen_parameters(problem, fit)]
+    condition = _condition(problem, fit)
+    if found.trustworthy and condition > POOR_CONDITION:
         beside.append(
             Finding(
                 Name.POOR_CONDITION,
                 Level.NOTE,
-                f"The column-scaled condition number is {fit.spectrum.condition:.0f} (good is below "
+                f"The column-scaled condition number is {condition:.0f} (good is below "
                 f"{POOR_CONDITION:.0f}): {_weakest_names(problem, fit)} are hard to tell apart.",
                 "A more exciting motion or fewer parameters would help.",
-                figures={"condition_scaled": fit.spectrum.condition},
+                figures={"condition_scaled": condition},
             )
         )
     robust = fit.score_weights is not None
@@ -202,15 +203,12 @@ def _too_few_rows(problem: Problem, fit: Fit) -> Finding | None:
 
 def _rank_deficient(problem: Problem, fit: Fit) -> Finding | None:
     columns = fit.spectrum.s.size
-    if fit.spectrum.rank == columns:
+    unseen, groups = _lost_columns(problem, fit)
+    if (not groups and not unseen) or _are_only_held(problem, fit):
         return None
-    names = _column_names(problem, fit)
-    groups = [[names[i] for i in group] for group in fit.spectrum.confused_columns]
-    unseen = [group[0] for group in groups if len(group) == 1]
-    apart = [_name_list(group) for group in groups if len(group) > 1]
     causes = []
-    if apart:
-        causes.append(f"cannot be told apart: {'; '.join(apart)}")
+    if groups:
+        causes.append(f"cannot be told apart: {'; '.join(_name_list(group) for group in groups)}")
     if unseen:
         causes.append(f"not seen at all: {_name_list(unseen)}")
     return Finding(
@@ -219,6 +217,51 @@ def _rank_deficient(problem: Problem, fit: Fit) -> Finding | None:
         f"The rows show {fit.spectrum.rank} of {columns} directions; {' and '.join(causes)}.",
         "Move the joints concerned, each at several speeds and in both directions, leave such parameters "
         "out, or give a prior with Ridge.",
+    )
+
+
+def _lost_columns(problem: Problem, fit: Fit) -> tuple[list[str], list[list[str]]]:
+    """Parameters that no row shows at all, and groups of those that cannot be told apart."""
+    if fit.spectrum.rank == fit.spectrum.s.size:
+        return [], []
+    names = _column_names(problem, fit)
+    groups = [[names[i] for i in group] for group in fit.spectrum.confused_columns]
+    return [group[0] for group in groups if len(group) == 1], [g for g in groups if len(g) > 1]
+
+
+def _are_only_held(problem: Problem, fit: Fit) -> bool:
+    """Whether all that is lost are drives and friction, not seen at all: joints that are held in place."""
+    unseen, groups = _lost_columns(problem, fit)
+    if not unseen or groups:
+        return False
+    families = dict(zip(problem.names, _families(problem), strict=True))
+    return all(families.get(name) in ("drive", "friction") for name in unseen)
+
+
+def _condition(problem: Problem, fit: Fit) -> float:
+    """Column-scaled condition number of the parameters that are seen."""
+    spectrum = fit.spectrum
+    if not _are_only_held(problem, fit) or spectrum.rank == 0:
+        return spectrum.condition
+    return float(spectrum.s[0] / spectrum.s[spectrum.rank - 1])
+
+
+def _families(problem: Problem) -> list[str]:
+    return [problem.robot.table.entries[column].family for column in problem.base.columns]
+
+
+def _unseen_parameters(problem: Problem, fit: Fit) -> tuple[Finding, ...]:
+    """Parameters without any effect in this motion, such as the friction of a joint that is held."""
+    if not _are_only_held(problem, fit):
+        return ()
+    unseen, _ = _lost_columns(problem, fit)
+    return (
+        Finding(
+            Name.RANK_DEFICIENT,
+            Level.CARE,
+            f"Not seen at all: {_name_list(unseen)}. They are left open (0, σ infinite); the others stand.",
+            "Move the joints concerned, each at several speeds and in both directions, if they are needed.",
+        ),
     )
 
 
@@ -259,7 +302,7 @@ def _not_converged(fit: Fit) -> Finding | None:
 
 
 def _under_excited(problem: Problem, fit: Fit) -> Finding | None:
-    condition = fit.spectrum.condition
+    condition = _condition(problem, fit)
     if condition <= HOPELESS_CONDITION:
         return None
     return Finding(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dynid.base.find import base_of
 from dynid.checks import DataCheck, check_log, repair_log
+from dynid.checks.check import may_be_accepted
 from dynid.core.errors import LOG_HINT, DynidError, NotTrustworthyError, require_kind
 from dynid.core.finding import Finding, Level, Name
 from dynid.logs.convert import to_joint_side
@@ -273,10 +274,13 @@ def _refuse_unusable(log: Log, check: DataCheck, use: str) -> None:
     if check.verdict == "not usable":
         worst = [f for f in check.findings if f.level is Level.FAIL and not f.repairable]
         said = " ".join(finding.text for finding in worst[:2])
-        names = " ".join(f'--accept "{name}"' for name in dict.fromkeys(finding.name for finding in worst))
+        names = " ".join(
+            f'--accept "{name}"'
+            for name in dict.fromkeys(finding.name for finding in worst if may_be_accepted(finding.name))
+        )
+        better = f" If you know better, {names} lets it pass, and the report says so." if names else ""
         raise NotTrustworthyError(
-            f"{title} {log.name!r} is not usable: {said} See dynid check for all findings; if you know "
-            f"better, {names} lets it pass, and the report says so."
+            f"{title} {log.name!r} is not usable: {said} See dynid check for all findings.{better}"
         )
     wild = [f.sentence for f in check.findings if f.repairable and f.name in RUINOUS and _is_needed(f)]
     if wild:
