@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dynid.checks.held import check_held
+from dynid.checks.saturation import check_saturation
 from dynid.preparation.bad_rows import log_columns
 from dynid.preparation.column import quantisation_step
 from support.logs import pendulum_log, with_channel
@@ -40,7 +40,7 @@ def test_the_tops_of_a_smooth_signal_are_not_saturation() -> None:
     t = np.linspace(0, 20, 5000)
     wave = np.stack([np.sin(t), np.cos(2 * t)], axis=1)
     log = with_channel(pendulum_log(seconds=20.0), torque=np.round(wave / 1e-3) * 1e-3)
-    assert not [f for f in check_held(log, log_columns(log)).findings if f.name == "saturation"]
+    assert not [f for f in check_saturation(log, log_columns(log)).findings if f.name == "saturation"]
 
 
 def test_a_robot_that_waits_at_its_end_is_not_saturated() -> None:
@@ -48,11 +48,11 @@ def test_a_robot_that_waits_at_its_end_is_not_saturated() -> None:
     s = np.clip(t / 4, 0, 1)
     smooth = 10 * s**3 - 15 * s**4 + 6 * s**5
     log = with_channel(LOG, position=np.stack([smooth, smooth], axis=1))
-    assert not [f for f in check_held(log, log_columns(log)).findings if f.name == "saturation"]
+    assert not [f for f in check_saturation(log, log_columns(log)).findings if f.name == "saturation"]
 
 
 def test_a_clipped_position_is_saturated() -> None:
     log = with_channel(LOG, position=np.clip(Q, -0.5, 0.5))
-    told = [f for f in check_held(log, log_columns(log)).findings if f.name == "saturation"]
+    told = [f for f in check_saturation(log, log_columns(log)).findings if f.name == "saturation"]
     assert {f.where.channel for f in told} == {"position"}
     assert any("0.5" in f.where.moment for f in told)

@@ -12,8 +12,8 @@ from dynid.checks.delay import PLAINLY, WITH_ROBOT, check_delay
 from dynid.checks.excitation import check_excitation
 from dynid.checks.explained import check_explained, plain_columns, robot_columns
 from dynid.checks.gravity import check_gravity
-from dynid.checks.held import check_held
 from dynid.checks.light_motion import LightMotion, light_motion
+from dynid.checks.saturation import check_saturation
 from dynid.checks.scales import check_scales, check_turns
 from dynid.checks.signs import check_signs
 from dynid.checks.stamps import check_gaps, check_stamps
@@ -99,7 +99,7 @@ def check_log(log: Log, robot: Robot | None = None, base: Sequence[int] | None =
         log = with_passive_torques(log, robot)
     stages, accepted = _run_stages(log, robot), _accepted_names(log)
     log, columns = stages.log, stages.columns
-    parts = [*stages.parts, check_held(log, columns), check_motion(columns)]
+    parts = [*stages.parts, check_saturation(log, columns), check_motion(columns)]
     if _fails(parts, _FATAL):
         return data_check(log.name, parts, accepted)
     parts += [check_smoothness(columns), check_positions_held(log, columns)]

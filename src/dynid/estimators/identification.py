@@ -204,7 +204,7 @@ def _too_few_rows(problem: Problem, fit: Fit) -> Finding | None:
 def _rank_deficient(problem: Problem, fit: Fit) -> Finding | None:
     columns = fit.spectrum.s.size
     unseen, groups = _lost_columns(problem, fit)
-    if (not groups and not unseen) or _are_only_held(problem, fit):
+    if not (groups or unseen) or _held_parameters(problem, fit):
         return None
     causes = []
     if groups:
@@ -229,37 +229,32 @@ def _lost_columns(problem: Problem, fit: Fit) -> tuple[list[str], list[list[str]
     return [group[0] for group in groups if len(group) == 1], [g for g in groups if len(g) > 1]
 
 
-def _are_only_held(problem: Problem, fit: Fit) -> bool:
-    """Whether all that is lost are drives and friction, not seen at all: joints that are held in place."""
+def _held_parameters(problem: Problem, fit: Fit) -> list[str]:
+    """Drives and friction that no row shows, where nothing else is lost: those of joints held in place."""
     unseen, groups = _lost_columns(problem, fit)
-    if not unseen or groups:
-        return False
-    families = dict(zip(problem.names, _families(problem), strict=True))
-    return all(families.get(name) in ("drive", "friction") for name in unseen)
+    entries = [problem.robot.table.entries[column] for column in problem.base.columns]
+    own = {n for n, e in zip(problem.names, entries, strict=True) if e.family in ("drive", "friction")}
+    return unseen if not groups and own.issuperset(unseen) else []
 
 
 def _condition(problem: Problem, fit: Fit) -> float:
     """Column-scaled condition number of the parameters that are seen."""
     spectrum = fit.spectrum
-    if not _are_only_held(problem, fit) or spectrum.rank == 0:
+    if not _held_parameters(problem, fit) or spectrum.rank == 0:
         return spectrum.condition
     return float(spectrum.s[0] / spectrum.s[spectrum.rank - 1])
 
 
-def _families(problem: Problem) -> list[str]:
-    return [problem.robot.table.entries[column].family for column in problem.base.columns]
-
-
 def _unseen_parameters(problem: Problem, fit: Fit) -> tuple[Finding, ...]:
-    """Parameters without any effect in this motion, such as the friction of a joint that is held."""
-    if not _are_only_held(problem, fit):
+    """What the held joints of this motion hide."""
+    held = _held_parameters(problem, fit)
+    if not held:
         return ()
-    unseen, _ = _lost_columns(problem, fit)
     return (
         Finding(
             Name.RANK_DEFICIENT,
             Level.CARE,
-            f"Not seen at all: {_name_list(unseen)}. They are left open (0, σ infinite); the others stand.",
+            f"Not seen at all: {_name_list(held)}. They are left open (0, σ infinite); the others stand.",
             "Move the joints concerned, each at several speeds and in both directions, if they are needed.",
         ),
     )

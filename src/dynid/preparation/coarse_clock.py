@@ -20,14 +20,13 @@ class TickRules:
         fewest: steps below which nothing is said.
         off: steps of even rows differ by less, over their mean, and stamps from whole ticks, over a tick.
         within: ticks by which rows may be off an even grid; rounding takes half of one.
-        usual: share of the rows' mean step within which the middle of all steps lies, or of a tick: a clock
-            that was set once has a mean step that no row has.
+        ticks: in a log, at least: a clock that was set forward once has made one.
     """
 
     fewest: int = 32
     off: float = 0.02
     within: float = 0.75
-    usual: float = 1.0
+    ticks: int = 10
 
 
 TICKS = TickRules()
@@ -67,7 +66,7 @@ def coarse_clock(stamps: FloatArray) -> CoarseClock | None:
     # Steps of whole ticks differ by one tick, seldom more; stamps of a fine clock differ by anything.
     some = steps[:: stride(len(steps), SAMPLED.steps)]
     tick = float(np.median(np.diff(np.unique(np.round(some / step, 6))))) * step
-    if abs(float(np.median(steps)) - step) > TICKS.usual * min(tick, step) or tick > TICKS.fewest * step:
+    if stamps[-1] - stamps[0] < TICKS.ticks * tick:
         return None
     off = stamps / tick - np.round(stamps / tick)
     even = float(np.mean(stamps)) + step * row

@@ -1,4 +1,4 @@
-"""Does a channel hold values? Quantisation and saturation; ``states`` says whether a joint rests."""
+"""How finely does a channel resolve its values, and does it reach a limit? Quantisation and saturation."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _COARSE = 100
 """Quantisation steps within the range, below which they are seen in a fit."""
 
 
-def check_held(log: Log, columns: Columns) -> Checked:
+def check_saturation(log: Log, columns: Columns) -> Checked:
     """Quantisation and saturation of each column.
 
     Args:
