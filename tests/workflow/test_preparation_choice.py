@@ -7,12 +7,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dynid.base.find import base_of
+from dynid.core.errors import ShapeError
 from dynid.logs.log import Log
+from dynid.model.load import load_robot
 from dynid.model.robot import Robot
+from dynid.preparation.preparation import Preparation
 from dynid.preparation.suggestion import suggest
 from dynid.workflow import fit
 from dynid.workflow.choice import Gain, best_of, gain_over, held_out_errors
 from dynid.workflow.preparation_choice import choose_preparation
+from dynid.workflow.trial_rows import trial_logs
 from support.population import draw
 
 
@@ -125,3 +130,11 @@ def test_the_choice_does_not_lose_on_a_population() -> None:
     assert max(parameters, faster) < 1.0
     assert everywhere < 1.01
     assert np.exp(table.max()) < 2.0
+
+
+def test_a_log_that_is_trimmed_away_gives_a_sentence() -> None:
+    time = np.arange(200) / 100.0
+    log = Log("short", time, {"position": np.sin(time)[:, None], "torque": np.cos(time)[:, None]})
+    plan = Preparation(trim_start_s=1e4)
+    with pytest.raises(ShapeError, match="has 0 samples after trimming"):
+        trial_logs([log], plan, base_of(load_robot("emps")), 5)

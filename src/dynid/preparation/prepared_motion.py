@@ -130,15 +130,24 @@ class _Changes:
         return _Changes(self.replaced + other.replaced, self.moved + other.moved)
 
 
-def _course(log: Log, plan: Preparation) -> _Course:
-    t = log.time
-    rows = slice(0, len(t))
+def trimmed_rows(log: Log, plan: Preparation) -> slice:
+    """Samples of a log that a plan's trimming leaves.
+
+    Raises:
+        ShapeError: when they are too few.
+    """
+    t, rows = log.time, slice(0, log.samples)
     if (plan.trim_start_s or plan.trim_end_s) and len(t):
         start = int(np.searchsorted(t, t[0] + plan.trim_start_s, side="left"))
         stop = int(np.searchsorted(t, t[-1] - plan.trim_end_s, side="right"))
         rows = slice(start, max(start, stop))
-    time = t[rows]
-    _refuse_short(len(time), log.name)
+    _refuse_short(rows.stop - rows.start, log.name)
+    return rows
+
+
+def _course(log: Log, plan: Preparation) -> _Course:
+    rows = trimmed_rows(log, plan)
+    time = log.time[rows]
     rate, uneven = target_rate(time, plan)
     at = grid(float(time[0]), float(time[-1]), rate) if uneven else None
     samples = len(time) if at is None else len(at)

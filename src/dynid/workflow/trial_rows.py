@@ -19,7 +19,7 @@ from dynid.preparation.decimate import decimate_rows
 from dynid.preparation.derivative import DIFFERENCE_POINTS
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
-from dynid.preparation.prepared_motion import prepare
+from dynid.preparation.prepared_motion import prepare, trimmed_rows
 from dynid.problem.factor import spectrum
 from dynid.problem.stream import structure
 
@@ -168,7 +168,7 @@ def trial_logs(logs: Sequence[Log], plan: Preparation, base: BaseMap, parts: int
         base: base parameters of the robot.
         parts: contiguous parts wanted.
     """
-    chosen = [_trim_log(log, plan) for log in sorted(logs, key=lambda log: -log.samples)[:parts]]
+    chosen = [log.part(trimmed_rows(log, plan)) for log in sorted(logs, key=lambda log: -log.samples)[:parts]]
     rate = min(steady_rate(log.time) for log in chosen)
     even = all(is_even(log.time) for log in chosen) and not plan.median_window and plan.resample_hz is None
     factor = max(1, int(rate / (TRIAL.rate_over_cutoff * (plan.cutoff_hz or rate)))) if even else 1
@@ -176,13 +176,6 @@ def trial_logs(logs: Sequence[Log], plan: Preparation, base: BaseMap, parts: int
     thin = tuple(_thin_log(_middle(log, most), factor) for log in chosen)
     compiled = kernels(base.robot, base.columns)
     return TrialLogs(thin, factor, compiled, -(-parts // len(chosen)))
-
-
-def _trim_log(log: Log, plan: Preparation) -> Log:
-    first = np.searchsorted(log.time, log.time[0] + plan.trim_start_s)
-    return log.part(
-        slice(int(first), int(np.searchsorted(log.time, log.time[-1] - plan.trim_end_s, "right")))
-    )
 
 
 def _middle(log: Log, most: int) -> Log:
