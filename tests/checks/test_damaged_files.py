@@ -39,6 +39,7 @@ FINDINGS = {
     "held_positions": "held samples",
     "stamps_of_nothing": "clock",
     "coarse_stamps": "coarse clock",
+    "clock_set_forward": "clock set forward",
 }
 """What each kind of damage is called."""
 REWRITES = ("counter_wraps", "turned_angles", "unsigned_torques", "held_positions")
@@ -50,6 +51,7 @@ NEW = (
     "unsigned numbers",
     "wrapped position",
     "clock set back",
+    "clock set forward",
     "coarse clock",
 )
 

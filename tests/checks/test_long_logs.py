@@ -65,7 +65,16 @@ AT_THE_BORDER: dict[str, tuple[Log, str, str]] = {
         "short gaps",
         "1 short gap: 4 samples are missing",
     ),
-    "long gap": (stamped(lambda t: shifted(t, BORDER, 2.0)), "long gaps", "1 long gap, the longest 2 s"),
+    "long gap": (
+        with_rows(LOG, np.delete(np.arange(LOG.samples), range(BORDER, BORDER + 250))),
+        "long gaps",
+        "1 long gap, the longest 1 s (250 samples)",
+    ),
+    "set forward": (
+        stamped(lambda t: shifted(t, BORDER, 2.0)),
+        "clock set forward",
+        "set forward once, most by 2 s",
+    ),
     "repeated": (stamped(lambda t: shifted(t, BORDER, -0.004, BORDER + 1)), "repeated stamps", "1 of 1500"),
     "backward": (stamped(lambda t: shifted(t, BORDER, -0.05, BORDER + 1)), "backward stamps", "1 of 1500"),
     "leap": (stamped(lambda t: shifted(t, BORDER - 1, 9.0, BORDER)), "backward stamps", "1 of 1500"),
@@ -123,7 +132,7 @@ def test_with_a_robot_the_same_is_said_of_the_motion() -> None:
     assert {"rate_hz", "duration_s", "condition", "delay_s", "unexplained_per_axis"} <= set(whole.facts)
 
 
-@pytest.mark.parametrize("kind", ["NaN", "garbage", "spike", "wrap", "set back", "repeated", "short gap"])
+@pytest.mark.parametrize("kind", ["NaN", "garbage", "spike", "wrap", "set back", "set forward", "short gap"])
 def test_a_log_on_disk_is_repaired_there(kind: str) -> None:
     log = AT_THE_BORDER[kind][0]
     whole, found = repair_log(log), repair_log(on_disk(log))

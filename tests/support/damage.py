@@ -255,6 +255,14 @@ def clock_set_back(log: Sheet, rng: np.random.Generator) -> DamagedFile:
     return DamagedFile(_text(log.names, Sheet(log.robot, log.names, values, log.decimals).rows), log.mapping)
 
 
+def clock_set_forward(log: Sheet, rng: np.random.Generator) -> DamagedFile:
+    """A clock that was set forward within the motion, by a second or by years."""
+    values = log.values.copy()
+    (at,) = _places(log, rng, 1)
+    values[at:, 0] += float(rng.choice([1.0, 3600.0, 1.6e9]))
+    return DamagedFile(_text(log.names, Sheet(log.robot, log.names, values, log.decimals).rows), log.mapping)
+
+
 def _places(log: Sheet, rng: np.random.Generator, count: int) -> list[int]:
     """Rows apart from each other and from the ends."""
     return [int(i) for i in 5 + 12 * rng.choice((len(log.values) - 40) // 12, count, replace=False)]
@@ -315,6 +323,7 @@ KINDS: Mapping[str, Callable[[Sheet, np.random.Generator], DamagedFile]] = {
         held_positions,
         stamps_of_nothing,
         coarse_stamps,
+        clock_set_forward,
     )
 }
 """Kinds of damage by name."""

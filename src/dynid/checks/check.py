@@ -59,6 +59,7 @@ _STAGES: tuple[tuple[Callable[[Log, Columns, Robot | None], Checked], tuple[Name
         (
             Name.COARSE_CLOCK,
             Name.CLOCK_SET_BACK,
+            Name.CLOCK_SET_FORWARD,
             Name.LOST_STAMPS,
             Name.BACKWARD_STAMPS,
             Name.REPEATED_STAMPS,

@@ -13,9 +13,10 @@ from dynid.core.finding import Finding, Level, Name, Where
 from dynid.logs.log import Log
 from dynid.model.robot import Robot
 from dynid.preparation.bad_rows import Columns
-from dynid.preparation.clock import CLOCK, LogClock, clock_of, longest_run, pieces_between_breaks
+from dynid.preparation.clock import CLOCK, LogClock, clock_of, longest_run
 from dynid.preparation.coarse_clock import CoarseClock, coarse_clock
 from dynid.preparation.repair import REPAIR
+from dynid.preparation.set_clock import forward_breaks, pieces_between_breaks
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,8 @@ def check_stamps(log: Log, columns: Columns, robot: Robot | None = None) -> Chec
             )
         finding = Finding(Name.CLOCK, Level.FAIL, sentence, remedy, _WHOLE_LOG, mapping=keys)
         return Checked((*findings, finding), facts)
-    findings += [*_rate_and_duration(rate, seconds), *_set_back_clock(log, clock), *_bad_stamps(clock)]
+    findings += [*_rate_and_duration(rate, seconds), *_set_back_clock(log, clock)]
+    findings += [*_set_forward_clock(log, clock), *_bad_stamps(clock)]
     return Checked(tuple(findings), facts)
 
 
@@ -147,17 +149,31 @@ def _set_back_clock(log: Log, clock: LogClock) -> list[Finding]:
     piece = longest_run(pieces)
     share = (piece.stop - piece.start) / clock.samples
     worst = max(clock.breaks, key=lambda place: place.back_s)
-    how_often = "once" if len(clock.breaks) == 1 else f"{len(clock.breaks)} times"
     if len(pieces) > 1:
         words = f"the motion does not go on there; the longest piece holds {100 * share:.0f} % of the log."
         remedy = "Cut the log there into experiments; a repair keeps the longest piece only."
     else:
         words, remedy = "the motion goes on over it.", "Let the stamps go on with the usual step."
-    sentence = f"The clock was set back {how_often}, most by {worst.back_s:.4g} s; {words}"
+    sentence = f"The clock was set back {_times(len(clock.breaks))}, most by {worst.back_s:.4g} s; {words}"
     place = Where(moment=f"sample {worst.index + 1}, t = {clock.raw[worst.index - 1]:.4f} s")
     mendable = len(pieces) == 1 or share >= REPAIR.least_kept
     level = Level.CARE if mendable else Level.FAIL
     return [Finding(Name.CLOCK_SET_BACK, level, sentence, remedy, place, repairable=mendable)]
+
+
+def _set_forward_clock(log: Log, clock: LogClock) -> list[Finding]:
+    """Places where the clock was set forward and the motion went on: no time is missing there."""
+    breaks = forward_breaks(log, clock)
+    if not breaks:
+        return []
+    worst = min(breaks, key=lambda place: place.back_s)
+    sentence = (
+        f"The clock was set forward {_times(len(breaks))}, most by {-worst.back_s:.4g} s; the motion goes on "
+        "over it."
+    )
+    remedy = "Let the stamps go on with the usual step."
+    place = Where(moment=f"sample {worst.index + 1}, t = {clock.raw[worst.index - 1]:.4f} s")
+    return [Finding(Name.CLOCK_SET_FORWARD, Level.CARE, sentence, remedy, place, repairable=True)]
 
 
 def _bad_stamps(clock: LogClock) -> list[Finding]:
@@ -215,6 +231,10 @@ def _jitter(clock: LogClock) -> list[Finding]:
     )
     remedy = "A fit resamples such a log to a constant rate by itself; with --repair it is written so."
     return [Finding(Name.JITTER, Level.CARE, sentence, remedy, repairable=True)]
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
 
 
 def _plural(count: int, what: str) -> str:

@@ -53,6 +53,7 @@ class Name(StrEnum):
     TOO_SHORT = "too short"
     CLOCK = "clock"
     CLOCK_SET_BACK = "clock set back"
+    CLOCK_SET_FORWARD = "clock set forward"
     COARSE_CLOCK = "coarse clock"
     LOST_STAMPS = "lost stamps"
     BACKWARD_STAMPS = "backward stamps"

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dynid.core.arrays import BoolArray, FloatArray
 from dynid.core.finding import Name
 from dynid.logs.log import Log
-from dynid.preparation.column import SAMPLED, column_statistics, run_ends, stride
+from dynid.preparation.column import SAMPLED, run_ends, stride
 
 IndexArray = NDArray[np.intp]
 
@@ -30,9 +30,7 @@ class ClockRules:
         gap_usual: … and beyond this many times the step that 5 % exceed, so that jitter is none.
         set_back: samples by which rows and stamps must disagree before the clock was set back.
         most_breaks: times a clock may be set back; beyond, its stamps are just bad.
-        beside: samples to each side of a break that say whether the motion goes on over it.
-        leap_ratio: change of position over a break, over the largest one beside it, up to which it goes on.
-        leap_share: the same as a share of the whole travel, for a robot nearly at rest.
+        beside: good stamps to each side of bad ones that say whether these had room between them.
         latest: magnitude of a stamp beyond which it is garbage, in any unit of time [s].
         farthest: distance of a stamp from the median one, over the rows of the log at the usual step, beyond
             which it is garbage.
@@ -47,8 +45,6 @@ class ClockRules:
     set_back: float = 1.5
     most_breaks: int = 20
     beside: int = 8
-    leap_ratio: float = 3.0
-    leap_share: float = 1e-4
     latest: float = 1e18
     farthest: float = 1e4
     room: float = 0.5
@@ -60,7 +56,10 @@ CLOCK = ClockRules()
 
 @dataclass(frozen=True)
 class Break:
-    """A place where the clock was set back: index of the first stamp after it, and by how much [s]."""
+    """A place where the clock was set: index of the first stamp after it, and by how much back [s].
+
+    A clock that was set forward was set back by less than nothing.
+    """
 
     index: int
     back_s: float
@@ -353,34 +352,3 @@ def _goes_on_steadily(stamps: FloatArray, step: float, rows: int, at_start: bool
         return not at_start
     usual = float(np.median(steps))
     return bool(np.mean(steps > 0) > 0.8 and step / 4 < usual < 4 * step)
-
-
-def pieces_between_breaks(log: Log, clock: LogClock) -> list[slice]:
-    """Runs of stamps between those breaks of the clock over which the motion does not go on.
-
-    Args:
-        log: the log.
-        clock: its clock.
-    """
-    cuts = [place.index for place in clock.breaks]
-    if "position" in log.channels and cuts:
-        travel = np.array([column_statistics(log.column("position", axis)).span for axis in range(log.axes)])
-        cuts = [index for index in cuts if not _goes_on(log, clock, index, travel)]
-    return [slice(*ends) for ends in pairwise([0, *cuts, clock.samples])]
-
-
-def _goes_on(log: Log, clock: LogClock, index: int, travel: FloatArray) -> bool:
-    """Whether the positions change before a stamp as they did around it; travel of each axis in the log."""
-    low, high = max(index - CLOCK.beside, 0), min(index + CLOCK.beside, clock.samples)
-    rows = np.arange(low, high) if clock.rows is None else clock.rows[low:high]
-    q = log.channels["position"][rows[0] : rows[-1] + 1][rows - rows[0]]
-    seen = ~np.isnan(q).all(axis=1)  # damaged lines are not
-    change = np.abs(np.diff(q[seen], axis=0))
-    over = int(np.count_nonzero(seen[: index - low])) - 1
-    if not 0 <= over < len(change):
-        return False
-    beside = np.delete(change, over, axis=0)
-    if len(beside) < 4 or not np.all(np.isfinite(change)):
-        return False
-    allowed = CLOCK.leap_ratio * beside.max(axis=0) + CLOCK.leap_share * travel
-    return bool(np.all(change[over] <= allowed))

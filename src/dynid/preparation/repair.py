@@ -19,17 +19,11 @@ from dynid.logs.resample import grid, interpolate
 from dynid.logs.spool import by_columns
 from dynid.model.robot import Robot
 from dynid.preparation.bad_rows import garbage_rows, log_columns, rows_written_twice, stale_samples
-from dynid.preparation.clock import (
-    CLOCK,
-    damaged_rows,
-    filled_stamps,
-    longest_run,
-    pieces_between_breaks,
-    read_clock,
-)
+from dynid.preparation.clock import CLOCK, damaged_rows, filled_stamps, read_clock
 from dynid.preparation.coarse_clock import restamp_evenly
 from dynid.preparation.column import IndexArray, bridge, column_statistics, run_ends, short_runs
 from dynid.preparation.leaps import axis_turn, find_leaps, find_spikes, least_leap
+from dynid.preparation.set_clock import restamp_clock, take_forward_leaps_back
 from dynid.preparation.wraps import unsigned_numbers
 
 
@@ -79,26 +73,6 @@ def fill_damaged_lines(log: Log) -> Log:
     )
     step = Step(f"repair: {Name.DAMAGED_LINES}", options, note)
     return _rows(_with_made_up(replace(log, channels=channels), empty), kept, step, time)
-
-
-def restamp_clock(log: Log) -> Log:
-    """Stamps that go on with the usual step where the clock was set back.
-
-    Where the motion does not go on, pieces do not belong together, and the longest alone is kept.
-    """
-    clock = read_clock(log.time)
-    pieces = pieces_between_breaks(log, clock)
-    piece = longest_run(pieces)
-    dropped = log.samples - (piece.stop - piece.start)
-    back = [place.back_s for place in clock.breaks]
-    if len(pieces) == 1:
-        by = ", ".join(f"{seconds:.4g}" for seconds in back)
-        note = f"Stamps go on with the usual step where the clock was set back (by {by} s)."
-    else:
-        note = f"The motion does not go on where the clock was set back; {log.samples - dropped} of "
-        note += f"{log.samples} samples were kept, the longest piece."
-    step = Step(f"repair: {Name.CLOCK_SET_BACK}", {"set_back_s": back, "dropped": dropped}, note)
-    return _rows(log, piece, step, clock.time)
 
 
 def leave_out_garbage_rows(log: Log) -> Log:
@@ -383,6 +357,7 @@ REPAIRS: Mapping[Name, Callable[[Log], Log]] = MappingProxyType(
         Name.REPEATED_ROWS: leave_out_repeated_rows,
         Name.COARSE_CLOCK: restamp_evenly,
         Name.CLOCK_SET_BACK: restamp_clock,
+        Name.CLOCK_SET_FORWARD: take_forward_leaps_back,
         Name.LOST_STAMPS: lambda log: mend_stamps(log, Name.LOST_STAMPS),
         Name.BACKWARD_STAMPS: lambda log: mend_stamps(log, Name.BACKWARD_STAMPS),
         Name.REPEATED_STAMPS: lambda log: mend_stamps(log, Name.REPEATED_STAMPS),
