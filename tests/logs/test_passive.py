@@ -8,7 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dynid.checks import check_log
 from dynid.core.errors import ShapeError
+from dynid.core.finding import Level, Name
 from dynid.logs.convert import to_joint_side
 from dynid.logs.log import Log
 from dynid.logs.mapping import mapping_from_table
@@ -17,7 +19,7 @@ from dynid.model.load import load_robot
 from dynid.model.robot import Robot
 from support.logs import pendulum_log
 
-LOG, ROBOT = pendulum_log(seconds=2.0), load_robot("double_pendulum")
+LOG, ROBOT = pendulum_log(seconds=6.0), load_robot("double_pendulum")
 
 
 def written(path: Path, name: str) -> Path:
@@ -54,7 +56,9 @@ def test_a_robot_says_which_joints_are_driven(tmp_path: Path, motors: tuple[bool
 
 def test_a_driven_joint_without_torque_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path / "log.csv", "tau1")
-    with pytest.raises(ShapeError, match=r"has torques of 1 of its 2 axes, but robot .* has 2 driven joints"):
+    with pytest.raises(
+        ShapeError, match=r"has torques of 1 of its 2 axes \(1\), but robot .* has 2 driven joints"
+    ):
         to_joint_side(read_log(path), ROBOT)
     said = mapping_from_table({"axes": 2, "torque": {"columns": "tau1", "axes": [2]}})
     assert torque_axes(to_joint_side(read_log(path, said), ROBOT)) == [False, True]
@@ -68,3 +72,13 @@ def test_a_long_log_is_filled_on_disk(tmp_path: Path, monkeypatch: pytest.Monkey
     log = to_joint_side(read_log(written(tmp_path / "log.csv", "tau")), driven_by(False, True))
     assert log.on_disk
     assert torque_axes(log) == [False, True]
+
+
+def test_a_mapping_that_the_motion_contradicts_is_a_caution(tmp_path: Path) -> None:
+    """The second joint was driven in truth; its user says that it was not, and is not refused."""
+    said = mapping_from_table({"torque": {"columns": "tau1", "axes": [1]}})
+    found = check_log(read_log(written(tmp_path / "log.csv", "tau1"), said), ROBOT).findings
+    (undriven,) = [finding for finding in found if finding.name is Name.UNDRIVEN_AXIS]
+    assert undriven.level is Level.CARE
+    assert "as the mapping says, but the axis does not move as it would by itself" in undriven.sentence
+    assert "Check axes under [torque] of the mapping" in undriven.remedy

@@ -20,6 +20,7 @@ from dynid.model.loaders.mdh import robot_from_table, robot_to_toml
 from dynid.model.robot import Robot
 from dynid.results.load import load_result
 from dynid.simulation import PID, Controller, Sensors, Sines, simulate
+from support import urdf_text as urdf
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,39 @@ def test_half_a_sample_of_hold_brings_the_friction_back(
     assert "This model can be trusted." in capsys.readouterr().out
 
 
+def without_column(file: str, name: str, to: str) -> None:
+    """A CSV file without one of its columns."""
+    with Path(file).open() as whole:
+        rows = list(csv.DictReader(whole))
+    with Path(to).open("w", newline="") as short:
+        writer = csv.DictWriter(short, [n for n in rows[0] if n != name], extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def test_a_urdf_robot_and_a_log_without_a_torque_lead_on_in_one_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A URDF cannot say that a joint has no motor: the refusal names the line, `dynid map` writes it."""
+    monkeypatch.chdir(tmp_path)
+    BENCHES["pendubot"].logged("log.csv", 3)
+    without_column("log.csv", "tau2", "short.csv")
+    shoulder = urdf.joint("shoulder", "base", "upper", "continuous", rpy="0 1.5707963267948966 0")
+    elbow = urdf.joint("elbow", "upper", "lower", "continuous", xyz="0.22 0 0")
+    links = [urdf.link(name, "") for name in ("base", "upper", "lower")]
+    Path("arm.urdf").write_text(urdf.robot(*links, shoulder, elbow))
+    assert run(["fit", "arm.urdf", "short.csv"]) == 1
+    said = " ".join(capsys.readouterr().err.split())
+    assert "If elbow had no motor, or one that was off, write axes = [1] under [torque] of a mapping" in said
+    assert "dynid map short.csv --out map.toml does, and --map map.toml" in said
+    assert run(["map", "short.csv", "--out", "map.toml"]) == 0
+    assert "\naxes = [1] " in Path("map.toml").read_text()
+    assert run(["check", "short.csv", "--robot", "arm.urdf", "--map", "map.toml"]) == 0
+    assert "the axis moves as it would by itself" in capsys.readouterr().out
+    found = fitted("arm.urdf", "short.csv", "--map", "map.toml")
+    assert np.abs(list(errors("pendubot", found, BODIES["pendubot"]).values())).max() < 0.02
+
+
 @pytest.mark.parametrize("robot", ["pendubot", "cartpole"])
 def test_a_file_without_the_passive_torque_gives_the_same(
     robot: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -118,13 +152,7 @@ def test_a_file_without_the_passive_torque_gives_the_same(
     """Loggers have no column for a joint without a motor."""
     monkeypatch.chdir(tmp_path)
     BENCHES[robot].logged("log.csv", 3)
-    with Path("log.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    kept = [name for name in rows[0] if name != "tau2"]
-    with Path("short.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, kept, extrasaction="ignore")
-        writer.writeheader()
-        writer.writerows(rows)
+    without_column("log.csv", "tau2", "short.csv")
     whole, short = fitted(robot, "log.csv"), fitted(robot, "short.csv")
     assert short == pytest.approx(whole, rel=1e-6, abs=1e-9)
 

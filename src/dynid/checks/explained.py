@@ -143,7 +143,7 @@ def check_explained(
         moving = [axis for axis in moving if robot.driven[axis] and axis not in rough] or moving
     if not moving:
         return Checked((), facts)
-    shown = ", ".join(f"{100 * share:.0f}" for share in shares)
+    shown = ", ".join(f"{100 * share:.0f}" if np.isfinite(share) else "–" for share in shares)
     if robot is None:
         if min(shares[axis] for axis in moving) < EXPLAINED.fail:
             return Checked((), facts)

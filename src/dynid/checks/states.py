@@ -18,6 +18,7 @@ from dynid.checks.light_motion import LightMotion
 from dynid.core.arrays import BoolArray, FloatArray
 from dynid.core.finding import Finding, Level, Name, Where
 from dynid.logs.log import Log
+from dynid.logs.passive import undriven_by_mapping
 from dynid.model.robot import Robot
 from dynid.preparation.bad_rows import Columns
 from dynid.preparation.column import ColumnStatistics, run_ends
@@ -195,7 +196,8 @@ def check_torques_held(
             )
         elif axis not in motion.still_axes:
             share = None if W is None else _left_when_free(motion, parts, axis, alive, W)
-            findings.append(_constant_torque(float(log.column("torque", axis)[0]) + 0.0, axis, share))
+            value = float(log.column("torque", axis)[0]) + 0.0
+            findings.append(_constant_torque(value, axis, share, axis in undriven_by_mapping(log)))
     if not alive:
         findings.append(_NO_TORQUE)
     return Checked(tuple(findings))
@@ -214,15 +216,18 @@ def _undriven(sentence: str, axis: int) -> Finding:
     return Finding(Name.UNDRIVEN_AXIS, Level.NOTE, sentence, "", Where(channel="torque", axis=axis + 1))
 
 
-def _constant_torque(value: float, axis: int, share: float | None) -> Finding:
+def _constant_torque(value: float, axis: int, share: float | None, said: bool) -> Finding:
     """What a torque that never changes means.
 
     Args:
         value: the torque.
         axis: from 0.
         share: what the axis then misses, over the torque of its own inertia; None when nothing can be said.
+        said: whether a mapping says that no motor drives the axis.
     """
     seen, place = f"torque of axis {axis + 1} is {value:.4g} in every sample", Where("", "torque", axis + 1)
+    if share is None and said:
+        return _undriven(f"{seen}, as the mapping says: no motor drives it.", axis)
     if share is None:
         sentence = f"{seen}: its motor was off, or the channel is stuck."
         remedy = "Give the robot to tell which; where that does not tell, make sure that the motor was off."
@@ -231,6 +236,12 @@ def _constant_torque(value: float, axis: int, share: float | None) -> Finding:
     if share < STATES.free:
         sentence = f"{seen}, and the axis moves as it would by itself ({left}): its motor is taken to be off."
         return _undriven(sentence, axis)
+    if said:
+        sentence = f"{seen}, as the mapping says, but the axis does not move as it would by itself ({left})."
+        remedy = (
+            "Check axes under [torque] of the mapping, gravity in the robot file, and the zeros of the axes."
+        )
+        return Finding(Name.UNDRIVEN_AXIS, Level.CARE, sentence, remedy, place)
     sentence = f"{seen}, but the axis does not move as it would by itself ({left}): the channel is stuck."
     remedy = (
         "Check the column, or the drive's reading; if its motor was off, say actuated = false for the joint "

@@ -14,6 +14,7 @@ from dynid.cli.output import TextFileOptions, print_json, require_free, write_fi
 from dynid.cli.robot_options import NamedRobotOptions
 from dynid.core.errors import DynidError, FileError
 from dynid.core.files import toml_value
+from dynid.logs.assemble import torque_axes
 from dynid.logs.grammar import FIT_CHANNELS, guess_parts
 from dynid.logs.log import CHANNELS
 from dynid.logs.mapping import ChannelMap, LogMapping
@@ -123,7 +124,8 @@ def mapping_text(
     for channel in CHANNELS:
         part = mapping.channels.get(channel)
         if part is not None:
-            lines += ["", *_channel_lines(channel, part, tables[part.file], robot)]
+            given = _driven_axes(tables, mapping, robot) if channel == "torque" else []
+            lines += ["", *_channel_lines(channel, part, tables[part.file], robot, given)]
         elif channel in FIT_CHANNELS:
             unit = next(iter(UNITS[channel]))
             lines += ["", f"# [{channel}]    not recognised: name its columns, one per axis"]
@@ -149,16 +151,18 @@ def _clock_lines(tables: Tables, mapping: LogMapping) -> list[str]:
     return [*lines, _line(f'unit = "{time.unit or "s"}"', f"one of {', '.join(TIME_UNITS)}")]
 
 
-def _channel_lines(channel: str, part: ChannelMap, table: Table, robot: Robot | None) -> list[str]:
+def _channel_lines(
+    channel: str, part: ChannelMap, table: Table, robot: Robot | None, given: Sequence[int]
+) -> list[str]:
+    """The table of a channel; ``given`` are the axes of its columns where these are fewer than the axes."""
     lines = [f"[{channel}]"] + ([] if part.file is None else [f"file = {toml_value(part.file)}"])
     places = _places(part, table)
     names = table.joints or (() if robot is None else _joints(robot))
-    # The longer side of an array is time.
-    several = [min(table.columns[i].shape[:2]) if len(table.columns[i].shape) > 1 else 1 for i in places]
+    several = _axes_of_columns(part, table)
     if several == [1] * len(places):
-        for axis, i in enumerate(places):
-            joint = f" {names[axis]}" if axis < len(names) else ""
-            lines.append(f"# axis {axis + 1}{joint}: {table.names[i]}, {_facts(table, i)}")
+        for axis, i in zip(given or range(1, len(places) + 1), places, strict=True):
+            joint = f" {names[axis - 1]}" if axis <= len(names) else ""
+            lines.append(f"# axis {axis}{joint}: {table.names[i]}, {_facts(table, i)}")
         columns = f"[{', '.join(_column(table, i) for i in places)}]"
     else:
         lines += [
@@ -168,9 +172,13 @@ def _channel_lines(channel: str, part: ChannelMap, table: Table, robot: Robot | 
         lines += [f"# axis {axis + 1} is {name}" for axis, name in enumerate(names)]
         columns = _column(table, places[0]) if len(places) == 1 else str([i + 1 for i in places])
     axes = sum(several)
-    if robot is not None and axes != len(_joints(robot)):
+    if robot is not None and axes != len(_joints(robot)) and not given:
         lines.append(f"# take care: {axes} axes, and the robot has {len(_joints(robot))}")
     lines.append(f"columns = {columns}")
+    if given:
+        lines.append(
+            _line(f"axes = {list(given)}", "torques of other axes are zero: no motor, or it was off")
+        )
     known = ", ".join(UNITS[channel])
     if part.unit:
         unit = toml_value(part.unit[0] if len(part.unit) == 1 else list(part.unit))
@@ -183,6 +191,23 @@ def _channel_lines(channel: str, part: ChannelMap, table: Table, robot: Robot | 
             _line(f"# gain = {[1.0] * axes}", "torque per ampere or volt, unless the drives have it")
         )
     return lines
+
+
+def _driven_axes(tables: Tables, mapping: LogMapping, robot: Robot | None) -> list[int]:
+    """The axes of the torques, from 1, where some axes have none; none when all of them have."""
+    parts = [mapping.channels.get(channel) for channel in FIT_CHANNELS]
+    axes, count = (0 if p is None else sum(_axes_of_columns(p, tables[p.file])) for p in parts)
+    if not 0 < count < axes:
+        return []
+    if robot is not None and len(robot.driven) == axes and sum(robot.driven) == count:
+        return [axis + 1 for axis, has_motor in enumerate(robot.driven) if has_motor]
+    return torque_axes(tables, mapping, count, axes)
+
+
+def _axes_of_columns(part: ChannelMap, table: Table) -> list[int]:
+    """Axes that each column of a channel holds; the longer side of an array is time."""
+    shapes = [table.columns[i].shape for i in _places(part, table)]
+    return [min(shape[:2]) if len(shape) > 1 else 1 for shape in shapes]
 
 
 def _unused_lines(file: str | None, table: Table, mapping: LogMapping) -> list[str]:

@@ -14,7 +14,7 @@ from dynid.logs import spool
 from dynid.logs.clocks import Stamps, Tables, log_stamps
 from dynid.logs.log import Log, Source, Step
 from dynid.logs.mapping import ChannelMap, LogMapping
-from dynid.logs.passive import with_undriven_axes
+from dynid.logs.passive import axes_with_torque, with_undriven_axes
 from dynid.logs.readers.table import MAX_AXES, Table, rows_of, units_of, word_of
 from dynid.logs.retime import Timing, channels_at_stamps, same_stamps
 from dynid.logs.spool import Samples, cut_rows, writer_of
@@ -91,9 +91,23 @@ def _with_all_torques(
     """Channels with a torque for every axis: zero where the file has no column."""
     if not {"position", "torque"} <= set(channels):
         return channels, []
-    axes, part = channels["position"].shape[1], mapping.channels["torque"]
-    if channels["torque"].shape[1] >= axes:
+    axes, count = channels["position"].shape[1], channels["torque"].shape[1]
+    if count >= axes:
         return channels, []
+    given, said = torque_axes(tables, mapping, count, axes), bool(mapping.channels["torque"].axes)
+    torque, step = with_undriven_axes(channels["torque"], axes, given, said)
+    return {**channels, "torque": torque}, [step]
+
+
+def torque_axes(tables: Tables, mapping: LogMapping, count: int, axes: int) -> list[int]:
+    """Axes, from 1, of the torques of a log that has fewer of them than positions.
+
+    Args:
+        tables: files by the name that the mapping gives them.
+        mapping: which columns are positions and torques.
+        count: torques.
+        axes: positions.
+    """
 
     def numbers(channel: str) -> list[int | None]:
         table = tables[mapping.channels[channel].file]
@@ -101,8 +115,7 @@ def _with_all_torques(
         return [word_of(table, place).number for place in places]
 
     first = min((number for number in numbers("position") if number is not None), default=1)
-    torque, step = with_undriven_axes(channels["torque"], axes, part, numbers("torque"), first)
-    return {**channels, "torque": torque}, [step]
+    return axes_with_torque(count, axes, mapping.channels["torque"], numbers("torque"), first)
 
 
 def _timings(

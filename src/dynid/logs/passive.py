@@ -17,19 +17,18 @@ UNDRIVEN_AXES = "undriven axes"
 """Step of a log whose file has torques of some axes only."""
 
 
-def with_undriven_axes(
-    torque: Samples, axes: int, part: ChannelMap, numbers: Sequence[int | None], first: int
-) -> tuple[Samples, Step]:
-    """Torques of all axes, zero for those without a column, and the step that says so.
+def axes_with_torque(
+    count: int, axes: int, part: ChannelMap, numbers: Sequence[int | None], first: int
+) -> list[int]:
+    """Axes, from 1, of the torques of a file that has fewer of them than positions.
 
     Args:
-        torque: what the file has, (samples, columns).
+        count: torques of the file.
         axes: axes of the positions.
         part: the mapping of the torques; its ``axes`` say whose they are.
         numbers: numbers in the names of the columns, where they have some.
         first: number of the first axis in names.
     """
-    count = torque.shape[1]
     if part.axes and (len(part.axes) != count or not all(axis <= axes for axis in part.axes)):
         raise ShapeError(
             f"axes of torque is {list(part.axes)} for {count} columns of a log with {axes} axes; give one "
@@ -37,13 +36,24 @@ def with_undriven_axes(
         )
     counted = [number - first + 1 for number in numbers if number is not None]
     by_name = len(set(counted)) == count and all(1 <= axis <= axes for axis in counted)
-    given = list(part.axes) or (counted if by_name else list(range(1, count + 1)))
+    return list(part.axes) or (counted if by_name else list(range(1, count + 1)))
+
+
+def with_undriven_axes(torque: Samples, axes: int, given: list[int], said: bool) -> tuple[Samples, Step]:
+    """Torques of all axes, zero for those without a column, and the step that says so.
+
+    Args:
+        torque: what the file has, (samples, columns).
+        axes: axes of the positions.
+        given: axes of its columns, from 1.
+        said: whether a mapping says so.
+    """
     missing = [axis for axis in range(1, axes + 1) if axis not in given]
     note = (
-        f"The file has torques of {count} of {axes} axes ({_axis_list(given)}); those of "
+        f"The file has torques of {len(given)} of {axes} axes ({_axis_list(given)}); those of "
         f"{_axis_list(missing)} are taken to be zero."
     )
-    step = Step(UNDRIVEN_AXES, {"given": given, "said": bool(part.axes)}, note)
+    step = Step(UNDRIVEN_AXES, {"given": given, "said": said}, note)
     return _at_axes(torque, axes, [axis - 1 for axis in given]), step
 
 
@@ -64,12 +74,7 @@ def with_passive_torques(log: Log, robot: Robot) -> Log:
     if step is not None and not step.options["said"]:
         given = [axis - 1 for axis in step.options["given"]]
         if len(given) != len(driven):
-            raise ShapeError(
-                f"Log {log.name!r} has torques of {len(given)} of its {log.axes} axes, but robot "
-                f"{robot.name!r} has {len(driven)} driven joints; say actuated = false for joints without "
-                "a motor in the robot file, or axes = [1, …] in [torque] of a mapping for motors that were "
-                "off."
-            )
+            raise _torques_missing(log, robot, given)
         if given != driven:
             torque = _at_axes(axes_in_order(log.channels["torque"], given), log.axes, driven)
             note = f"Torques were put on the driven joints of robot {robot.name}."
@@ -83,6 +88,28 @@ def with_passive_torques(log: Log, robot: Robot) -> Log:
         f"Axes {_axis_list([axis + 1 for axis in empty])} have no motor and no torque in the log: it is zero."
     )
     return log.with_step(Step("passive torques", {}, note), channels={**log.channels, "torque": torque})
+
+
+def undriven_by_mapping(log: Log) -> set[int]:
+    """Axes, from 0, whose torque a mapping says to be zero."""
+    said = [
+        step.options["given"] for step in log.history if step.name == UNDRIVEN_AXES and step.options["said"]
+    ]
+    return set(range(log.axes)) - {axis - 1 for axis in said[-1]} if said else set()
+
+
+def _torques_missing(log: Log, robot: Robot, given: Sequence[int]) -> ShapeError:
+    """The refusal of a log that lacks torques of driven joints, with the line that leads on."""
+    joints = [robot.joints[j].name for j in robot.coordinates]
+    lacking = [joint for k, joint in enumerate(joints) if robot.driven[k] and k not in given]
+    file, numbers = log.sources[0].path if log.sources else "LOG", [axis + 1 for axis in given]
+    return ShapeError(
+        f"Log {log.name!r} has torques of {len(given)} of its {log.axes} axes ({_axis_list(numbers)}), but "
+        f"robot {robot.name!r} has {sum(robot.driven)} driven joints. If {', '.join(lacking)} had no motor, "
+        f"or one that was off, write axes = {numbers} under [torque] of a mapping: dynid map {file} --out "
+        "map.toml does, and --map map.toml (dynid.read_log(…, 'map.toml') in Python) uses it; in a TOML "
+        "robot file actuated = false says so of a joint. Else give the columns of all torques."
+    )
 
 
 def _at_axes(values: Samples, axes: int, places: Sequence[int]) -> Samples:
