@@ -14,11 +14,11 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 BOUNDS = {
-    "files": 266,
-    "lines": 47_000,
+    "files": 278,
+    "lines": 49_000,
     "short files with one importer": 1,
     "class names with two meanings": 0,
-    "numeric constants": 295,
+    "numeric constants": 300,
     "functions named by a participle": 35,
     "duplicated runs of six lines": 11,
     "public names": 40,

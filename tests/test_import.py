@@ -18,8 +18,8 @@ HEAVY = (
 )  # fmt: skip
 REPEATS = 5
 FAMILIES = ("dynid", *(f"dynid.{name}" for name in (
-    "base", "checks", "estimators", "estimators.linear", "estimators.closed_loop", "logs", "model",
-    "preparation", "problem", "results", "simulation", "validation", "workflow",
+    "base", "checks", "suspects", "estimators", "estimators.linear", "estimators.closed_loop", "logs",
+    "model", "preparation", "problem", "results", "simulation", "validation", "workflow",
 )))  # fmt: skip
 
 

@@ -1,0 +1,14 @@
+"""What is wrong with a log, what is missing in a model: suspects as columns of the regression."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dynid.suspects.ranking import SuspectTable as SuspectTable, rank_suspects as rank_suspects
+    from dynid.suspects.suspect import Suspect as Suspect
+else:
+    from dynid.core.lazy import lazy_exports
+
+    _NAMES = {"ranking": ("SuspectTable", "rank_suspects"), "suspect": ("Suspect",)}
+    __getattr__, __dir__, __all__ = lazy_exports(__name__, _NAMES)

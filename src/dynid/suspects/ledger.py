@@ -1,0 +1,139 @@
+"""The ledger: Gram matrices of [Q S ρ] per block of time, from which every score is small linear algebra.
+
+Q is an orthonormal basis of the weighted W, S the weighted columns of the suspects, ρ the weighted residual.
+Since QᵀQ = 1, partialling W out of S loses no digits, and the length of the logs no longer matters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynid.core.arrays import FloatArray
+from dynid.estimators.fit import Fit
+from dynid.estimators.linear.least_squares import WLS, root_over_base
+from dynid.preparation.decimate import FILTER
+from dynid.problem.problem import Problem
+from dynid.suspects.scene import Scene, scenes_of
+from dynid.suspects.suspect import Suspect
+
+BLOCKS = 20
+"""Blocks of time: enough for a standard error, long enough to hold slow errors inside."""
+
+_HELD = 2_000_000
+"""Numbers of full-rate columns that are held at once before they are decimated together."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ledger:
+    """Block Grams of a regression and its suspects.
+
+    Args:
+        suspects: in the order of their columns.
+        grams: (blocks, k, k) over [Q S ρ].
+        rank: columns of Q.
+        noise: squares of ρ that noise alone would leave, from its fastest part.
+        power: Σ s² of each column over the rows of each joint, unweighted, (columns of S, coordinates).
+        torque: Σ y² of each joint, (coordinates,).
+        fit: the weighted fit behind Q and ρ.
+    """
+
+    suspects: tuple[Suspect, ...]
+    grams: FloatArray
+    rank: int
+    noise: float
+    power: FloatArray
+    torque: FloatArray
+    fit: Fit
+
+    @cached_property
+    def inside(self) -> FloatArray:
+        """Qᵀ S: what W takes of each column, (rank, columns of S)."""
+        return np.asarray(self.grams[:, : self.rank, self.rank : -1].sum(axis=0))
+
+    @cached_property
+    def parts(self) -> FloatArray:
+        """Block Grams of [Z ρ] with Z = S − Q Qᵀ S, (blocks, columns + 1, columns + 1)."""
+        lift = np.zeros((self.grams.shape[1], self.grams.shape[1] - self.rank))
+        lift[self.rank :] = np.eye(lift.shape[1])
+        lift[: self.rank, :-1] = -self.inside
+        return np.asarray(lift.T @ (self.grams @ lift))
+
+    @cached_property
+    def outside(self) -> FloatArray:
+        """Part of each column's square that W cannot explain, (columns of S,)."""
+        whole = np.diag(self.grams.sum(axis=0))[self.rank : -1]
+        own = np.diag(self.parts.sum(axis=0))[:-1]
+        return np.divide(own, whole, out=np.zeros_like(own), where=whole > 0)
+
+    @property
+    def residual_squares(self) -> float:
+        """ρᵀρ."""
+        return float(self.parts[:, -1, -1].sum())
+
+    @cached_property
+    def spans(self) -> tuple[range, ...]:
+        """Columns of each suspect among those of S."""
+        ends = np.cumsum([0, *(suspect.width for suspect in self.suspects)]).tolist()
+        return tuple(range(a, b) for a, b in pairwise(ends))
+
+
+def open_ledger(problem: Problem, suspects: Sequence[Suspect], kept: NDArray[np.bool_]) -> Ledger:
+    """Evaluate all columns along the motions and fold them with the rows.
+
+    Args:
+        problem: with rows and motions.
+        suspects: what may be wrong.
+        kept: base parameters in use, (base,).
+    """
+    assert problem.motions is not None
+    fit = WLS().fit(problem, kept)
+    scenes = scenes_of(problem.base, fit.values, problem.motions, problem.plan)
+    columns = [_columns_along(scene, suspects) for scene in scenes]
+    full = root_over_base(fit.root, fit.kept)
+    before = np.cumsum([0, *(e.regression_samples for e in problem.experiments)])
+    rank, count = full.shape[1], columns[0].shape[1]
+    grams, noise = np.zeros((BLOCKS, rank + count + 1, rank + count + 1)), 0.0
+    power = np.zeros((count, len(fit.weights)))
+    for j, w in enumerate(fit.weights):
+        rows = problem.rows(j)
+        own = [columns[k][j][:, rows.sample[rows.experiment == k]] for k in range(len(scenes))]
+        S, residual = np.concatenate(own, axis=1), w * rows.residual(fit.values)
+        power[:, j] = np.einsum("ks,ks->k", S, S)
+        stack = np.column_stack([w * (rows.W @ full[list(rows.columns)]), w * S.T, residual])
+        where = (before[rows.experiment] + rows.sample) * BLOCKS // before[-1]
+        edges = np.searchsorted(where, np.arange(BLOCKS + 1))
+        for b, (first, last) in enumerate(pairwise(edges)):
+            grams[b] += stack[first:last].T @ stack[first:last]
+        noise += _noise_squares(residual, rows.sample, problem.plan.decimation)
+    return Ledger(tuple(suspects), grams, rank, noise, power, problem.torque_norms() ** 2, fit)
+
+
+def _columns_along(scene: Scene, suspects: Sequence[Suspect]) -> FloatArray:
+    """All columns of a motion at the regression's rate, (coordinates, columns, samples)."""
+    size, held, made = scene.q.size, list[FloatArray](), list[FloatArray]()
+    for number, suspect in enumerate(suspects):
+        held += [column.T for column in suspect.columns(scene)]
+        if len(held) * size >= _HELD or number == len(suspects) - 1:
+            made.append(scene.rows(np.concatenate(held)))
+            held = []
+    rows = np.concatenate(made)
+    return rows.reshape(-1, scene.joints, rows.shape[1]).transpose(1, 0, 2)
+
+
+def _noise_squares(residual: FloatArray, sample: NDArray[np.int64], decimation: int) -> float:
+    """Squares that white noise as large as second differences show would leave in all rows.
+
+    Of white noise, E (ρ₊ − 2ρ + ρ₋)² = 6 σ²; of noise that a decimation limits to a band β of half the rate,
+    (6 − 8 sin(πβ)/(πβ) + sin(2πβ)/(πβ)) σ².
+    """
+    near = (sample[1:-1] - sample[:-2] == 1) & (sample[2:] - sample[1:-1] == 1)
+    bends = (residual[2:] - 2.0 * residual[1:-1] + residual[:-2])[near]
+    edge = np.pi * (FILTER.band if decimation > 1 else 1.0)
+    gain = 6.0 - (8.0 * np.sin(edge) - np.sin(2.0 * edge)) / edge
+    return float(np.mean(bends**2) / gain * len(residual)) if len(bends) else 0.0

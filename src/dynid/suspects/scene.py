@@ -1,0 +1,200 @@
+"""A motion beside the torques that a model gives along it, and how these change with the motion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from dynid.base.base_map import BaseMap
+from dynid.compile.kernels import kernels
+from dynid.core.arrays import FloatArray
+from dynid.dynamics.inverse import gravity_torques
+from dynid.dynamics.operations import NUMERIC
+from dynid.model.parameters import Parameter
+from dynid.model.robot import Robot
+from dynid.preparation.decimate import decimate_rows
+from dynid.preparation.motion import SIGNALS, Motion
+from dynid.preparation.preparation import Preparation
+
+_STEP = 1e-5
+"""Step of central differences along a direction of order one: their error is 1e-10, rounding 1e-11."""
+_KEPT_PER_ROW = 8
+"""Full-rate samples per row of the regression that columns are evaluated at, at least: the motion is smooth,
+and a column need be right to a hundredth only."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """One motion, thinned, with the torques f = W χ̂ of a model.
+
+    Args:
+        robot: the robot.
+        values: standard parameters that give the model's torques: base parameters at the columns of the
+            base, zero elsewhere, (standard,).
+        motion: the motion, every ``thinning``-th sample.
+        number: which of the experiments it is.
+        share: time that passed before and after it, of all experiments together, 0 … 1.
+        decimation: samples of this motion per row of the regression.
+        convention: of the decimation.
+        further: torques beside f, of terms that are not linear, (samples, coordinates); zero when none.
+    """
+
+    robot: Robot
+    values: FloatArray
+    motion: Motion
+    number: int
+    share: tuple[float, float]
+    decimation: int
+    convention: str
+    further: FloatArray | float = 0.0
+    _made: dict[tuple[str, int], FloatArray] = field(default_factory=dict, repr=False)
+
+    @property
+    def joints(self) -> int:
+        """Number of coordinates."""
+        return self.robot.n_coordinates
+
+    @cached_property
+    def q(self) -> FloatArray:
+        """Positions (samples, coordinates) [rad or m]."""
+        return np.asarray(self.motion.q[:])
+
+    @cached_property
+    def qd(self) -> FloatArray:
+        """Speeds."""
+        return np.asarray(self.motion.qd[:])
+
+    @cached_property
+    def qdd(self) -> FloatArray:
+        """Accelerations."""
+        return np.asarray(self.motion.qdd[:])
+
+    @property
+    def tau(self) -> FloatArray:
+        """Recorded torques [N m or N]."""
+        return np.asarray(self.motion.tau[:])
+
+    @cached_property
+    def time_share(self) -> FloatArray:
+        """Time over that of all experiments, from 0 to 1, (samples,)."""
+        first, last = self.share
+        return np.asarray(first + (last - first) * np.arange(len(self.q)) / max(len(self.q) - 1, 1))
+
+    @cached_property
+    def torque(self) -> FloatArray:
+        """f, the model's torques along the motion (samples, coordinates) [N m or N]."""
+        return self._inverse(self._state) + self.further
+
+    @cached_property
+    def load(self) -> FloatArray:
+        """Torques of the links' inertia and weight alone, without friction and offsets."""
+        return self._inverse(self._state, lambda entry: entry.family == "inertial")
+
+    def friction(self, joint: int) -> FloatArray:
+        """Friction of a joint by the model, offset left out, (samples,)."""
+        return self._friction[:, joint]
+
+    @cached_property
+    def _friction(self) -> FloatArray:
+        return self._inverse(self._state, lambda entry: entry.family == "friction" and entry.symbol != "off")
+
+    def along(self, name: str, joint: int) -> FloatArray:
+        """∂f/∂q_j, ∂f/∂q̇_j or ∂f/∂q̈_j along the motion, (samples, coordinates).
+
+        Args:
+            name: "q", "qd" or "qdd".
+            joint: j.
+        """
+        return self._once(name, joint, lambda: self._central_difference(name, joint))
+
+    def rate(self, values: FloatArray) -> FloatArray:
+        """Time derivative of a signal over the samples."""
+        return np.asarray(np.gradient(values, 1.0 / self.motion.rate_hz, axis=0))
+
+    def gravity(self, direction: Sequence[float]) -> FloatArray:
+        """Torques of gravity along a direction of the base (samples, coordinates) per m/s²."""
+        tilted = self.robot.with_gravity(*direction)
+        torques = gravity_torques(tilted, list(self.values), list(self.q.T), NUMERIC)
+        return np.stack([np.broadcast_to(np.asarray(t, dtype=float), len(self.q)) for t in torques], axis=1)
+
+    def on_joint(self, joint: int, column: FloatArray) -> FloatArray:
+        """A column that one joint alone feels, (samples, coordinates)."""
+        made = np.zeros(self.q.shape)
+        made[:, joint] = column
+        return made
+
+    def rows(self, columns: FloatArray) -> FloatArray:
+        """Columns (any, samples) as the regression has them: (any, regression samples)."""
+        known = self.motion.without_made_up(slice(0, self.motion.samples), columns)
+        return known if self.decimation == 1 else decimate_rows(known, self.decimation, self.convention)
+
+    def _once(self, name: str, joint: int, make: Callable[[], FloatArray]) -> FloatArray:
+        if (name, joint) not in self._made:
+            self._made[name, joint] = make()
+        return self._made[name, joint]
+
+    def _central_difference(self, name: str, joint: int) -> FloatArray:
+        step = np.zeros(self.joints)
+        step[joint] = _STEP
+        ahead, behind = (
+            self._inverse({**self._state, name: self._state[name] + sign * step}) for sign in (1.0, -1.0)
+        )
+        return np.asarray((ahead - behind) / (2.0 * _STEP))
+
+    @property
+    def _state(self) -> dict[str, FloatArray]:
+        return {"q": self.q, "qd": self.qd, "qdd": self.qdd}
+
+    def _inverse(
+        self, state: Mapping[str, FloatArray], counted: Callable[[Parameter], bool] = lambda entry: True
+    ) -> FloatArray:
+        """Torques of the parameters that count."""
+        used = [counted(entry) for entry in self.robot.table.entries]
+        return kernels(self.robot).inverse(np.where(used, self.values, 0.0), **state)
+
+
+def scenes_of(
+    base: BaseMap, values: FloatArray, motions: Sequence[Motion], plan: Preparation
+) -> tuple[Scene, ...]:
+    """Scenes of all experiments of a problem.
+
+    Args:
+        base: base parameters of the robot.
+        values: their values, (base,).
+        motions: at full rate.
+        plan: its decimation is what rows went through.
+    """
+    standard = np.zeros(len(base.robot.table))
+    standard[list(base.columns)] = values
+    thinning = _thinning_factor(plan.decimation) if plan.convention == "scipy" else 1
+    lengths = np.cumsum([0, *(motion.samples for motion in motions)]) / sum(m.samples for m in motions)
+    return tuple(
+        Scene(
+            base.robot,
+            standard,
+            _thin(motion, thinning),
+            k,
+            (float(lengths[k]), float(lengths[k + 1])),
+            plan.decimation // thinning,
+            plan.convention,
+        )
+        for k, motion in enumerate(motions)
+    )
+
+
+def _thinning_factor(decimation: int) -> int:
+    """The largest divisor that leaves enough samples per row."""
+    most = max(1, decimation // _KEPT_PER_ROW)
+    return max(m for m in range(1, most + 1) if decimation % m == 0)
+
+
+def _thin(motion: Motion, factor: int) -> Motion:
+    if factor == 1:
+        return motion
+    q, qd, qdd, tau = (np.asarray(getattr(motion, name)[:])[::factor] for name in SIGNALS)
+    made_up = None if motion.made_up is None else motion.made_up[::factor]
+    time, rate = motion.time[::factor], motion.rate_hz / factor
+    return replace(motion, time=time, q=q, qd=qd, qdd=qdd, tau=tau, made_up=made_up, rate_hz=rate)

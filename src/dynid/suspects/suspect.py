@@ -1,0 +1,75 @@
+"""A suspect: a defect of a log or an effect that a model lacks, as columns of the regression.
+
+To first order a suspect changes the torques by s θ: y = W χ + s θ. Its column s is evaluated along the motion
+at the estimate (METHODS: suspects as columns), its size θ comes out of the regression.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import ClassVar
+
+import numpy as np
+
+from dynid.core.arrays import FloatArray
+from dynid.preparation.motion import Motion
+from dynid.suspects.scene import Scene
+
+
+class Kind(StrEnum):
+    """What a suspect blames."""
+
+    LOG = "log"
+    """The recording: its clock, zeros, scales and signs; mended in the mapping or the robot file."""
+    CHANGE = "change"
+    """Something changed while or between the logs were taken; mended by fitting them apart."""
+    PHYSICS = "physics"
+    """The model lacks an effect; mended by adding it."""
+
+
+@dataclass(frozen=True)
+class Suspect(ABC):
+    """One thing that may be wrong or missing.
+
+    Args:
+        joint: the coordinate concerned; None where it is all of them.
+    """
+
+    joint: int | None
+    name: ClassVar[str]
+    kind: ClassVar[Kind]
+    unit: ClassVar[str] = ""
+    width: ClassVar[int] = 1
+
+    @property
+    def key(self) -> str:
+        """Name and joint, such as ``zero@3``: joints are counted from 1."""
+        return self.name if self.joint is None else f"{self.name}@{self.joint + 1}"
+
+    @abstractmethod
+    def columns(self, scene: Scene) -> tuple[FloatArray, ...]:
+        """s along a motion, ``width`` of them, each (samples, coordinates) in N m or N per unit of θ."""
+
+    @abstractmethod
+    def words(self, size: FloatArray) -> str:
+        """What it means at this size, as a clause: "the zero of joint 3 is off by 4.9°"."""
+
+    @abstractmethod
+    def remedy(self, size: FloatArray) -> str:
+        """What to do about it, in a sentence."""
+
+    def mend(self, motion: Motion, size: FloatArray) -> Motion | None:
+        """The motion as it would be without the defect; None where a motion cannot show that."""
+        return None
+
+    @property
+    def at(self) -> str:
+        """ " of joint 3", or nothing."""
+        return "" if self.joint is None else f" of joint {self.joint + 1}"
+
+
+def unit_vector(length: int, joint: int | None) -> FloatArray:
+    """e_j, or ones for all joints."""
+    return np.ones(length) if joint is None else np.eye(length)[joint]
