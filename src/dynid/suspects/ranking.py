@@ -1,13 +1,15 @@
-"""Scores of all suspects, ranked: size, doubt, what each explains alone and after the better ones."""
+"""Scores of all suspects, and their ranks: what each explains alone, and after the better ones."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from dynid.core.arrays import FloatArray
+from dynid.core.plain import plain
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.honest import few_blocks_factor
 from dynid.suspects.changes import changes
@@ -16,10 +18,30 @@ from dynid.suspects.log_defects import log_defects
 from dynid.suspects.physics import physics
 from dynid.suspects.suspect import Suspect
 
-_LEAST_SYSTEMATIC = 0.02
-"""Share of ρᵀρ that is never taken for noise, so that noise estimated too large does not divide by zero."""
-_IN_SPAN = 1e-6
-"""Share of a column outside the span of W below which the parameters themselves take its place."""
+
+@dataclass(frozen=True)
+class RankingRules:
+    """What is seen at all, and how far ranking goes.
+
+    Args:
+        in_span: share of a column outside the span of W below which the parameters take its place.
+        least_systematic: share of ρᵀρ that is never taken for noise.
+        clear: standard errors from none at which a suspect may be ranked: Student's law with 19 degrees of
+            freedom leaves 1e-5 beyond 5.9, and there are a hundred suspects.
+        share: part of ρᵀρ that it must explain after the better ones.
+        most: suspects that are ranked.
+        alike: part of a suspect's column, squared, that another one explains where both are named.
+    """
+
+    in_span: float = 1e-6
+    least_systematic: float = 0.02
+    clear: float = 5.0
+    share: float = 0.003
+    most: int = 8
+    alike: float = 0.8
+
+
+RULES = RankingRules()
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +53,8 @@ class Score:
         size: θ̂, (width,).
         sigma: standard errors of θ̂ from blocks of time, (width,).
         z: √(θ̂ᵀ C⁻¹ θ̂ / width): how many standard errors it is from nothing.
-        share: part of ρᵀρ that it explains alone.
-        systematic: the same over what noise does not explain, at most 1 or so.
+        share: part of ρᵀρ that it explains.
+        systematic: what it explains over what noise does not.
         effect: RMS of s θ̂ over that of the torques, all joints together.
         moved: by how much it moves the kept parameters, in their own units, (kept,).
         outside: part of the column's square that W cannot explain.
@@ -48,56 +70,43 @@ class Score:
     moved: FloatArray
     outside: float
 
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {
+            "suspect": self.suspect.key,
+            "kind": self.suspect.kind.value,
+            "joint": None if self.suspect.joint is None else self.suspect.joint + 1,
+            "unit": self.suspect.unit,
+            "words": self.suspect.words(self.size),
+            **plain(
+                {
+                    name: getattr(self, name)
+                    for name in ("size", "sigma", "z", "share", "systematic", "effect", "outside")
+                }
+            ),
+        }
 
-def score(ledger: Ledger, number: int, given: Sequence[int] = ()) -> Score | None:
-    """The score of one suspect beside W and other suspects; None where these take its place.
 
-    z = s − B (BᵀB)⁻¹ Bᵀ s, B all that is in the model; θ̂ = (zᵀz)⁻¹ zᵀρ, its covariance from the sums of
-    z (ρ − z θ̂) over blocks of time.
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """A suspect in its place.
 
     Args:
-        ledger: the Grams.
-        number: which suspect.
-        given: numbers of suspects that are in the model already.
+        alone: its score beside W only.
+        after: its score after the better ones.
+        together: its score with all ranked ones in the model: its final size.
+        partners: suspects that explain nearly the same.
     """
-    span = ledger.spans[number]
-    parts = _partial_out(ledger.parts, [c for k in given for c in ledger.spans[k]], span)
-    k, whole = len(span), parts.sum(axis=0)
-    before = np.diag(ledger.parts.sum(axis=0))[list(span)]
-    if np.any(ledger.outside[list(span)] < _IN_SPAN) or np.any(np.diag(whole)[:k] < _IN_SPAN * before):
-        return None
-    inverse = np.linalg.pinv(whole[:k, :k])
-    size = inverse @ whole[:k, k]
-    pulls = parts[:, :k, k] - parts[:, :k, :k] @ size
-    used = int(np.count_nonzero(np.diagonal(parts, axis1=1, axis2=2)[:, :k].any(axis=1)))
-    widened = few_blocks_factor(max(used - 1, 2)) ** 2
-    covariance = widened * inverse @ (pulls.T @ pulls) @ inverse
-    z = float(np.sqrt(max(size @ np.linalg.pinv(covariance) @ size, 0.0) / k))
-    explained, squares = float(size @ whole[:k, k]), ledger.residual_squares
-    effect = float(np.sum(size**2 @ ledger.power[list(span)])) / max(float(np.sum(ledger.torque)), 1e-300)
-    return Score(
-        ledger.suspects[number],
-        size,
-        np.sqrt(np.maximum(np.diag(covariance), 0.0)),
-        z,
-        explained / squares if squares > 0 else 0.0,
-        explained / max(squares - ledger.noise, _LEAST_SYSTEMATIC * squares) if squares > 0 else 0.0,
-        float(np.sqrt(effect)),
-        -ledger.fit.root @ (ledger.inside[:, list(span)] @ size),
-        float(ledger.outside[list(span)].min()),
-    )
 
+    alone: Score
+    after: Score
+    together: Score
+    partners: tuple[Suspect, ...] = ()
 
-def _partial_out(parts: FloatArray, given: Sequence[int], wanted: Sequence[int]) -> FloatArray:
-    """Block Grams of [z ρ] for the wanted columns with the given ones taken out of both."""
-    chosen = [*wanted, parts.shape[1] - 1]
-    if not given:
-        return parts[:, chosen][:, :, chosen]
-    whole, both = parts.sum(axis=0), [*given, *chosen]
-    lift = np.zeros((len(both), len(chosen)))
-    lift[len(given) :] = np.eye(len(chosen))
-    lift[: len(given)] = -np.linalg.pinv(whole[np.ix_(given, given)]) @ whole[np.ix_(given, chosen)]
-    return np.asarray(lift.T @ (parts[:, both][:, :, both] @ lift))
+    @property
+    def suspect(self) -> Suspect:
+        """Which."""
+        return self.alone.suspect
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,25 +115,142 @@ class SuspectTable:
 
     Args:
         scores: alone, those that explain most first.
+        ranked: those that are clear after the better ones, in order.
         noise_share: part of ρᵀρ that noise alone would leave.
+        ledger: behind it.
     """
 
     scores: tuple[Score, ...]
+    ranked: tuple[Ranked, ...]
     noise_share: float
+    ledger: Ledger = field(repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {
+            "noise_share": plain(self.noise_share),
+            "ranked": [
+                {
+                    **one.alone.to_dict(),
+                    "share_after": plain(one.after.share),
+                    "z_after": plain(one.after.z),
+                    "size_together": plain(one.together.size),
+                    "confusable": [partner.key for partner in one.partners],
+                }
+                for one in self.ranked
+            ],
+            "scores": [score.to_dict() for score in self.scores],
+        }
 
 
-def rank_suspects(estimate: Estimate) -> SuspectTable:
-    """Score every suspect of an estimate.
+def rank_suspects(estimate: Estimate, further: Sequence[Suspect] = ()) -> SuspectTable:
+    """Score every suspect of an estimate and rank those that are clear.
 
     Args:
         estimate: by least squares on measured motion whose rows and motions were kept.
+        further: suspects beside those that every robot has.
     """
-    problem = estimate.problem
-    robot = problem.robot
-    suspects = (*log_defects(robot), *changes(robot), *physics(robot))
-    ledger = open_ledger(problem, suspects, estimate.kept)
-    found = [score(ledger, k) for k in range(len(suspects))]
-    seen = [s for s in found if s is not None]
+    robot = estimate.problem.robot
+    suspects = (*log_defects(robot), *changes(robot), *physics(robot), *further)
+    ledger = open_ledger(estimate.problem, suspects, estimate.kept)
+    alone = _scores(ledger, ledger.parts)
+    chosen, after = list[int](), list[Score]()
+    parts = ledger.parts
+    while len(chosen) < RULES.most:
+        best = _best(_scores(ledger, parts))
+        if best is None:
+            break
+        chosen.append(best[0])
+        after.append(best[1])
+        parts = _sweep(parts, list(ledger.spans[best[0]]))
+    ranked = [
+        Ranked(alone[k], then, _score_given(ledger, k, chosen) or then, _partners(ledger, k, alone))
+        for k, then in zip(chosen, after, strict=True)
+    ]
     return SuspectTable(
-        tuple(sorted(seen, key=lambda s: -s.share)), ledger.noise / max(ledger.residual_squares, 1e-300)
+        tuple(sorted(alone.values(), key=lambda score: -score.share)),
+        tuple(ranked),
+        ledger.noise / max(ledger.residual_squares, 1e-300),
+        ledger,
     )
+
+
+def _best(scores: dict[int, Score]) -> tuple[int, Score] | None:
+    """The clear suspect that explains most."""
+    clear = {k: s for k, s in scores.items() if s.z >= RULES.clear and s.share >= RULES.share}
+    return max(clear.items(), key=lambda item: item[1].share) if clear else None
+
+
+def _scores(ledger: Ledger, parts: FloatArray) -> dict[int, Score]:
+    """Scores of all suspects that are seen, by number.
+
+    Args:
+        ledger: the Grams.
+        parts: block Grams of [Z ρ] with all that is in the model taken out.
+    """
+    made = {k: _score(ledger, parts, k) for k in range(len(ledger.suspects))}
+    return {k: score for k, score in made.items() if score is not None}
+
+
+def _score(ledger: Ledger, parts: FloatArray, number: int) -> Score | None:
+    """θ̂ = (zᵀz)⁻¹ zᵀρ with its covariance from the sums of z (ρ − z θ̂) over blocks; None in the span."""
+    span = list(ledger.spans[number])
+    k, chosen = len(span), [*span, parts.shape[1] - 1]
+    own = parts[:, chosen][:, :, chosen]
+    whole, squares = own.sum(axis=0), ledger.residual_squares
+    before = np.maximum(np.diag(ledger.parts.sum(axis=0))[span], 1e-300)
+    outside = ledger.outside[span] * np.diag(whole)[:k] / before
+    if np.any(outside < RULES.in_span) or not squares > 0:
+        return None
+    inverse = np.linalg.pinv(whole[:k, :k])
+    size = inverse @ whole[:k, k]
+    pulls = own[:, :k, k] - own[:, :k, :k] @ size
+    used = int(np.count_nonzero(np.diagonal(own, axis1=1, axis2=2)[:, :k].any(axis=1)))
+    covariance = few_blocks_factor(max(used - 1, 2)) ** 2 * inverse @ (pulls.T @ pulls) @ inverse
+    z = np.sqrt(max(float(size @ np.linalg.pinv(covariance) @ size), 0.0) / k)
+    explained = float(size @ whole[:k, k])
+    effect = float(np.sum(size**2 @ ledger.power[span])) / max(float(np.sum(ledger.torque)), 1e-300)
+    return Score(
+        ledger.suspects[number],
+        size,
+        np.sqrt(np.maximum(np.diag(covariance), 0.0)),
+        float(z),
+        explained / squares,
+        explained / max(squares - ledger.noise, RULES.least_systematic * squares),
+        float(np.sqrt(effect)),
+        -ledger.fit.root @ (ledger.inside[:, span] @ size),
+        float(outside.min()),
+    )
+
+
+def _score_given(ledger: Ledger, number: int, chosen: Sequence[int]) -> Score | None:
+    """The score with all other chosen suspects in the model."""
+    given = [c for k in chosen if k != number for c in ledger.spans[k]]
+    return _score(ledger, _sweep(ledger.parts, given), number)
+
+
+def _sweep(parts: FloatArray, given: Sequence[int]) -> FloatArray:
+    """Block Grams with some columns taken out of all: x − G (GᵀG)⁺ Gᵀ x; the given ones become zero."""
+    if not given:
+        return parts
+    whole = parts.sum(axis=0)
+    lift = np.eye(len(whole))
+    lift[given] -= np.linalg.pinv(whole[np.ix_(given, given)], rcond=1e-12) @ whole[given]
+    return np.asarray(lift.T @ (parts @ lift))
+
+
+def _partners(ledger: Ledger, number: int, alone: dict[int, Score]) -> tuple[Suspect, ...]:
+    """Suspects whose columns, W taken out, are nearly those of this one."""
+    whole = ledger.parts.sum(axis=0)
+    own = list(ledger.spans[number])
+    if len(own) > 1:
+        return ()
+    found = []
+    for k in alone:
+        span = list(ledger.spans[k])
+        if k == number or len(span) > 1:
+            continue
+        shared = whole[own[0], span[0]] ** 2 / (whole[own[0], own[0]] * whole[span[0], span[0]])
+        if shared >= RULES.alike:
+            found.append(ledger.suspects[k])
+    return tuple(found)
