@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dynid.checks.counter_zero import check_counter_zero, with_ranges_by_torques
 from dynid.checks.data_check import Checked, DataCheck, data_check
 from dynid.checks.delay import PLAINLY, WITH_ROBOT, check_delay
 from dynid.checks.excitation import check_excitation
@@ -100,7 +101,8 @@ def check_log(log: Log, robot: Robot | None = None, base: Sequence[int] | None =
         log = with_passive_torques(log, robot)
     stages, accepted = _run_stages(log, robot), _accepted_names(log)
     log, columns = stages.log, stages.columns
-    parts = [*stages.parts, check_saturation(log, columns), check_motion(columns)]
+    parts = [*stages.parts, check_counter_zero(log, robot)]
+    parts += [check_saturation(log, columns), check_motion(columns)]
     if _fails(parts, _FATAL):
         return data_check(log.name, parts, accepted)
     parts += [check_smoothness(columns), check_positions_held(log, columns)]
@@ -142,9 +144,13 @@ def _run_stages(log: Log, robot: Robot | None = None, wanted: Container[str] | N
         before = log
         for name in names:
             if name in mendable and (wanted is None or name in wanted):
-                log = unwrap_positions(log, robot) if name is Name.WRAPPED_POSITION else REPAIRS[name](log)
+                log = _unwrap(log, robot) if name is Name.WRAPPED_POSITION else REPAIRS[name](log)
         columns = columns if log is before else log_columns(log)
     return _Stages(log, columns, tuple(parts))
+
+
+def _unwrap(log: Log, robot: Robot | None) -> Log:
+    return with_ranges_by_torques(unwrap_positions(log, robot), robot)
 
 
 def _fails(parts: Sequence[Checked], names: Container[Name]) -> bool:
@@ -249,33 +255,36 @@ def _accepted_names(log: Log) -> set[str]:
     return {name for step in log.history if step.name == _ACCEPTED for name in step.options["findings"]}
 
 
-def repair_log(log: Log, defects: Iterable[str] | None = None) -> Log:
+def repair_log(log: Log, defects: Iterable[str] | None = None, robot: Robot | None = None) -> Log:
     """Repair defects of a log; each repair becomes a step of its history.
 
     Args:
         log: the log.
         defects: names of the defects to repair, of ``REPAIRS``; all repairable ones that it has when None.
+        robot: what was moved: says which axes turn, and by its torques in which range a counter stands.
 
     Raises:
         UnknownNameError: for a defect that no repair is for.
         NotTrustworthyError: when a defect asked for is too bad to be repaired.
     """
     require_kind(log, Log, "repair", LOG_HINT)
+    if robot is not None:
+        require_kind(robot, Robot, "repair", ROBOT_HINT)
     wanted = None if defects is None else (defects,) if isinstance(defects, str) else tuple(defects)
     for name in wanted or ():
         if name not in REPAIRS:
             raise unknown_name("repair", name, [known.value for known in REPAIRS])
     for _ in range(_PASSES):  # what is left out may show other defects
-        mended = _repaired_once(log, wanted)
+        mended = _repaired_once(log, wanted, robot)
         if mended is log:
             break
         log = mended
     return log
 
 
-def _repaired_once(log: Log, wanted: Sequence[str] | None) -> Log:
+def _repaired_once(log: Log, wanted: Sequence[str] | None, robot: Robot | None) -> Log:
     """One pass over all stages and the gaps; the same log when there is nothing to repair."""
-    stages = _run_stages(log, None, wanted)
+    stages = _run_stages(log, robot, wanted)
     found = [finding for part in stages.parts for finding in part.findings]
     for name in wanted or ():
         here = [finding for finding in found if finding.name == name]

@@ -98,7 +98,7 @@ def check_wraps(log: Log, columns: Columns, robot: Robot | None = None) -> Check
             if turn != TURN:
                 by = f"the range of a counter ({turn:.6g})"
                 remedy += (
-                    " The turn nearest zero is taken; say offset in [position] of a mapping for another."
+                    " The torques choose the range where a robot is given, else it is the one nearest zero."
                 )
             sentence = f"position of axis {axis + 1} wraps around: it leaps by {by} {_times(len(wraps))}."
             place, figures = _place(log, "position", axis, int(wraps[0])), {"wraps": len(wraps), "by": turn}

@@ -17,6 +17,7 @@ from dynid.core.errors import DynidError, FileError
 from dynid.logs.log import Log
 from dynid.logs.read import read_logs
 from dynid.logs.save import save_log
+from dynid.model.robot import Robot
 
 NOT_USABLE = 2
 
@@ -57,7 +58,7 @@ def check(
         tell("reading")
         read = files.with_accepted(read_logs(logs, files.mapping))
         if mend.repair is not None:
-            read = (_mended(read, mend.repair, mend.force),)
+            read = (_mended(read, mend.repair, mend.force, arm),)
         found = []
         for k, log in enumerate(read):
             tell(f"checking log {k + 1} of {len(read)}, {log.name}")
@@ -78,14 +79,14 @@ def check(
     return NOT_USABLE if worst == VERDICTS[2] else 0
 
 
-def _mended(read: tuple[Log, ...], target: Path, force: bool) -> Log:
+def _mended(read: tuple[Log, ...], target: Path, force: bool, robot: Robot | None) -> Log:
     """The one log repaired and saved; refused before any work where it could not be."""
     if len(read) != 1:
         raise DynidError(f"--repair writes one log, and {len(read)} were given; repair them one by one.")
     if target.suffix.lower() != ".npz":
         raise FileError(f"--repair is {str(target)!r}; it must end in .npz.")
     require_free(target, force)
-    mended = repair_log(read[0])
+    mended = repair_log(read[0], robot=robot)
     save_log(mended, target, force=force)
     return mended
 

@@ -68,6 +68,7 @@ class Name(StrEnum):
     SPIKES = "spikes"
     POSITION_JUMP = "position jump"
     WRAPPED_POSITION = "wrapped position"
+    COUNTER_ZERO = "counter zero"
     SATURATION = "saturation"
     STUCK_CHANNEL = "stuck channel"
     FROZEN_CHANNEL = "frozen channel"

@@ -22,7 +22,7 @@ from dynid.preparation.bad_rows import garbage_rows, log_columns, rows_written_t
 from dynid.preparation.clock import CLOCK, damaged_rows, filled_stamps, read_clock
 from dynid.preparation.coarse_clock import restamp_evenly
 from dynid.preparation.column import IndexArray, bridge, column_statistics, run_ends, short_runs
-from dynid.preparation.leaps import axis_turn, find_leaps, find_spikes, least_leap
+from dynid.preparation.leaps import TURN, axis_turn, axis_turns, find_leaps, find_spikes, least_leap
 from dynid.preparation.set_clock import restamp_clock, take_forward_leaps_back
 from dynid.preparation.wraps import unsigned_numbers
 
@@ -47,6 +47,10 @@ class RepairLimits:
 
 
 REPAIR = RepairLimits()
+_RANGES = "ranges"
+"""Option of the step that unwraps: ranges of counters that are no whole turns, by axis from 0."""
+_WHOLE_TURNS = 1e-3
+"""Distance from a whole number of turns that still is one: the range of a counter is known so well."""
 NEEDED = ("position", "torque")
 """Channels that a fit needs; holes in others do no harm."""
 
@@ -209,6 +213,7 @@ def unwrap_positions(log: Log, robot: Robot | None = None) -> Log:
         log: the log.
         robot: says which axes turn; all do when None.
     """
+    ranges: dict[str, float] = {}
 
     def unwrap(channel: str, axis: int, x: FloatArray) -> tuple[FloatArray, int]:
         usual = column_statistics(x)
@@ -223,11 +228,21 @@ def unwrap_positions(log: Log, robot: Robot | None = None) -> Log:
             turns[place + 1] += np.sign(x[after] - x[place])
         made = x - turn * np.cumsum(turns)
         middle = 0.5 * (made[finite].min() + made[finite].max())
+        whole_turns = abs(turn / TURN - np.round(turn / TURN)) < _WHOLE_TURNS
+        if log.side == "motor" or not axis_turns(robot, log, axis) or not whole_turns:
+            ranges[str(axis)] = turn
         return made - turn * np.round(middle / turn), len(wraps)
 
     channels, counts = mend_axes(log, ("position",), unwrap)
     note = f"{sum(counts.values())} leaps by a full turn, or by the range of a counter, were taken back."
-    return log.with_step(Step(f"repair: {Name.WRAPPED_POSITION}", counts, note), channels=channels)
+    step = Step(f"repair: {Name.WRAPPED_POSITION}", counts | ({_RANGES: ranges} if ranges else {}), note)
+    return log.with_step(step, channels=channels)
+
+
+def counter_ranges(log: Log) -> dict[int, float]:
+    """Ranges of those unwrapped axes (from 0) for which another range is another place."""
+    steps = [step for step in log.history if step.name == f"repair: {Name.WRAPPED_POSITION}"]
+    return {int(axis): turn for step in steps for axis, turn in step.options.get(_RANGES, {}).items()}
 
 
 def fill_short_gaps(log: Log) -> Log:

@@ -256,7 +256,7 @@ def _usable(log: Log, robot: Robot, repair: bool, use: str) -> tuple[Log, DataCh
     if not repair or not found.defects:
         _refuse_unusable(log, found, use)
         return log, found
-    mended = repair_log(log)
+    mended = repair_log(log, robot=robot)
     left = check_log(mended, robot, base)
     _refuse_unusable(mended, left, use)
     known = {_kind(finding) for finding in left.findings}
