@@ -14,7 +14,10 @@ unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-slow lint bench docs clean
+JUDGED ?= build/judged.jsonl
+CASES ?= 640
+
+.PHONY: help setup demo test test-slow judge lint bench docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,6 +33,10 @@ test: setup ## run the tests, the linters and the type checker
 
 test-slow: setup ## run the Monte-Carlo and large-log tests
 	$(ONE_THREAD) $(BIN) -m pytest -n 2 -m slow $(ARGS)
+
+judge: setup ## rates of the verdict on robots with known defects: 640 sound and some 1200 damaged cases, 30 minutes
+	mkdir -p $(dir $(JUDGED))
+	cd tests && $(ONE_THREAD) $(abspath $(BIN)) -m population.run --half showing --cases $(CASES) $(abspath $(JUDGED))
 
 lint: setup ## check style, format and types only
 	$(BIN) -m ruff check .

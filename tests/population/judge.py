@@ -1,0 +1,194 @@
+"""What a judge makes of a case: told, cause, size, error on clean motion, error after its advice."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynid.core.errors import DynidError
+from dynid.estimators import WLS, Estimate, identify
+from dynid.logs.convert import to_joint_side
+from dynid.logs.log import Log
+from dynid.model.robot import Robot
+from dynid.preparation import prepare, suggest
+from dynid.problem import build_problem
+from dynid.results.view import predicted_torques
+from dynid.validation.model import as_model
+from population.cases import Case
+
+Array = NDArray[np.float64]
+RIGHT_SIZE = 0.2
+"""How far a size may be off to be right, as a share of the true one."""
+MATTERS = 0.05
+"""Error of a joint's torque, and of a parameter, from which a defect must be told."""
+MATTERS_SIGMA = 5.0
+"""And how many σ such a parameter must be off."""
+
+
+@dataclass(frozen=True)
+class Cause:
+    """One thing that a judge holds to be wrong.
+
+    Args:
+        names: defects of the population that it stands for; the first judge's words may cover several.
+        joint: from 0; None where it means all or does not say.
+        size: in the unit of ``Case.size``; None where it does not say.
+        words: as the judge has it.
+        level: "note", "care" or "fail".
+    """
+
+    names: frozenset[str]
+    joint: int | None = None
+    size: float | None = None
+    words: str = ""
+    level: str = "care"
+
+    def names_defect(self, case: Case) -> bool:
+        """Whether it is the defect of the case, on its joint where it has one."""
+        return case.defect in self.names and (case.joint is None or self.joint in (None, case.joint))
+
+    def right_size(self, case: Case) -> bool | None:
+        """Whether its size is right; None where there is no size to tell."""
+        if case.size is None:
+            return None
+        return self.size is not None and bool(abs(abs(self.size) - case.size) <= RIGHT_SIZE * case.size)
+
+
+@dataclass(frozen=True, eq=False)
+class Ruling:
+    """What a judge says about logs.
+
+    Args:
+        level: "good", "care" or "fail"; that no unseen motion was given does not count.
+        causes: the most likely first, of those that lower the level.
+        estimate: what was fitted; None where the logs were refused.
+    """
+
+    level: str
+    causes: tuple[Cause, ...]
+    estimate: Estimate | None
+
+
+class Judge(Protocol):
+    """Whoever rules on logs. The one place where a mechanism of the package plugs in."""
+
+    def rule(self, robot: Robot, logs: Sequence[Log]) -> Ruling:
+        """Level, ranked causes and the fit."""
+
+    def follow(self, robot: Robot, logs: Sequence[Log], ruling: Ruling) -> tuple[Robot, Sequence[Log]] | None:
+        """Robot and logs as the advice about the first cause leaves them; None where it names no act."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A fit against the truth: relative errors on the clean motion (joints,), base parameters and their σ."""
+
+    overall: float
+    errors: Array
+    names: tuple[str, ...]
+    values: Array
+    sigma: Array
+
+
+def fitted(case: Case, estimate: Estimate | None, robot: Robot, logs: Sequence[Log]) -> Fitted | None:
+    """The fit of a ruling, or a plain one where the judge refused the logs; None where none can be made."""
+    try:
+        made = estimate or _plain_fit(robot, logs)
+        clean = case.clean
+        predicted = predicted_torques(as_model(made), clean.q, clean.qd, clean.qdd)
+    except (DynidError, np.linalg.LinAlgError, ValueError):
+        return None
+    overall, errors = clean.errors(predicted)
+    covariance = made.covariance
+    sigma = np.full(len(made.values), np.inf) if covariance is None else np.sqrt(np.diag(covariance))
+    return Fitted(overall, errors, made.problem.base.names, made.values, sigma)
+
+
+def _plain_fit(robot: Robot, logs: Sequence[Log]) -> Estimate:
+    """Weighted least squares without any check."""
+    sides = [to_joint_side(log, robot) for log in logs]
+    plan = suggest(max(sides, key=lambda log: log.duration)).plan
+    return identify(build_problem(robot, [prepare(log, plan) for log in sides], plan), WLS())
+
+
+def caused_error(damaged: Fitted, sound: Fitted) -> Array:
+    """√(e² − e₀²) per joint: what the defect adds to the error on clean motion."""
+    return np.sqrt(np.maximum(damaged.errors**2 - sound.errors**2, 0.0))
+
+
+def moved_parameters(damaged: Fitted, sound: Fitted) -> tuple[float, float]:
+    """The parameter farthest from where sound logs have it, in σ, of those off by 5 %; and its share."""
+    known = {name: i for i, name in enumerate(sound.names)}
+    worst, share = 0.0, 0.0
+    for i, name in enumerate(damaged.names):
+        if name not in known:
+            continue
+        before = sound.values[known[name]]
+        off = abs(damaged.values[i] - before)
+        if off > MATTERS * abs(before) and off > 0:
+            sigmas = off / max(float(damaged.sigma[i]), float(sound.sigma[known[name]]), 1e-300)
+            if sigmas > worst:
+                worst, share = float(sigmas), float(off / max(abs(before), 1e-300))
+    return worst, share
+
+
+def judge(case: Case, judge: Judge, sound: Fitted | None = None) -> tuple[dict[str, Any], Fitted | None]:
+    """One row of figures about a case, and its fit.
+
+    Args:
+        case: sound or damaged.
+        judge: who rules.
+        sound: fit of the same case without its defect.
+    """
+    begun = time.perf_counter()
+    ruling = judge.rule(case.robot, case.logs)
+    seconds = time.perf_counter() - begun
+    fit = fitted(case, ruling.estimate, case.robot, case.logs)
+    row: dict[str, Any] = {
+        "half": case.half,
+        "index": case.index,
+        "defect": case.defect,
+        "grade": case.grade,
+        "axes": case.axes,
+        "logs": len(case.experiments),
+        "joint": case.joint,
+        "size": case.size,
+        "level": ruling.level,
+        "refused": ruling.estimate is None,
+        "causes": [[c.words, c.joint, c.size, c.level] for c in ruling.causes],
+        "seconds": round(seconds, 2),
+    }
+    row |= _cause_figures(case, ruling)
+    if fit is not None:
+        row |= {"error": fit.overall, "worst": float(np.max(fit.errors))}
+    if fit is not None and sound is not None:
+        sigmas, share = moved_parameters(fit, sound)
+        caused = float(np.max(caused_error(fit, sound)))
+        row |= {"caused": caused, "moved_sigma": sigmas, "moved_share": share}
+        row["matters"] = caused > MATTERS or sigmas > MATTERS_SIGMA
+    row |= _advice_figures(case, judge, ruling)
+    return row, fit
+
+
+def _cause_figures(case: Case, ruling: Ruling) -> dict[str, Any]:
+    right = [i for i, cause in enumerate(ruling.causes) if cause.names_defect(case)]
+    first = bool(right) and right[0] == 0
+    size = ruling.causes[right[0]].right_size(case) if right else None
+    return {"told": ruling.level != "good", "first": first, "named": bool(right), "right_size": size}
+
+
+def _advice_figures(case: Case, judge: Judge, ruling: Ruling) -> dict[str, Any]:
+    """Errors on the clean motion after the advice was followed."""
+    advice = judge.follow(case.robot, case.logs, ruling) if ruling.causes else None
+    if advice is None:
+        return {}
+    robot, logs = advice
+    fit = fitted(case, None, robot, logs)
+    if fit is None:
+        return {"advised_error": None, "advised_worst": None}
+    return {"advised_error": fit.overall, "advised_worst": float(np.max(fit.errors))}
