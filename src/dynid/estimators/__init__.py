@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from dynid.estimators.honest import Honest as Honest
     from dynid.estimators.identification import identify as identify
     from dynid.estimators.linear import (
+        CATALOGUE as CATALOGUE,
         IRLS as IRLS,
         LOAD as LOAD,
         OLS as OLS,
@@ -34,7 +35,10 @@ else:
         "estimate": ("Estimate", "Further"),
         "honest": ("Honest",),
         "identification": ("identify",),
-        "linear": ("IRLS", "LOAD", "NonlinearTerm", "OLS", "Ridge", "STRIBECK", "Separable", "TLS", "WLS"),
+        "linear": (
+            *("CATALOGUE", "IRLS", "LOAD", "NonlinearTerm", "OLS", "Ridge", "STRIBECK", "Separable", "TLS"),
+            "WLS",
+        ),
         "strategy": ("Strategy",),
         "uncertainty": ("Classical", "HAC", "Uncertainty"),
     }

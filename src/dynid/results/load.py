@@ -194,4 +194,6 @@ def _term(row: Mapping[str, Any]) -> Any:
         joints=None if row["joints"] is None else tuple(int(j) for j in row["joints"]),
         unit=str(row["unit"]),
         constant_units={str(k): str(v) for k, v in row["constant_units"].items()},
+        words=str(row.get("words", "")),
+        never_negative=bool(row.get("never_negative", False)),
     )

@@ -14,8 +14,9 @@ from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.estimate import Further
 from dynid.estimators.fit import Fit, FurtherColumns
 from dynid.estimators.linear.augmented import AugmentedRows, needs_load
+from dynid.estimators.linear.catalogue import STRIBECK
 from dynid.estimators.linear.least_squares import kept_mask, weights_of
-from dynid.estimators.linear.terms import STRIBECK, NonlinearTerm, own_constants
+from dynid.estimators.linear.terms import NonlinearTerm, own_constants
 from dynid.estimators.strategy import Strategy
 from dynid.problem.problem import Problem
 

@@ -1,4 +1,4 @@
-"""Friction that is not linear in its parameters: terms with named unknown constants, as data."""
+"""Terms beside the robot's own: torques with a coefficient and named unknown constants, as data."""
 
 from __future__ import annotations
 
@@ -20,24 +20,27 @@ from dynid.model.joint import JointKind
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
 
-SIGNALS = ("q", "qd", "tau", "load")
+SIGNALS = ("q", "qd", "qdd", "tau", "load")
 
 
 @dataclass(frozen=True)
 class NonlinearTerm:
-    """A torque coefficient × expression(q, qd, tau, load; constants) on each joint.
+    """A torque coefficient × expression(q, qd, qdd, tau, load; constants) on each joint.
 
     Args:
         name: symbol of the coefficient; the joint's label is appended, as in ``Fs1``.
-        expression: formula in ``q``, ``qd``, ``load`` and ``tau`` (the joint's own position, speed, torque of
-            the links' inertia and weight by the model's own values, and measured torque, SI), the functions
-            of friction expressions, and other names: the unknown constants, one per joint. The measured
-            torque holds friction and noise itself: a formula with ``tau`` gives biased coefficients.
+        expression: formula in ``q``, ``qd``, ``qdd``, ``load`` and ``tau`` (the joint's own position, speed,
+            acceleration, torque of the links' inertia and weight by the model's own values, and measured
+            torque, SI), the functions of friction expressions, and other names: the unknown constants, one
+            per joint. The measured torque holds friction and noise itself: a formula with ``tau`` gives
+            biased coefficients.
         start: a first guess of each constant.
         bounds: lowest and highest value of a constant; a factor of 1000 around the guess where not given.
         joints: coordinates that have the term; all when None.
         unit: unit of the coefficient on a revolute joint; on a prismatic one N m becomes N, rad becomes m.
         constant_units: units of the constants, likewise.
+        words: what it is, as in "the model lacks …"; the formula where not given.
+        never_negative: whether a negative coefficient cannot be physics.
     """
 
     name: str
@@ -47,6 +50,8 @@ class NonlinearTerm:
     joints: tuple[int, ...] | None = None
     unit: str = "N m"
     constant_units: Mapping[str, str] = field(default_factory=dict)
+    words: str = ""
+    never_negative: bool = False
 
     def __post_init__(self) -> None:
         """Refuse formulas with anything but arithmetic, and constants without a first guess."""
@@ -115,7 +120,8 @@ class Slot:
         return tuple(self._own_unit(self.term.constant_units.get(name, "")) for name in self.term.constants)
 
     def _own_unit(self, unit: str) -> str:
-        return unit.replace("N m", "N").replace("rad", "m") if self.prismatic else unit
+        on_slides = unit.replace("N m", "N").replace("rad", "m").replace("kg m²", "kg")
+        return on_slides if self.prismatic else unit
 
     def values(self, motion: Motion, constants: FloatArray, load: FloatArray | None = None) -> FloatArray:
         """The column at full rate, (samples,).
@@ -126,7 +132,7 @@ class Slot:
             load: torques of inertia and weight, (samples, coordinates), where the formula holds them.
         """
         j = self.joint
-        signals = {"q": motion.q[:, j], "qd": motion.qd[:, j], "tau": motion.tau[:, j]}
+        signals = {name: getattr(motion, name)[:, j] for name in SIGNALS if name != "load"}
         if "load" in self.term.signals:
             if load is None:
                 raise DynidError(
@@ -214,12 +220,3 @@ def _names(expression: str) -> tuple[str, ...]:
 @cache
 def _code(expression: str) -> CodeType:
     return compile(ast.Expression(_parse(expression)), "<friction>", "eval")
-
-
-STRIBECK = NonlinearTerm(
-    "Fs", "sign(qd) * exp(-(qd / vs)^2)", start={"vs": 0.1}, constant_units={"vs": "rad/s"}
-)
-"""What sticking adds to Coulomb friction at low speed; vs is the speed at which it fades."""
-LOAD = NonlinearTerm("Fl", "abs(load) * sign(qd)", unit="1")
-"""Coulomb friction that grows with the torque carried: that of the links' inertia and weight. It has no
-unknown constant, but the load follows from the parameters: both are solved for in turn until they settle."""
