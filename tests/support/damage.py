@@ -139,12 +139,12 @@ def stale_positions(log: Sheet, rng: np.random.Generator) -> DamagedFile:
 def unsigned_torques(log: Sheet, rng: np.random.Generator) -> DamagedFile:
     """Torques that a bus sends as signed numbers of 16 bits, logged as unsigned ones."""
     tau = log.values[:, 1 + log.axes :]
-    unit = 1.1 * np.abs(tau).max() / 2**14
+    unit = np.abs(tau).max(axis=0) / (rng.uniform(0.3, 0.98, log.axes) * 2**15)
     counts = np.round(tau / unit) % 2**16
     values = np.column_stack([log.values[:, : 1 + log.axes], counts])
     decimals = (*log.decimals[: 1 + log.axes], *[0] * log.axes)
     names = (*log.names[: 1 + log.axes], *(f"tau{i + 1}" for i in range(log.axes)))
-    mapping = {"torque": {"columns": "tau{axis}", "scale": unit}}
+    mapping = {"torque": {"columns": "tau{axis}", "scale": unit.tolist()}}
     return DamagedFile(_text(names, Sheet(log.robot, names, values, decimals).rows), mapping)
 
 

@@ -24,7 +24,7 @@ from dynid.preparation.bad_rows import (
 from dynid.preparation.clock import damaged_rows
 from dynid.preparation.column import ColumnStatistics, run_ends, short_runs
 from dynid.preparation.repair import NEEDED, REPAIR
-from dynid.preparation.wraps import unsigned_numbers
+from dynid.preparation.wraps import overflowing_bits, unsigned_numbers
 
 _STOPPED = "Nothing need be done if the recording was stopped there; else record it again."
 _CHOSEN = "Make sure that this is what is meant."
@@ -101,7 +101,7 @@ def check_reading(log: Log, columns: Columns, robot: Robot | None = None) -> Che
 
 
 def check_numbers(log: Log, columns: Columns, robot: Robot | None = None) -> Checked:
-    """Signed whole numbers that were logged as unsigned ones.
+    """Signed whole numbers that were logged as unsigned ones, and torques that overflow.
 
     Args:
         log: the log.
@@ -126,7 +126,23 @@ def check_numbers(log: Log, columns: Columns, robot: Robot | None = None) -> Che
             findings.append(
                 Finding(Name.UNSIGNED_NUMBERS, Level.CARE, sentence, remedy, place, figures, repairable=True)
             )
-    return Checked(tuple(findings))
+    return Checked((*findings, *_overflowing_torques(log, columns)))
+
+
+def _overflowing_torques(log: Log, columns: Columns) -> list[Finding]:
+    findings = []
+    for axis, usual in enumerate(columns.get("torque", ())):
+        bits = overflowing_bits(log.column("torque", axis), usual)
+        if not bits:
+            continue
+        sentence = (
+            f"torque of axis {axis + 1} overflows its {bits} bits: it leaps between {usual.most:.4g} and "
+            f"{usual.least:.4g}, the ends of its range."
+        )
+        remedy = "Record it in wider numbers, or with a smaller motion."
+        place, figures = Where(channel="torque", axis=axis + 1), {"bits": bits}
+        findings.append(Finding(Name.OVERFLOWING_NUMBERS, Level.FAIL, sentence, remedy, place, figures))
+    return findings
 
 
 def check_rows(log: Log, columns: Columns, robot: Robot | None = None) -> Checked:

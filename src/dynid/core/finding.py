@@ -47,6 +47,7 @@ class Name(StrEnum):
     STALE_SAMPLES = "stale samples"
     HELD_SAMPLES = "held samples"
     UNSIGNED_NUMBERS = "unsigned numbers"
+    OVERFLOWING_NUMBERS = "overflowing numbers"
     MISSING_CHANNEL = "missing channel"
     MISSING_VALUES = "missing values"
     GARBAGE_VALUES = "garbage values"

@@ -1,4 +1,4 @@
-"""Whole numbers that wrap: counters of an encoder, and signed numbers that were logged as unsigned ones."""
+"""Whole numbers that wrap: counters, signed numbers that were logged as unsigned ones or that overflow."""
 
 from __future__ import annotations
 
@@ -18,9 +18,12 @@ class WrapRules:
     Args:
         bits: widths of whole numbers that buses and encoders use.
         narrower: range of a column whose wraps are taken back, over its range before, that leaves no doubt …
-        mended: … else the share of the leaps that must be usual changes when the wrap is taken back.
+        mended: … else the share of the leaps that must be small when the wrap is taken back …
+        left: … over the leap itself: friction steps where a torque changes its sign.
+        full: share of its width that a column must fill to overflow.
+        edge: what a leap from end to end leaves of the width …
+        at_ends: … and the share of an overflowing column's leaps that are such, two at least.
         off: distance from a whole number of steps that still is one.
-        usual: largest usual change, over the one that one in ten exceeds.
         leap: least leap of a counter, as a share of the column's range.
         filled: share of the modulus that the range of a counter fills when it wraps.
         spread: share of the modulus by which leaps of a counter may differ.
@@ -29,8 +32,11 @@ class WrapRules:
     bits: tuple[int, ...] = (8, 10, 12, 13, 14, 16, 17, 18, 19, 20, 24, 32)
     narrower: float = 0.5
     mended: float = 0.9
+    left: float = 0.6
+    full: float = 0.95
+    edge: float = 0.1
+    at_ends: float = 0.1
     off: float = 0.02
-    usual: float = 6.0
     leap: float = 0.5
     filled: float = 0.8
     spread: float = 0.05
@@ -61,39 +67,24 @@ def unsigned_numbers(columns: Iterable[FloatArray]) -> tuple[UnsignedNumbers | N
     """Which columns of a channel hold signed numbers as unsigned ones.
 
     Near zero such a column leaps by nearly its whole range, and no more when the upper half of the numbers is
-    taken as negative. A column that is always negative shows it by the others of its channel.
+    taken as negative. What one column shows holds for the others of its channel that reach the upper half of
+    the same width: signed numbers do not.
 
     Args:
         columns: the axes of a channel, each (samples,), one after the other.
     """
-    wholes, found = list[_WholeNumbers | None](), list[UnsignedNumbers | None]()
+    wholes, found = list[UnsignedNumbers | None](), list[UnsignedNumbers | None]()
     for x in columns:
-        wholes.append(_whole_numbers(x))
-        found.append(None if wholes[-1] is None else _wrapped_at_zero(x, wholes[-1]))
-    bits = {one.bits for one in found if one is not None}
-    if len(bits) != 1:
+        own = _upper_half(x)
+        wholes.append(own)
+        found.append(own if own is not None and _wraps_at_zero(x, own) else None)
+    widths = {one.bits for one in found if one is not None}
+    if len(widths) != 1:
         return tuple(found)
-    (width,) = bits
-    for axis, own in enumerate(wholes):
-        if own is not None and found[axis] is None and own.bits == width and own.least > 0.5:
-            found[axis] = own.numbers
-    return tuple(found)
+    return tuple(own if own is not None and own.bits in widths else None for own in wholes)
 
 
-@dataclass(frozen=True)
-class _WholeNumbers:
-    """A column of whole numbers of one sign: the width that holds them, and the least as a share of it."""
-
-    bits: int
-    modulus: float
-    least: float
-
-    @property
-    def numbers(self) -> UnsignedNumbers:
-        return UnsignedNumbers(self.bits, self.modulus)
-
-
-def _whole_numbers(x: FloatArray) -> _WholeNumbers | None:
+def _upper_half(x: FloatArray) -> UnsignedNumbers | None:
     """A column that is whole multiples of a step, all of one sign, in the upper half of a usual width."""
     finite = x[np.abs(x) < 1e12]  # NaN is not
     if len(finite) < 20:
@@ -105,24 +96,49 @@ def _whole_numbers(x: FloatArray) -> _WholeNumbers | None:
     step = quantisation_step(values)
     if step is None or not _is_whole(values, step):
         return None
-    most, least = sorted((abs(low) / step, abs(high) / step), reverse=True)
+    most = max(abs(low), abs(high)) / step
     bits = next((b for b in WRAP.bits if most < 2.0**b - 0.5), None)
     if bits is None or most <= 2.0 ** (bits - 1):
         return None
-    return _WholeNumbers(bits, (1.0 if low >= 0 else -1.0) * 2.0**bits * step, least / 2.0**bits)
+    return UnsignedNumbers(bits, (1.0 if low >= 0 else -1.0) * 2.0**bits * step)
 
 
-def _wrapped_at_zero(x: FloatArray, own: _WholeNumbers) -> UnsignedNumbers | None:
+def _wraps_at_zero(x: FloatArray, own: UnsignedNumbers) -> bool:
+    """Whether a column leaps by nearly its width, and hardly when its upper half is negative."""
     finite = x[np.abs(x) < 1e12]
-    mended = own.numbers.as_signed(finite)
+    mended = own.as_signed(finite)
     before, after = np.abs(np.diff(finite)), np.abs(np.diff(mended))
     leaps = before > abs(own.modulus) / 2
-    if not leaps.any():
-        return None
+    if before.max(initial=0.0) < (1 - WRAP.edge) * abs(own.modulus):
+        return False  # offset binary leaps too, where friction steps
     if np.ptp(mended) < WRAP.narrower * np.ptp(finite):
-        return own.numbers
-    usual = WRAP.usual * float(np.quantile(after[~leaps], 0.9)) if not leaps.all() else np.inf
-    return own.numbers if np.mean(after[leaps] <= usual) >= WRAP.mended else None
+        return True
+    new = np.count_nonzero(after > abs(own.modulus) / 2)
+    small = np.mean(after[leaps] <= WRAP.left * before[leaps])
+    return bool(small >= WRAP.mended and new <= (1 - WRAP.mended) * np.count_nonzero(leaps))
+
+
+def overflowing_bits(x: FloatArray, usual: ColumnStatistics) -> int:
+    """Width of signed whole numbers that overflow, 32768 being written as −32768; 0 when a column has none.
+
+    It leaps from one end of its width to the other. A column that is saturated at both ends may do so too.
+
+    Args:
+        x: one axis, (samples,).
+        usual: what is usual in it.
+    """
+    if usual.step is None or not usual.clean or not usual.least < 0 < usual.most:
+        return 0
+    bits = next((b for b in WRAP.bits if usual.span < (2.0**b - 0.5) * usual.step), 0)
+    modulus = 2.0**bits * usual.step
+    fits = max(-usual.least, usual.most) < 0.5 * modulus + 0.5 * usual.step
+    if not fits or usual.span < WRAP.full * modulus or not _is_whole(x, usual.step):
+        return 0
+    change, at_limit = np.abs(np.diff(x)) / modulus, np.isin(x, (usual.least, usual.most))
+    leaps, saturated = np.count_nonzero(change > 0.5), at_limit[1:] & at_limit[:-1]
+    at_ends = np.count_nonzero((change > 1 - WRAP.edge) & ~saturated)
+    usual_leaps = leaps <= WRAP.at_ends * len(x) and at_ends >= max(2, WRAP.at_ends * leaps)
+    return bits if usual_leaps else 0
 
 
 def _is_whole(x: FloatArray, step: float) -> bool:
