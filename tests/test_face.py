@@ -84,7 +84,7 @@ def test_a_saved_result_shows_the_same(logs: tuple[dynid.Log, dynid.Log], tmp_pa
     assert len(named.names) == len(result.estimate.names)
     result.report(tmp_path / "new" / "page.html")
     assert (tmp_path / "new" / "page.html").exists()
-    with pytest.raises(dynid.DynidError, match="validate takes a ResultView, not str; use load_result"):
+    with pytest.raises(dynid.DynidError, match="takes a result for result, not str 'out'; use load_result"):
         dynid.validate("out", logs[1])
     assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!")
 
@@ -102,17 +102,23 @@ def test_bad_states_get_a_sentence(logs: tuple[dynid.Log, dynid.Log]) -> None:
 def test_the_wrong_kind_of_thing_gets_a_sentence(logs: tuple[dynid.Log, dynid.Log]) -> None:
     robot, log = dynid.load_robot("scara"), logs[0]
     calls: list[tuple[str, Any]] = [
-        ("fit takes a Robot, not str; use load_robot", lambda: dynid.fit("scara", log)),
-        ("takes a Log, not str; use read_log", lambda: dynid.fit(robot, "run1.csv")),
+        ("fit takes a Robot for robot, not str 'scara'; use load_robot", lambda: dynid.fit("scara", log)),
         (
-            "takes a Log, not PosixPath|takes a Log, not WindowsPath",
+            "a list of Logs for logs, not str 'run1.csv'; use read_log",
+            lambda: dynid.fit(robot, "run1.csv"),
+        ),
+        (
+            "list of Logs for logs, not list of (Posix|Windows)Path",
             lambda: dynid.fit(robot, [Path("run1.csv")]),
         ),
-        ("takes a Log, not NoneType", lambda: dynid.fit(robot, None)),
-        ("fit takes a Strategy, not str; give an estimator", lambda: dynid.fit(robot, log, "wls")),
-        ("fit takes a Strategy, not the class WLS", lambda: dynid.fit(robot, log, dynid.WLS)),
-        ("check takes a Log, not str", lambda: dynid.check("run1.csv", robot)),
-        ("check takes a Robot, not str", lambda: dynid.check(log, "scara")),
+        ("takes a Log or a list of Logs for logs, not None", lambda: dynid.fit(robot, None)),
+        (
+            "a Strategy for strategy, not str 'wls'; give an estimator",
+            lambda: dynid.fit(robot, log, "wls"),
+        ),
+        ("fit takes a Strategy for strategy, not the class WLS", lambda: dynid.fit(robot, log, dynid.WLS)),
+        ("check takes a Log for log, not str", lambda: dynid.check("run1.csv", robot)),
+        ("check takes a Robot or None for robot, not str", lambda: dynid.check(log, "scara")),
         ("Unknown key of the preparation 'cutoff'", lambda: dynid.fit(robot, log, overrides={"cutoff": 3})),
     ]
     for sentence, call in calls:

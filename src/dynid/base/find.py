@@ -10,7 +10,8 @@ import numpy as np
 from dynid.base.base_map import BaseMap
 from dynid.base.closed_form import closed_form
 from dynid.base.numeric import numeric_grouping
-from dynid.core.errors import ROBOT_HINT, ModelError, require_kind, unknown_name
+from dynid.core.errors import ModelError, unknown_name
+from dynid.core.kinds import require_kinds
 from dynid.model.robot import Robot
 
 METHODS = ("auto", "closed-form", "numeric")
@@ -42,7 +43,7 @@ def find_base(
     Raises:
         NotTrustworthyError: when the numeric method finds no clear gap between kept and dropped columns.
     """
-    require_kind(robot, Robot, "find_base", ROBOT_HINT)
+    require_kinds(find_base, locals())
     if method not in METHODS:
         raise unknown_name("method of finding base parameters", method, METHODS)
     links = _checked_order(robot, order)

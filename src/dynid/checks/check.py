@@ -21,8 +21,9 @@ from dynid.checks.stamps import check_gaps, check_stamps
 from dynid.checks.states import check_motion, check_positions_held, check_torques_held
 from dynid.checks.steps import check_smoothness, check_steps, check_wraps
 from dynid.checks.values import check_numbers, check_reading, check_rows, check_stale, check_values
-from dynid.core.errors import LOG_HINT, ROBOT_HINT, NotTrustworthyError, require_kind, unknown_name
+from dynid.core.errors import NotTrustworthyError, ShapeError, unknown_name
 from dynid.core.finding import Finding, Level, Name
+from dynid.core.kinds import require_kinds
 from dynid.logs.convert import to_joint_side
 from dynid.logs.log import Log, Step
 from dynid.logs.passive import with_passive_torques
@@ -94,9 +95,12 @@ def check_log(log: Log, robot: Robot | None = None, base: Sequence[int] | None =
         ShapeError: when the log's axes are not the robot's.
         ModelError: when the log is on the motor side and the robot has no drives.
     """
-    require_kind(log, Log, "check", LOG_HINT)
-    if robot is not None:
-        require_kind(robot, Robot, "check", ROBOT_HINT)
+    require_kinds(check_log, locals(), "check")
+    if robot is not None and base is not None and not set(base) <= set(range(len(robot.table.names))):
+        raise ShapeError(
+            f"base is {list(base)}; give indices of the {len(robot.table.names)} standard parameters "
+            f"of robot {robot.name!r}, from 0, or None to find it."
+        )
     if robot is not None and log.axes == robot.n_coordinates:
         log = with_passive_torques(log, robot)
     stages, accepted = _run_stages(log, robot), _accepted_names(log)
@@ -267,9 +271,7 @@ def repair_log(log: Log, defects: Iterable[str] | None = None, robot: Robot | No
         UnknownNameError: for a defect that no repair is for.
         NotTrustworthyError: when a defect asked for is too bad to be repaired.
     """
-    require_kind(log, Log, "repair", LOG_HINT)
-    if robot is not None:
-        require_kind(robot, Robot, "repair", ROBOT_HINT)
+    require_kinds(repair_log, locals(), "repair")
     wanted = None if defects is None else (defects,) if isinstance(defects, str) else tuple(defects)
     for name in wanted or ():
         if name not in REPAIRS:

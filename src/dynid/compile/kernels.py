@@ -15,7 +15,8 @@ from dynid.compile.batch import BatchKernel, compile_batch
 from dynid.compile.csource import c_source
 from dynid.compile.trace import describe
 from dynid.core.arrays import FloatArray
-from dynid.core.errors import ROBOT_HINT, ModelError, ShapeError, require_kind
+from dynid.core.errors import ModelError, ShapeError
+from dynid.core.kinds import require_kinds
 from dynid.model.robot import Robot
 
 
@@ -177,7 +178,7 @@ def kernels(
         backend: "auto", "llvm" or "casadi".
         threads: how many share the samples of a call.
     """
-    require_kind(robot, Robot, "kernels", ROBOT_HINT)
+    require_kinds(kernels, locals())
     chosen = None
     if columns is not None:
         try:

@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from dynid.core.errors import NotTrustworthyError
+from dynid.core.errors import NotTrustworthyError, ShapeError
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
+
+
+def as_numbers(values: ArrayLike, what: str) -> FloatArray:
+    """Values as a contiguous array of numbers.
+
+    Args:
+        values: an array, or lists.
+        what: they are, for the sentence.
+
+    Raises:
+        ShapeError: when they are no numbers, or their rows differ in length.
+    """
+    try:
+        return np.ascontiguousarray(values, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ShapeError(f"{what} must be an array of numbers ({error}).") from None
 
 
 def svd(A: FloatArray, full_matrices: bool = True) -> tuple[FloatArray, FloatArray, FloatArray]:

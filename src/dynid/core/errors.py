@@ -38,24 +38,6 @@ _LISTED = 200
 """Names listed in one sentence."""
 
 
-def require_kind(value: object, kind: type, verb: str, hint: str) -> None:
-    """Refuse a value of another kind than a verb takes, such as a file's name in place of what it holds.
-
-    Args:
-        value: what was given.
-        kind: what is taken.
-        verb: who takes it.
-        hint: what to do, in words that follow a semicolon.
-    """
-    if not isinstance(value, kind):
-        given = f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
-        raise DynidError(f"{verb} takes a {kind.__name__}, not {given}; {hint}.")
-
-
-ROBOT_HINT = "use load_robot for a name or file"
-LOG_HINT = "use read_log for a file"
-
-
 def unknown_name(what: str, given: str, known: Iterable[str], hint: str = "") -> UnknownNameError:
     """Build the error for a name that is not known, with the nearest known names.
 

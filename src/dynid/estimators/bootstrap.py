@@ -11,6 +11,7 @@ from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError
 from dynid.core.executor import LocalExecutor
 from dynid.core.finding import Finding, Level, Name
+from dynid.core.kinds import require_field_kinds
 from dynid.estimators.fit import Fit
 from dynid.estimators.honest import stretches_of_time
 from dynid.estimators.uncertainty import Doubt, Uncertainty, automatic_bandwidth, score_series, white_rows
@@ -49,6 +50,7 @@ class Bootstrap(Uncertainty):
 
     def __post_init__(self) -> None:
         """Refuse draws and blocks that hold nothing."""
+        require_field_kinds(self)
         for what, value, least in (("replicates", self.replicates, 20), ("block", self.block, 1)):
             if value is not None and value < least:
                 raise DynidError(f"{what} of the bootstrap is {value}; give at least {least}.")

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, unknown_name
+from dynid.core.kinds import require_field_kinds
 from dynid.estimators.fit import Fit, Solved
 from dynid.estimators.linear.least_squares import WLS, kept_mask
 from dynid.estimators.strategy import Strategy
@@ -64,6 +65,7 @@ class Essential(Strategy):
 
     def __post_init__(self) -> None:
         """Take over the uncertainty of the strategy inside; refuse options that cannot work."""
+        require_field_kinds(self)
         if self.rule not in THRESHOLDS:
             raise unknown_name("rule for essential parameters", self.rule, THRESHOLDS)
         if isinstance(self.strategy, Essential):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError
+from dynid.core.kinds import require_field_kinds
 from dynid.estimators.fit import Fit
 from dynid.estimators.linear.least_squares import root_over_base
 from dynid.estimators.uncertainty import Doubt, Uncertainty, white_rows
@@ -74,6 +75,7 @@ class Honest(Uncertainty):
 
     def __post_init__(self) -> None:
         """Refuse fewer blocks than can differ."""
+        require_field_kinds(self)
         if self.blocks < RULES.fewest:
             raise DynidError(f"Honest was given {self.blocks} blocks; give at least {RULES.fewest}.")
 

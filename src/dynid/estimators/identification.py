@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dynid.core.arrays import FloatArray
 from dynid.core.finding import FINE, Finding, Level, Name, Where
+from dynid.core.kinds import require_kinds
 from dynid.estimators.estimate import Estimate, Further
 from dynid.estimators.fit import Fit
 from dynid.estimators.linear.least_squares import MEDIAN_OF_NORMAL
@@ -43,6 +44,7 @@ def identify(problem: Problem | LoopProblem, strategy: Strategy) -> Estimate:
     Returns:
         The estimate; ``estimate.outcome`` says how it ended, and never lies by silence.
     """
+    require_kinds(identify, locals())
     solved = strategy.solution(problem)
     rows, fit, scored = solved.problem, solved.fit, solved.scored_problem
     outcome, findings = judge(scored, fit)

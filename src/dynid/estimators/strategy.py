@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.core.errors import DynidError
+from dynid.core.kinds import require_field_kinds
 from dynid.estimators.fit import Fit, Solved
 from dynid.estimators.uncertainty import DEFAULT_KIND, Uncertainty, uncertainty_of
 from dynid.problem.problem import Problem
@@ -33,7 +34,8 @@ class Strategy(ABC):
     uncertainty: str | Uncertainty = DEFAULT_KIND
 
     def __post_init__(self) -> None:
-        """Refuse an uncertainty that is not known."""
+        """Refuse options of other kinds, and an uncertainty that is not known."""
+        require_field_kinds(self)
         uncertainty_of(self.uncertainty)
 
     @abstractmethod

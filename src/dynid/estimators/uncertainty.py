@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, unknown_name
 from dynid.core.finding import Finding, Level, Name
+from dynid.core.kinds import require_field_kinds
 from dynid.core.lazy import later
 from dynid.estimators.fit import Fit
 from dynid.problem.problem import Problem
@@ -160,6 +161,7 @@ class HAC(Uncertainty):
 
     def __post_init__(self) -> None:
         """Refuse a negative lag."""
+        require_field_kinds(self)
         if self.lags is not None and self.lags < 0:
             raise DynidError(f"HAC was given {self.lags} lags; give 0 or more.")
 

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from dynid.core.arrays import BoolArray, FloatArray
+from dynid.core.arrays import BoolArray, FloatArray, as_numbers
 from dynid.core.errors import ShapeError, unknown_name
+from dynid.core.kinds import require_field_kinds
 from dynid.logs.spool import Samples, Spool, SpoolWriter, cut_rows
 
 CHANNELS: Mapping[str, str] = MappingProxyType(
@@ -76,24 +77,25 @@ class Log:
 
     def __post_init__(self) -> None:
         """Check shapes and names; values may still be anything, which is for the data check to say."""
+        require_field_kinds(self)
         if self.side not in SIDES:
             raise unknown_name("side", self.side, SIDES)
-        object.__setattr__(self, "time", np.ascontiguousarray(self.time, dtype=float))
+        object.__setattr__(self, "time", as_numbers(self.time, f"time of log {self.name!r}"))
         arrays: dict[str, Samples] = {}
         for name, values in self.channels.items():
             if name not in CHANNELS:
                 raise unknown_name("channel", name, CHANNELS)
-            array = values if isinstance(values, Spool) else np.ascontiguousarray(values, dtype=float)
+            what = f"Channel {name!r} of log {self.name!r}"
+            array = values if isinstance(values, Spool) else as_numbers(values, what)
             if array.ndim != 2 or array.shape[0] != len(self.time):
-                raise ShapeError(
-                    f"Channel {name!r} of log {self.name!r} has shape {array.shape}; expected "
-                    f"({len(self.time)}, axes)."
-                )
+                raise ShapeError(f"{what} has shape {array.shape}; expected ({len(self.time)}, axes).")
             arrays[name] = array
         widths = {name: array.shape[1] for name, array in arrays.items()}
         if len(set(widths.values())) > 1:
             raise ShapeError(f"The channels of log {self.name!r} have different numbers of axes: {widths}.")
         object.__setattr__(self, "channels", MappingProxyType(arrays))
+        if self.made_up is not None:
+            object.__setattr__(self, "made_up", np.asarray(self.made_up, dtype=bool))
         if self.made_up is not None and self.made_up.shape != self.time.shape:
             raise ShapeError(
                 f"made_up of log {self.name!r} has shape {self.made_up.shape}; expected ({len(self.time)},)."

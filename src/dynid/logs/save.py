@@ -15,6 +15,7 @@ import numpy as np
 from dynid.core.arrays import FloatArray
 from dynid.core.disk import replaced_file
 from dynid.core.errors import FileError
+from dynid.core.kinds import require_kinds
 from dynid.logs.log import CHANNELS, SIDES, Log, Source, Step
 from dynid.logs.readers.npz import texts_of
 from dynid.logs.readers.table import Table
@@ -38,6 +39,7 @@ def save_log(log: Log, path: str | Path, *, force: bool = False) -> None:
         path: the file, ending in .npz, .csv or .parquet.
         force: overwrite an existing file.
     """
+    require_kinds(save_log, locals())
     target = Path(path)
     check_target(target, force)
     kind = target.suffix.lower()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from dynid.core.errors import FileError, UnknownNameError
 from dynid.core.files import named_file, shipped_names
+from dynid.core.kinds import require_kinds
 from dynid.core.lazy import later
 from dynid.model.loaders.mdh import from_mdh
 from dynid.model.robot import Robot
@@ -34,6 +35,7 @@ def load_robot(name_or_path: str | Path) -> Robot:
         name_or_path: a name that ``catalog()`` lists, or a path to a ``.toml`` (MDH table), ``.urdf``,
             ``.mjcf`` or ``.xml`` file (URDF or MJCF by its root element).
     """
+    require_kinds(load_robot, locals())
     if not str(name_or_path).strip():
         raise UnknownNameError(
             f"The robot's name is empty ({str(name_or_path)!r}); give one of {', '.join(catalog())}, or a "

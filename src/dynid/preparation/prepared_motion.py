@@ -9,13 +9,12 @@ import numpy as np
 
 from dynid.core.arrays import BoolArray, FloatArray
 from dynid.core.errors import (
-    LOG_HINT,
     DynidError,
     NotTrustworthyError,
     ShapeError,
-    require_kind,
     unknown_name,
 )
+from dynid.core.kinds import require_kinds
 from dynid.logs.log import Log, Step
 from dynid.logs.resample import SAME_RATE, grid, interpolate, is_even, steady_rate
 from dynid.logs.spool import ArrayWriter, Samples, SpoolWriter, writer_of
@@ -47,8 +46,7 @@ def prepare(log: Log, plan: Preparation) -> Motion:
         NotTrustworthyError: when values or stamps must be repaired first (`dynid check`).
         ShapeError: when the log is too short for the plan.
     """
-    require_kind(log, Log, "prepare", LOG_HINT)
-    require_kind(plan, Preparation, "prepare", "use Preparation(…), or load_preparation for a file")
+    require_kinds(prepare, locals())
     refuse_unprepared(log, plan.logged_derivatives)
     course = _course(log, plan)
     still = _still_axes(log, course)

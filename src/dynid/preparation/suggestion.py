@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from dynid.core.arrays import BoolArray, FloatArray
-from dynid.core.errors import LOG_HINT, require_kind, unknown_name
+from dynid.core.errors import unknown_name
 from dynid.core.keys import entries_of
+from dynid.core.kinds import require_kinds
 from dynid.logs.log import Log
 from dynid.logs.resample import is_even, steady_rate
 from dynid.preparation.derivative import central_difference
@@ -111,7 +112,7 @@ class Suggestion:
         if not given:
             return self
         for key in given:
-            if not hasattr(self.plan, key):
+            if key not in self.plan.to_dict():
                 raise unknown_name("key of the preparation", key, self.plan.to_dict())
         plan = replace(self.plan, **given)
         follows = _keys_of_cutoff(given, self.facts)
@@ -138,7 +139,7 @@ def suggest(log: Log) -> Suggestion:
     Args:
         log: joint side, with position and torque.
     """
-    require_kind(log, Log, "suggest", LOG_HINT)
+    require_kinds(suggest, locals())
     refuse_unprepared(log)
     samples = log.samples
     if log.on_disk:

@@ -8,6 +8,7 @@ from dynid.base.base_map import BaseMap
 from dynid.base.find import base_of
 from dynid.compile.kernels import kernels
 from dynid.core.errors import DynidError, ShapeError
+from dynid.core.kinds import require_kinds
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
@@ -45,9 +46,10 @@ def build_problem(
         block_samples: regression samples folded at once; chosen for the caches when None.
         threads: how many share the samples of a regressor call.
     """
+    require_kinds(build_problem, locals())
     found = base_of(robot) if base is None else base
     compiled = kernels(robot, found.columns, threads=threads)
-    _check_thresholds(robot, plan)
+    require_thresholds(robot, plan)
     rows_of = matlab_blocks if plan.convention == "matlab" and plan.decimation > 1 else streamed_blocks
     folded = Accumulator(structure(compiled), budget_bytes)
     experiments: list[Experiment] = []
@@ -99,7 +101,8 @@ def _check_motion(robot: Robot, motion: Motion) -> None:
         raise ShapeError(f"Motion {motion.name!r} has no samples.")
 
 
-def _check_thresholds(robot: Robot, plan: Preparation) -> None:
+def require_thresholds(robot: Robot, plan: Preparation) -> None:
+    """Refuse speed thresholds of another number of coordinates than the robot has."""
     count = len(plan.speed_thresholds)
     if count not in (0, robot.n_coordinates):
         raise ShapeError(

@@ -13,6 +13,7 @@ from dynid.base.find import base_of
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError
 from dynid.core.finding import Finding, Level
+from dynid.core.kinds import require_kinds
 from dynid.model.robot import Robot
 from dynid.results.result import SavedResult
 from dynid.results.view import ResultView
@@ -142,6 +143,7 @@ def compare_results(given: Sequence[ResultView]) -> Comparison:
     Args:
         given: at least two fits or saved results of one robot; its friction and drive terms may differ.
     """
+    require_kinds(compare_results, locals(), "compare")
     results = [result.as_saved for result in given]
     if len(results) < 2:
         raise DynidError(f"{len(results)} result was given; a comparison needs at least two.")

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from dynid.base.base_map import BaseMap
 from dynid.base.find import find_base
 from dynid.core.errors import DynidError, FileError
+from dynid.core.kinds import require_kinds
 from dynid.core.lazy import later
 from dynid.estimators.estimate import Further
 from dynid.model.loaders.mdh import robot_from_table
@@ -38,7 +39,7 @@ _UNREADABLE = (
 Arrays = Mapping[str, NDArray[Any]]
 
 
-def load_result(folder: Path) -> SavedResult:
+def load_result(folder: str | Path) -> SavedResult:
     """Read a result folder back.
 
     Args:
@@ -47,6 +48,7 @@ def load_result(folder: Path) -> SavedResult:
     Raises:
         FileError: when it is no result folder, damaged, or of another schema.
     """
+    require_kinds(load_result, locals())
     folder = Path(folder)
     content, packed = read_result(folder)
     arrays = _arrays(folder, packed)

@@ -11,14 +11,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from html import escape
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dynid.core.arrays import FloatArray
+from dynid.core.arrays import FloatArray, as_numbers
 from dynid.core.errors import DynidError, FileError, ShapeError
 from dynid.core.finding import finding_line
+from dynid.core.kinds import require_kinds
 from dynid.core.text import TextTable
 from dynid.estimators.estimate import SIGMA_WORDS
 from dynid.preparation.motion import Motion
@@ -78,12 +80,13 @@ class ResultView(ABC):
         columns = {key: [row.get(key) for row in rows] for key in _FRAME}
         return pandas.DataFrame(columns, index=pandas.Index(names, name="parameter"))
 
-    def plot(self: _HasDocument, path: str | None = None) -> Any:
+    def plot(self: _HasDocument, path: str | Path | None = None) -> Any:
         """Measured and predicted torques and what is left between them, as a matplotlib figure.
 
         Args:
             path: file to write it to (PNG, SVG or PDF), besides returning it.
         """
+        require_kinds(ResultView.plot, locals())
         figure = torque_figure(self.document)
         if path is not None:
             try:
@@ -201,10 +204,7 @@ def _percent(value: float | None) -> str:
 
 def predicted_torques(model: IdentifiedModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> FloatArray:
     """Torques of a model for states given as arrays; see ``ResultView.predict``."""
-    try:
-        given = [np.asarray(part, dtype=float) for part in (q, qd, qdd)]
-    except (TypeError, ValueError) as error:
-        raise ShapeError(f"q, qd and qdd must be arrays of numbers ({error}).") from None
+    given = [as_numbers(part, name) for part, name in ((q, "q"), (qd, "qd"), (qdd, "qdd"))]
     if len({part.shape for part in given}) != 1 or given[0].ndim not in (1, 2):
         shapes = ", ".join(str(part.shape) for part in given)
         raise ShapeError(

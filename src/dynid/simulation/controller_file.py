@@ -12,6 +12,7 @@ import numpy as np
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, FileError
 from dynid.core.files import named_file, naming_file, read_toml, shipped_names, toml_text
+from dynid.core.kinds import require_kinds
 from dynid.core.tables import table_by_kind, to_table
 from dynid.model.drives import HOW_TO_GIVE
 from dynid.model.robot import Robot
@@ -68,6 +69,7 @@ def load_controller(
     Raises:
         FileError: when the file is missing, not understood, or does not fit the robot.
     """
+    require_kinds(load_controller, locals())
     with named_file(name_or_path, *_HOME, "controller", "Or give a path to a .toml file.") as file:
         content = read_toml(file.path, "controller file")
         folder = file.path.parent if file.own else None

@@ -13,6 +13,7 @@ from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, FileError
 from dynid.core.files import named_file, naming_file, read_toml, shipped_names
 from dynid.core.keys import OtherKey, key
+from dynid.core.kinds import require_kinds
 from dynid.core.tables import table_by_kind
 from dynid.logs.read import MappingLike
 from dynid.model.robot import Robot
@@ -146,6 +147,7 @@ def load_reference(
     Raises:
         FileError: when the file is missing, not understood, or does not fit the robot.
     """
+    require_kinds(load_reference, locals())
     for name, value in (("sample_time", sample_time), ("duration", duration)):
         if value is not None and not 0 < value < _LONGEST_S:
             raise FileError(f"{name} is {value} s; it must be positive and below {_LONGEST_S:g} s.")

@@ -14,6 +14,7 @@ from dynid.base.find import base_of
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError
 from dynid.core.finding import FINE, Finding
+from dynid.core.kinds import require_kinds
 from dynid.logs.log import Log, Step
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
@@ -132,6 +133,7 @@ def simulate(
     Returns:
         The simulation; its outcome says when it diverged, lost M(q) > 0 or could not follow the friction.
     """
+    require_kinds(simulate, locals())
     setup = prepare_loop(robot, parameters, controller, reference, accuracy, base, sensors, disturbances)
     inputs = loop_inputs(setup, disturbances, sensors, rng, torque)
     job = _Job(setup, inputs, start_of(setup.reference, start), sensors, rng, name)

@@ -12,8 +12,9 @@ from dynid.checks.excitation import few_rows
 from dynid.checks.lacking_effects import bias_of_lacking_effects
 from dynid.checks.low_rate import low_rate_findings
 from dynid.checks.physical import impossible_values
-from dynid.core.errors import ROBOT_HINT, DynidError, require_kind
+from dynid.core.errors import DynidError
 from dynid.core.finding import Finding
+from dynid.core.kinds import require_kinds
 from dynid.core.lazy import later
 from dynid.core.threads import with_one_blas_thread
 from dynid.estimators.estimate import Estimate
@@ -24,6 +25,7 @@ from dynid.model.robot import Robot
 from dynid.preparation.preparation import Preparation
 from dynid.preparation.spectrum import spectrum_of_log
 from dynid.preparation.suggestion import Suggestion
+from dynid.problem.build import require_thresholds
 from dynid.validation.model import as_model
 from dynid.validation.validation import validate as validate_motions
 from dynid.workflow.motion_source import MeasuredMotion, MotionSource, Progress, longest_log
@@ -89,19 +91,11 @@ def fit(
         DynidError: when a log is given twice, or the strategy lacks something.
         NotTrustworthyError: when a log is not usable.
     """
-    require_kind(robot, Robot, "fit", ROBOT_HINT)
-    require_kind(strategy, Strategy, "fit", "give an estimator with its options, such as WLS()")
-    if plan is not None:
-        require_kind(
-            plan,
-            Preparation,
-            "fit",
-            "use dynid.Preparation(…), or dynid.preparation.load_preparation for a file",
-        )
+    require_kinds(fit, locals())
     if split is not None:
         require_share(split)
     progress = progress or (lambda text: None)
-    given, unseen = as_logs(logs, "fit"), as_logs(validate, "fit")
+    given, unseen = as_logs(logs), as_logs(validate)
     source = _motion_source(strategy, controller, references, accuracy, repair)
     described = f"{len(given)} logs to fit and {len(unseen)} to validate"
     followed = one_reference_each(references, len(given) + len(unseen), described)
@@ -185,6 +179,7 @@ def _chosen_plan(
     if plan is not None:
         return plan, None
     suggestion = source.suggestion(logs, strategy).with_keys(overrides)
+    require_thresholds(robot, suggestion.plan)
     if source.regresses:
         suggestion = choose_preparation(robot, [used.log for used in logs], suggestion, overrides)
     return suggestion.plan, suggestion

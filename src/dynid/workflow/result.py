@@ -12,6 +12,7 @@ from dynid.checks import DataCheck
 from dynid.core.disk import replaced_file
 from dynid.core.errors import FileError
 from dynid.core.finding import Finding
+from dynid.core.kinds import require_kinds
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.strategy import Strategy
 from dynid.logs.log import Log
@@ -123,6 +124,7 @@ class FitResult(ResultView):
             folder: where to; it must be empty or absent unless ``force``.
             force: whether a result in the folder may be replaced; files that are not dynid's stay.
         """
+        require_kinds(FitResult.save, locals())
         inputs = [Path(source.path) for log in self.logs for source in log.sources]
         return save_result(
             Path(folder),
@@ -141,6 +143,7 @@ class FitResult(ResultView):
             path: the file.
             force: whether an existing file may be replaced.
         """
+        require_kinds(FitResult.report, locals())
         target = Path(path)
         if target.exists() and not force:
             raise FileError(f"{target} exists already; choose another file or give force=True.")

@@ -8,8 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dynid.core.errors import DynidError, FileError, require_kind
+from dynid.core.errors import DynidError, FileError
 from dynid.core.finding import Finding, Level, Name, gravest_first
+from dynid.core.kinds import require_kinds
 from dynid.core.lazy import later
 from dynid.core.threads import with_one_blas_thread
 from dynid.logs.log import Log
@@ -70,8 +71,8 @@ def validate(
         DynidError: when law or references are missing, or are given where nothing is simulated.
         NotTrustworthyError: when a log is not usable, or cannot be simulated.
     """
-    require_kind(result, ResultView, "validate", "use load_result for a folder")
-    saved, logs = result.as_saved, as_logs(logs, "validate")
+    require_kinds(validate, locals())
+    saved, logs = result.as_saved, as_logs(logs)
     tell = progress or (lambda text: None)
     of_loop = strategy_of(saved) in LOOP_STRATEGIES
     asked = controller is not None or references is not None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dynid.base.find import base_of
 from dynid.checks import DataCheck, check_log, repair_log
 from dynid.checks.check import may_be_accepted
-from dynid.core.errors import LOG_HINT, DynidError, NotTrustworthyError, require_kind
+from dynid.core.errors import DynidError, NotTrustworthyError
 from dynid.core.finding import Finding, Level, Name
 from dynid.logs.convert import to_joint_side
 from dynid.logs.log import Log, Step
@@ -88,12 +88,9 @@ class UsableLog:
     fitted: bool = False
 
 
-def as_logs(logs: Log | Sequence[Log], verb: str) -> tuple[Log, ...]:
+def as_logs(logs: Log | Sequence[Log]) -> tuple[Log, ...]:
     """Experiments given to a verb, one or several, as a tuple."""
-    every: tuple[Any, ...] = tuple(logs) if isinstance(logs, list | tuple) else (logs,)
-    for log in every:
-        require_kind(log, Log, verb, LOG_HINT)
-    return every
+    return (logs,) if isinstance(logs, Log) else tuple(logs)
 
 
 def one_reference_each(
