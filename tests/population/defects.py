@@ -105,13 +105,13 @@ def _several_logs(case: Case, joint: int) -> bool:
 
 
 def _sensor_defect(
-    field: str, value: Callable[[Case, int, float], float], told: Callable[[float], float] = float
+    field: str, value: Callable[[Case, int, float], float], told: Callable[[float], float | None] = float
 ) -> Damage:
-    """A defect that is one number of the sensors of a joint; ``told`` is the size in SI."""
+    """A defect that is one number of the sensors of a joint; ``told`` makes the size to tell of it."""
 
     def apply(case: Case, joint: int, grade: float, rng: np.random.Generator) -> tuple[Case, float | None]:
         number = value(case, joint, grade)
-        return _sensed(case, lambda s: s.with_joint(joint, **{field: number})), told(grade)
+        return _sensed(case, lambda s: s.with_joint(joint, **{field: number})), told(number)
 
     return apply
 
@@ -223,9 +223,15 @@ def _friction_factor(joint: int, name: str, factor: float) -> Callable[[Plant], 
 
 
 def _friction_in_time(name: str, ramp: bool) -> Damage:
+    """One coefficient changes; the size is the share of the joint's friction by which it does."""
+
     def apply(case: Case, joint: int, grade: float, rng: np.random.Generator) -> tuple[Case, float | None]:
         change = _friction_factor(joint, name, 1 + grade / 100)
-        return _later(case, change, ramp), grade / 100 * float(getattr(case.plant.drive, name)[joint])
+        first = case.experiments[0]
+        speed = first.path.at(np.arange(0, first.path.seconds, 0.01))[1][:, joint]
+        wet, dry = case.plant.drive.Fv[joint] * speed, case.plant.drive.Fc[joint] * np.sign(speed)
+        share = np.sqrt(np.mean((wet if name == "Fv" else dry) ** 2) / np.mean((wet + dry) ** 2))
+        return _later(case, change, ramp), grade / 100 * float(share)
 
     return apply
 
@@ -268,13 +274,13 @@ def _log_with_gain(case: Case, joint: int, grade: float, rng: np.random.Generato
 # ── physics that the model lacks ──────────────────────────────────────────────────────────────────────────
 
 
-def _physics(field: str, value: Callable[[Case, int, float], float]) -> Damage:
-    """An effect on one joint, in every log and along the clean motion; the size told is its coefficient."""
+def _physics(field: str, value: Callable[[Case, int, float], float], sized: bool = True) -> Damage:
+    """An effect on one joint, in every log and along the clean motion; its coefficient is the size."""
 
     def apply(case: Case, joint: int, grade: float, rng: np.random.Generator) -> tuple[Case, float | None]:
         number = value(case, joint, grade)
         made = _rebuilt(case, lambda p: replace(p, drive=p.drive.with_joint(joint, **{field: number})))
-        return made, number
+        return made, number if sized else None
 
     return apply
 
@@ -306,7 +312,7 @@ DEFECTS: dict[str, Defect] = {
     "delay of a joint": Defect(
         (1, 2, 5, 10, 20),
         "ms",
-        _sensor_defect("delay_s", lambda c, j, g: 1e-3 * g, lambda g: 1e-3 * g),
+        _sensor_defect("delay_s", lambda c, j, g: 1e-3 * g),
         _has_others,
         signed=True,
     ),
@@ -314,7 +320,7 @@ DEFECTS: dict[str, Defect] = {
     "zero of a joint": Defect(
         (1, 2, 5, 10, 20),
         "°",
-        _sensor_defect("position_zero", lambda c, j, g: math.radians(g), math.radians),
+        _sensor_defect("position_zero", lambda c, j, g: math.radians(g)),
         _revolute,
         signed=True,
     ),
@@ -322,21 +328,21 @@ DEFECTS: dict[str, Defect] = {
     "position scale": Defect(
         _PERCENTS,
         "%",
-        _sensor_defect("position_scale", lambda c, j, g: 1 + g / 100, lambda g: g / 100),
+        _sensor_defect("position_scale", lambda c, j, g: 1 + g / 100, lambda x: x - 1),
         signed=True,
     ),
     "torque gain": Defect(
         (2, 5, 10, 20, 30),
         "%",
-        _sensor_defect("gain", lambda c, j, g: 1 + g / 100, lambda g: g / 100),
+        _sensor_defect("gain", lambda c, j, g: 1 + g / 100, lambda x: x - 1),
         _has_others,
         signed=True,
     ),
     "reversed torque": Defect(
-        (1,), "", _sensor_defect("gain", lambda c, j, g: -1.0, lambda g: 2.0), _has_others
+        (1,), "", _sensor_defect("gain", lambda c, j, g: -1.0, lambda x: None), _has_others
     ),
     "reversed position": Defect(
-        (1,), "", _sensor_defect("position_scale", lambda c, j, g: -1.0, lambda g: 2.0)
+        (1,), "", _sensor_defect("position_scale", lambda c, j, g: -1.0, lambda x: None)
     ),
     "degrees": Defect((1,), "", _degrees, of_joint=False),
     "clock rate": Defect(_PERCENTS, "%", _clock, of_joint=False, signed=True),
@@ -364,7 +370,9 @@ DEFECTS: dict[str, Defect] = {
     "swapped columns": Defect((1,), "", _swapped, _has_next),
     "link length": Defect((5, 10, 30), "%", _link_length, _has_length, signed=True),
     "Stribeck": Defect(
-        (50, 100), "%", _physics("stribeck", lambda c, j, g: g / 100 * float(c.plant.drive.Fc[j]))
+        (50, 100),
+        "%",
+        _physics("stribeck", lambda c, j, g: g / 100 * float(c.plant.drive.Fc[j]), sized=False),
     ),
     "flattening": Defect(
         (30, 60),

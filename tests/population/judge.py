@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+import dynid
 from dynid.core.errors import DynidError
 from dynid.estimators import WLS, Estimate, identify
 from dynid.logs.convert import to_joint_side
@@ -170,6 +171,7 @@ def judge(case: Case, judge: Judge, sound: Fitted | None = None) -> tuple[dict[s
         sigmas, share = moved_parameters(fit, sound)
         caused = float(np.max(caused_error(fit, sound)))
         row |= {"caused": caused, "moved_sigma": sigmas, "moved_share": share}
+        row["sound_worst"] = float(np.max(sound.errors))
         row["matters"] = caused > MATTERS or sigmas > MATTERS_SIGMA
     row |= _advice_figures(case, judge, ruling)
     return row, fit
@@ -188,7 +190,11 @@ def _advice_figures(case: Case, judge: Judge, ruling: Ruling) -> dict[str, Any]:
     if advice is None:
         return {}
     robot, logs = advice
-    fit = fitted(case, None, robot, logs)
+    try:
+        estimate = dynid.fit(robot, logs).estimate
+    except DynidError:
+        estimate = None
+    fit = fitted(case, estimate, robot, logs)
     if fit is None:
         return {"advised_error": None, "advised_worst": None}
     return {"advised_error": fit.overall, "advised_worst": float(np.max(fit.errors))}
