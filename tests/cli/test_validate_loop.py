@@ -159,7 +159,7 @@ def test_positions_without_a_reference_are_predicted_as_measured(capsys: Capsys)
     assert said.code == 0
     assert (
         "The torques were predicted along the measured positions, not along a simulated motion as in the "
-        "fit: log b-positions has no reference columns; --reference gives one." in said.out
+        "fit: log b-positions has no reference columns; --reference (references=…) gives one." in said.out
     )
     filed = dynid(capsys, "validate", "didim", "b-positions.csv", "--reference", "other.toml")
     assert "measured positions" not in filed.out
@@ -218,7 +218,7 @@ def test_a_law_that_is_code_is_not_kept(work: Path, capsys: Capsys) -> None:
     ("arguments", "sentence"),
     [
         (("b-torques.csv",), "Log 'b-torques' has no reference columns (it has torque)"),
-        (("b-torques.csv",), "give what the robot followed with --reference."),
+        (("b-torques.csv",), "give what the robot followed with --reference (references=…)."),
         (("b.csv", "--controller", "tx40"), "6 values for 2 axes"),
         (("b.csv", "--controller", "nosuch"), "nosuch"),
         (("b.csv", "--reference", "emps"), "2 axes"),
@@ -262,6 +262,6 @@ def test_an_earlier_result_is_simulated_with_what_is_given(capsys: Capsys) -> No
     Path("earlier/result.json").write_text(json.dumps(content))
     assert "does not hold the control law" in dynid(capsys, "validate", "earlier", "b.csv").out
     told = assert_one_sentence(dynid(capsys, "validate", "earlier", "b-torques.csv"))
-    assert "give it with --controller (the fit was given scara)" in told
+    assert "give it with --controller (controller=…) (the fit was given scara)" in told
     wide = dynid(capsys, "validate", "earlier", "b.csv", "--controller", "scara", "--json").document
     assert wide["decimated"]["overall_percent"] > unseen("didim")["decimated"]["overall_percent"]

@@ -115,7 +115,7 @@ def test_the_law_comes_first_where_the_simulation_fails_too() -> None:
         NotTrustworthyError, match=r"^The control law, fed with .*\(The simulation with it"
     ) as told:
         identify(driven_off, IV())
-    assert str(told.value).endswith("makes instruments without any law (--instruments reference).")
+    assert str(told.value).endswith('without any law: --instruments reference (instruments="reference").')
     for strategy in (DIDIM(), OutputError()):
         assert identify(driven_off, strategy).outcome.sentence.startswith("The control law, fed with")
 

@@ -61,7 +61,7 @@ def test_each_joint_has_ten_rows_per_parameter_or_a_finding_says_so() -> None:
     assert len(told) == 1
     assert told[0].figures["least_rows_per_parameter"] < 10
     assert "There are fewer than 10 rows per parameter: joint1 " in told[0].sentence
-    assert "decimate less (--decimation)" in told[0].remedy
+    assert 'decimate less: --decimation (overrides={"decimation": …})' in told[0].remedy
 
 
 def coarse_log(seed: int, step: float, late: int = 0) -> tuple[Robot, Log]:
@@ -87,7 +87,7 @@ def test_logged_speeds_are_used_when_better_and_said_either_way(
     found = choose_preparation(robot, [log], suggest(log))
     assert said in found.why["velocity"]
     assert found.plan.velocity == ("measured" if said.startswith("Logged") else "differentiated")
-    assert (found.plan.velocity == "measured") != ("--velocity measured takes them" in found.why["velocity"])
+    assert (found.plan.velocity == "measured") != ("--velocity measured (overrides=" in found.why["velocity"])
     kept = suggest(log).with_keys({"velocity": "differentiated"})
     assert choose_preparation(robot, [log], kept, ("velocity",)).plan.velocity == "differentiated"
 

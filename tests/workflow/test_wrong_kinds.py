@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -144,3 +146,23 @@ def test_results_say_what_they_cannot_write_or_read(result: dynid.FitResult, tmp
         result.plot(str(tmp_path / "none" / "torques.png"))
     with pytest.raises(dynid.DynidError, match=r"Give a file that ends in \.png, \.svg or \.pdf"):
         result.plot(str(tmp_path / "torques.xyz"))
+
+
+def test_a_finding_can_be_overruled_from_python_and_the_report_says_so() -> None:
+    """The refusal names both faces; accept= lets the log pass, and it is recorded."""
+    silent = replace(pendulum_log(seconds=6.0), name="silent")
+    torque = silent.array("torque").copy()
+    torque[:, 1] = 0.0
+    silent = replace(silent, channels={**silent.channels, "torque": torque})
+    with pytest.raises(dynid.DynidError) as told:
+        dynid.fit(ROBOT, silent)
+    assert '--accept "stuck channel" (accept="stuck channel") lets it pass' in str(told.value)
+    assert dynid.check(silent, ROBOT, accept="stuck channel").verdict != "not usable"
+    result = dynid.fit(ROBOT, silent, accept=["stuck channel"], validate=LOG)
+    assert "Accepted by the user, whatever the data check finds: stuck channel." in json.dumps(
+        result.document
+    )
+    with pytest.raises(dynid.DynidError, match=r"Unknown finding to accept 'stuck'.*stuck channel"):
+        dynid.validate(result, LOG, accept="stuck")
+    with pytest.raises(dynid.DynidError, match="fit takes a list of texts for accept, not int 3"):
+        dynid.fit(ROBOT, silent, accept=3)

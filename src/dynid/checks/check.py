@@ -80,7 +80,13 @@ _ACCEPTED = "accepted findings"
 """Step of a log with names of findings that its user knows better about."""
 
 
-def check_log(log: Log, robot: Robot | None = None, base: Sequence[int] | None = None) -> DataCheck:
+def check_log(
+    log: Log,
+    robot: Robot | None = None,
+    base: Sequence[int] | None = None,
+    *,
+    accept: Iterable[str] = (),
+) -> DataCheck:
     """Judge a log: stamps, values, levels, units, signs, delay, and with a robot gravity and excitation.
 
     Every sample is looked at, in memory or on disk; a long log is held against a model in part. The log is
@@ -90,12 +96,14 @@ def check_log(log: Log, robot: Robot | None = None, base: Sequence[int] | None =
         log: raw, motor or joint side.
         robot: what was moved; its drives bring a motor-side log to the joints.
         base: its base parameters (indices of standard ones), where they are known; found when None.
+        accept: names of findings that you know better about: they are shown as notes.
 
     Raises:
         ShapeError: when the log's axes are not the robot's.
         ModelError: when the log is on the motor side and the robot has no drives.
     """
     require_kinds(check_log, locals(), "check")
+    log = accept_findings(log, accept)
     if robot is not None and base is not None and not set(base) <= set(range(len(robot.table.names))):
         raise ShapeError(
             f"base is {list(base)}; give indices of the {len(robot.table.names)} standard parameters "
@@ -239,13 +247,14 @@ def accept_findings(log: Log, names: Iterable[str]) -> Log:
 
     Args:
         log: the log.
-        names: of findings, such as "stuck channel"; "stuck-channel" is the same.
+        names: of findings, such as "stuck channel"; "stuck-channel" is the same. One may stand alone.
 
     Raises:
         UnknownNameError: for a name that no finding of a log has.
     """
     known = [name.value for name in Name if may_be_accepted(name)]
-    wanted = [name.replace("-", " ") if name not in known else name for name in names]
+    given = (names,) if isinstance(names, str) else names
+    wanted = [name.replace("-", " ") if name not in known else name for name in given]
     for name in wanted:
         if name not in known:
             raise unknown_name("finding to accept", name, known)

@@ -12,6 +12,7 @@ from dynid.checks.data_check import Checked
 from dynid.checks.explained import robot_regressor
 from dynid.checks.light_motion import LightMotion
 from dynid.core.arrays import FloatArray, svd
+from dynid.core.errors import option_words
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.estimate import Estimate
 from dynid.model.robot import Robot
@@ -128,7 +129,10 @@ def few_rows(estimate: Estimate) -> tuple[Finding, ...]:
         for j in short
     )
     sentence = f"There are fewer than {LIMITS.rows_per_parameter} rows per parameter: {named}."
-    less = "decimate less (--decimation), " if problem.plan.decimation > 1 else ""
-    remedy = f"Record longer, {less}lower the speed thresholds (--mask), or keep to essential parameters."
+    less = f"decimate less: {option_words('--decimation')}, " if problem.plan.decimation > 1 else ""
+    remedy = (
+        f"Record longer, {less}lower the speed thresholds: {option_words('--mask')}, or keep to essential "
+        "parameters."
+    )
     figures = {"least_rows_per_parameter": min(factors[j].rows / counts[j] for j in short)}
     return (Finding(Name.FEW_ROWS, Level.NOTE, sentence, remedy, figures=figures),)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dynid.core.arrays import FloatArray
+from dynid.core.errors import option_words
 from dynid.core.finding import Finding, Level, Name, Where
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.honest import few_blocks_factor
@@ -220,8 +221,8 @@ def _friction_finding(seen: LackingEffect, near_rest: bool, estimate: Estimate, 
     now = f"now {masks[joint]:.2g}" if masks else "now none"
     if near_rest:
         remedy = (
-            f"Let --method separable find its shape, or leave out slower rows (--mask, {now}; try four "
-            "times as much, and more until this is gone)."
+            f"Let {option_words('--method', 'separable', 'Separable()')} find its shape, or leave out slower "
+            f"rows with {option_words('--mask')}, {now}; try four times as much, and more until this is gone."
         )
     else:
         remedy = "Take Fv and Fc for the speeds of this log only, or add a friction term with qd*abs(qd)."

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dynid.checks.data_check import Checked
+from dynid.core.errors import option_words
 from dynid.core.finding import Finding, Level, Name, Where
 from dynid.logs.log import Log
 from dynid.model.robot import Robot
@@ -229,7 +230,8 @@ def _jitter(clock: LogClock) -> list[Finding]:
         f"Steps between stamps vary by {100 * clock.jitter:.2g} % around {1e3 * clock.step:.4g} ms "
         f"({1e3 * steps.min():.3g} to {1e3 * steps.max():.3g} ms)."
     )
-    remedy = "A fit resamples such a log to a constant rate by itself; with --repair it is written so."
+    mended = f"with {option_words('--repair')} it is written so"
+    remedy = f"A fit resamples such a log to a constant rate by itself; {mended}."
     return [Finding(Name.JITTER, Level.CARE, sentence, remedy, repairable=True)]
 
 

@@ -16,6 +16,7 @@ from dynid.checks.data_check import Checked
 from dynid.checks.explained import COLUMNS, TorqueColumns, unexplained_squares, visible_sizes
 from dynid.checks.light_motion import LightMotion
 from dynid.core.arrays import BoolArray, FloatArray
+from dynid.core.errors import option_words
 from dynid.core.finding import Finding, Level, Name, Where
 from dynid.logs.log import Log
 from dynid.logs.passive import undriven_by_mapping
@@ -245,7 +246,7 @@ def _constant_torque(value: float, axis: int, share: float | None, said: bool) -
     sentence = f"{seen}, but the axis does not move as it would by itself ({left}): the channel is stuck."
     remedy = (
         "Check the column, or the drive's reading; if its motor was off, say actuated = false for the joint "
-        'in the robot file, or --accept "stuck channel".'
+        f"in the robot file, or {option_words('--accept', 'stuck channel')}."
     )
     return Finding(Name.STUCK_CHANNEL, Level.FAIL, sentence, remedy, place)
 

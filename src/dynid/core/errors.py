@@ -38,6 +38,37 @@ _LISTED = 200
 """Names listed in one sentence."""
 
 
+_IN_PYTHON = {
+    "--accept": 'accept="{}"',
+    "--controller": "controller=…",
+    "--decimation": 'overrides={{"decimation": …}}',
+    "--instruments": 'instruments="{}"',
+    "--map": "read_log(…, mapping)",
+    "--mask": 'overrides={{"speed_thresholds": …}}',
+    "--method": "{}",
+    "--reference": "references=…",
+    "--repair": "repair=True",
+    "--stamps": 'overrides={{"stamps": "{}"}}',
+    "--trim-end-s": 'overrides={{"trim_end_s": …}}',
+    "--trim-start-s": 'overrides={{"trim_start_s": …}}',
+    "--velocity": 'overrides={{"velocity": "{}"}}',
+}
+"""Options of the command line as ``fit``, ``check``, ``validate`` and estimators have them."""
+
+
+def option_words(option: str, value: str = "", python: str = "") -> str:
+    """An option in a sentence that both faces show, such as "--repair (repair=True)".
+
+    Args:
+        option: on the command line.
+        value: it is to have, where the sentence says which.
+        python: the same value in Python, where that is another word.
+    """
+    quoted = f'"{value}"' if " " in value else value
+    typed = f"{option} {quoted}" if value else option
+    return f"{typed} ({_IN_PYTHON[option].format(python or value)})"
+
+
 def unknown_name(what: str, given: str, known: Iterable[str], hint: str = "") -> UnknownNameError:
     """Build the error for a name that is not known, with the nearest known names.
 

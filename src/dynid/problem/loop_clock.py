@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.core.arrays import FloatArray
-from dynid.core.errors import DynidError
+from dynid.core.errors import DynidError, option_words
 from dynid.logs.log import Log, Step
 from dynid.logs.resample import is_even
 from dynid.logs.retime import Timing, channels_at_stamps
@@ -54,7 +54,8 @@ def on_controller_clock(log: Log, reference: Reference, plan: Preparation) -> tu
     log = _cut_ends(log, plan)
     if log.samples < 2 or not np.all(np.diff(log.time) > 0):
         raise DynidError(
-            f"Stamps of log {log.name!r} repeat or go backward; repair it (dynid check LOG --repair OUT.npz)."
+            f"Stamps of log {log.name!r} repeat or go backward; repair it (dynid check LOG --repair OUT.npz, "
+            "or dynid.repair)."
             if log.samples > 1
             else f"Log {log.name!r} has {_samples(log.samples)}; at least 2 are needed. Trim less."
         )
@@ -92,8 +93,9 @@ def _covering_reference(reference: Reference, log: Log) -> tuple[Reference, Log]
     if lacking > LOOP_CLOCK.continued * max(T, 1.0 / log.rate_hz) * (1 + 1e-6):
         raise DynidError(
             f"Log {log.name!r} runs from {time[0]:.6g} to {time[-1]:.6g} s, but its reference only from "
-            f"{reference.start:.6g} to {reference.time[-1]:.6g} s; give one that covers it (--reference), or "
-            "leave out the rest of the log (--trim-start-s, --trim-end-s)."
+            f"{reference.start:.6g} to {reference.time[-1]:.6g} s; give one that covers it with "
+            f"{option_words('--reference')}, or leave out the rest of the log with "
+            f"{option_words('--trim-start-s')} or {option_words('--trim-end-s')}."
         )
     assert reference.qd is not None
     assert reference.qdd is not None
@@ -170,9 +172,11 @@ def log_samples(log: Log, reference: Reference) -> NDArray[np.int64]:
     if np.any(np.diff(number) < 1):
         raise DynidError(
             f"Log {log.name!r} runs at {log.rate_hz:.6g} Hz, faster than the controller's {1 / T:.6g} Hz; "
-            "give the controller's true sample time, or let the log be resampled (--stamps auto)."
+            f"give the controller's true sample time, or let the log be resampled with "
+            f"{option_words('--stamps', 'auto')}."
         )
-    remedy = "let them be resampled (--stamps auto), or give the controller's sample time more exactly"
+    resampled = f"let them be resampled with {option_words('--stamps', 'auto')}"
+    remedy = f"{resampled}, or give the controller's sample time more exactly"
     return nearest_samples(f"log {log.name!r}", log.time, reference, remedy)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -64,6 +64,7 @@ def fit(
     validate: Log | Sequence[Log] = (),
     split: float | None = None,
     repair: bool = False,
+    accept: Iterable[str] = (),
     controller: Controller | None = None,
     references: Sequence[Reference] | None = None,
     accuracy: Accuracy | None = None,
@@ -81,6 +82,7 @@ def fit(
         validate: experiments kept for validation.
         split: share of every log used for the fit, the rest for validation.
         repair: whether repairable defects are repaired (and recorded).
+        accept: names of findings of the data check that you know better about; the report says so.
         controller: the law the robot ran under.
         references: what the controller followed: one for all logs, or one per log with those of ``validate``
             last; the logs' own reference channels when None.
@@ -95,7 +97,7 @@ def fit(
     if split is not None:
         require_share(split)
     progress = progress or (lambda text: None)
-    given, unseen = as_logs(logs), as_logs(validate)
+    given, unseen = as_logs(logs, accept), as_logs(validate, accept)
     source = _motion_source(strategy, controller, references, accuracy, repair)
     described = f"{len(given)} logs to fit and {len(unseen)} to validate"
     followed = one_reference_each(references, len(given) + len(unseen), described)

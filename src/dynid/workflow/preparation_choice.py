@@ -12,6 +12,7 @@ from dynid.base.base_map import BaseMap
 from dynid.base.find import base_of
 from dynid.checks.excitation import LIMITS as EXCITATION
 from dynid.core.arrays import FloatArray
+from dynid.core.errors import option_words
 from dynid.logs.log import Log
 from dynid.logs.resample import steady_rate
 from dynid.model.robot import Robot
@@ -182,7 +183,8 @@ def _with_best_derivatives(bench: _Bench, found: Suggestion, free: Sequence[str]
         )
         return _with_plan(found, plans[best], "velocity", reason)
     said = "; ".join(f"logged {name} {_why_not(gains.get(name), apart[name])}" for name in plans)
-    reason = f"Speeds and accelerations are differentiated positions: {said}. --velocity measured takes them."
+    taken = f"{option_words('--velocity', MEASURED)} takes them"
+    reason = f"Speeds and accelerations are differentiated positions: {said}. {taken}."
     return _with_plan(found, found.plan, "velocity", reason)
 
 

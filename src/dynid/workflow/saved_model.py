@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dynid.core.errors import DynidError, FileError
+from dynid.core.errors import DynidError, FileError, option_words
 from dynid.core.finding import Finding, Level, Name, gravest_first
 from dynid.core.kinds import require_kinds
 from dynid.core.lazy import later
@@ -49,6 +49,7 @@ def validate(
     logs: Log | Sequence[Log],
     *,
     repair: bool = False,
+    accept: Iterable[str] = (),
     controller: Controller | None = None,
     references: Sequence[Reference] | None = None,
     progress: Progress | None = None,
@@ -63,6 +64,7 @@ def validate(
         result: of a fit, or read back from a folder.
         logs: motor or joint side; torques suffice where motions are simulated.
         repair: whether repairable defects are repaired; refused where motions are simulated.
+        accept: names of findings of the data check that you know better about.
         controller: the law the robot ran under; that of the fit when None.
         references: one for all logs, or one each; the logs' own reference channels when None.
         progress: told what is being done; nobody is when None.
@@ -72,7 +74,7 @@ def validate(
         NotTrustworthyError: when a log is not usable, or cannot be simulated.
     """
     require_kinds(validate, locals())
-    saved, logs = result.as_saved, as_logs(logs)
+    saved, logs = result.as_saved, as_logs(logs, accept)
     tell = progress or (lambda text: None)
     of_loop = strategy_of(saved) in LOOP_STRATEGIES
     asked = controller is not None or references is not None
@@ -180,13 +182,13 @@ def _lacking_to_simulate(saved: SavedResult, logs: Sequence[Log]) -> str | None:
     """Why logs with positions cannot be simulated without more being said; None when they can."""
     long = [log for log in logs if log.on_disk]
     if long:
-        why = "and --controller or --reference holds it in memory"
+        why = f"and {option_words('--controller')} or {option_words('--reference')} holds it in memory"
         return f"log {long[0].name} has {long[0].samples:,} samples, {why}"
     without = [log.name for log in logs if "reference" not in log.channels]
     if without:
-        return f"log {without[0]} has no reference columns; --reference gives one"
+        return f"log {without[0]} has no reference columns; {option_words('--reference')} gives one"
     if stored_controller(saved) is None:
-        return "the result does not hold the control law; --controller gives it"
+        return f"the result does not hold the control law; {option_words('--controller')} gives it"
     return None
 
 
@@ -196,7 +198,7 @@ def _require_references(saved: SavedResult, logs: Sequence[Log]) -> None:
             raise DynidError(
                 f"Log {log.name!r} has no reference columns (it has {', '.join(sorted(log.channels))}), and "
                 "its motion is simulated along the reference; map them, or give what the robot followed with "
-                f"--reference{_option_of_fit(saved, 'reference')}."
+                f"{option_words('--reference')}{_option_of_fit(saved, 'reference')}."
             )
 
 
@@ -222,8 +224,8 @@ def required_controller(saved: SavedResult, alone: Sequence[str] = ()) -> Contro
     if law is None:
         why = f" Log {alone[0]!r} has no positions, so its motion must be simulated." if alone else ""
         raise DynidError(
-            f"The result in {saved.folder} does not hold the control law as data; give it with --controller"
-            f"{_option_of_fit(saved, 'controller')}.{why}"
+            f"The result in {saved.folder} does not hold the control law as data; give it with "
+            f"{option_words('--controller')}{_option_of_fit(saved, 'controller')}.{why}"
         )
     return law
 
@@ -243,7 +245,9 @@ def stored_controller(saved: SavedResult) -> Controller | None:
     try:
         law: Controller = _controller_from_table(tomllib.loads(str(text)), saved.robot)
     except (ValueError, DynidError) as error:
-        raise _unusable(saved, "control law", error, "give one with --controller") from None
+        raise _unusable(
+            saved, "control law", error, f"give one with {option_words('--controller')}"
+        ) from None
     return law
 
 
@@ -268,7 +272,7 @@ def stored_mapping(saved: SavedResult) -> LogMapping | None:
     try:
         return mapping_from_table(tomllib.loads(kept["text"]))
     except (ValueError, DynidError) as error:
-        raise _unusable(saved, "mapping", error, "give one with --map") from None
+        raise _unusable(saved, "mapping", error, f"give one with {option_words('--map')}") from None
 
 
 def _unusable(saved: SavedResult, what: str, error: Exception, remedy: str) -> FileError:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from dynid.base.find import base_of
 from dynid.checks import DataCheck, check_log, repair_log
-from dynid.checks.check import may_be_accepted
-from dynid.core.errors import DynidError, NotTrustworthyError
+from dynid.checks.check import accept_findings, may_be_accepted
+from dynid.core.errors import DynidError, NotTrustworthyError, option_words
 from dynid.core.finding import Finding, Level, Name
 from dynid.logs.convert import to_joint_side
 from dynid.logs.log import Log, Step
@@ -88,9 +88,9 @@ class UsableLog:
     fitted: bool = False
 
 
-def as_logs(logs: Log | Sequence[Log]) -> tuple[Log, ...]:
-    """Experiments given to a verb, one or several, as a tuple."""
-    return (logs,) if isinstance(logs, Log) else tuple(logs)
+def as_logs(logs: Log | Sequence[Log], accept: Iterable[str] = ()) -> tuple[Log, ...]:
+    """Experiments given to a verb, one or several, with the findings that its user accepts."""
+    return tuple(accept_findings(log, accept) for log in ((logs,) if isinstance(logs, Log) else logs))
 
 
 def one_reference_each(
@@ -272,10 +272,8 @@ def _refuse_unusable(log: Log, check: DataCheck, use: str) -> None:
     if check.verdict == "not usable":
         worst = [f for f in check.findings if f.level is Level.FAIL and not f.repairable]
         said = " ".join(finding.text for finding in worst[:2])
-        names = " ".join(
-            f'--accept "{name}"'
-            for name in dict.fromkeys(finding.name for finding in worst if may_be_accepted(finding.name))
-        )
+        known = dict.fromkeys(finding.name for finding in worst if may_be_accepted(finding.name))
+        names = " ".join(option_words("--accept", name.value) for name in known)
         better = f" If you know better, {names} lets it pass, and the report says so." if names else ""
         raise NotTrustworthyError(
             f"{title} {log.name!r} is not usable: {said} See dynid check for all findings.{better}"
@@ -283,7 +281,7 @@ def _refuse_unusable(log: Log, check: DataCheck, use: str) -> None:
     wild = [f.sentence for f in check.findings if f.repairable and f.name in RUINOUS and _is_needed(f)]
     if wild:
         raise NotTrustworthyError(
-            f"{title} {log.name!r} must be repaired: {' '.join(wild[:3])} Add --repair (repair=True)."
+            f"{title} {log.name!r} must be repaired: {' '.join(wild[:3])} Add {option_words('--repair')}."
         )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.core.arrays import FloatArray
-from dynid.core.errors import unknown_name
+from dynid.core.errors import option_words, unknown_name
 from dynid.core.finding import Finding, Level
 from dynid.estimators.closed_loop.instruments import STRONG, TwoStage, check_weighting, instrument_rows
 from dynid.estimators.closed_loop.strategy import (
@@ -55,7 +55,9 @@ class IV(LoopStrategy):
     law_tolerance = float("inf")
     needs_law = False
     """Instruments need only be like the motion: a law that is known roughly costs precision, no bias."""
-    without_law = " The reference makes instruments without any law (--instruments reference)."
+    without_law = (
+        f" The reference makes instruments without any law: {option_words('--instruments', 'reference')}."
+    )
     instruments: str = "model"
     start: str | Mapping[str, float] = LEAST_SQUARES
     max_iterations: int = 10
