@@ -91,7 +91,7 @@ class Scene:
     @cached_property
     def load(self) -> FloatArray:
         """Torques of the links' inertia and weight alone, without friction and offsets."""
-        return self._inverse(self._state, lambda entry: entry.family == "inertial")
+        return self._inverse(self._state, _is_load)
 
     def friction(self, joint: int) -> FloatArray:
         """Friction of a joint by the model, offset left out, (samples,)."""
@@ -108,7 +108,11 @@ class Scene:
             name: "q", "qd" or "qdd".
             joint: j.
         """
-        return self._once(name, joint, lambda: self._central_difference(name, joint))
+        return self._once(name, joint, lambda: self._central_difference(name, joint, lambda entry: True))
+
+    def load_along(self, name: str, joint: int) -> FloatArray:
+        """The same of the links' inertia and weight alone."""
+        return self._once(f"load {name}", joint, lambda: self._central_difference(name, joint, _is_load))
 
     def rate(self, values: FloatArray) -> FloatArray:
         """Time derivative of a signal over the samples."""
@@ -136,11 +140,12 @@ class Scene:
             self._made[name, joint] = make()
         return self._made[name, joint]
 
-    def _central_difference(self, name: str, joint: int) -> FloatArray:
+    def _central_difference(self, name: str, joint: int, counted: Callable[[Parameter], bool]) -> FloatArray:
         step = np.zeros(self.joints)
         step[joint] = _STEP
         ahead, behind = (
-            self._inverse({**self._state, name: self._state[name] + sign * step}) for sign in (1.0, -1.0)
+            self._inverse({**self._state, name: self._state[name] + sign * step}, counted)
+            for sign in (1.0, -1.0)
         )
         return np.asarray((ahead - behind) / (2.0 * _STEP))
 
@@ -154,6 +159,10 @@ class Scene:
         """Torques of the parameters that count."""
         used = [counted(entry) for entry in self.robot.table.entries]
         return kernels(self.robot).inverse(np.where(used, self.values, 0.0), **state)
+
+
+def _is_load(entry: Parameter) -> bool:
+    return entry.family == "inertial"
 
 
 def scenes_of(
