@@ -1,77 +1,213 @@
-"""What changed while the logs were taken: torque zeros, friction, payload; step by step or slowly."""
+"""What changed while the logs were taken: torque zeros, friction, gains, payload; step by step or slowly."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from dynid.core.arrays import FloatArray
-from dynid.model.robot import Robot
+from dynid.dynamics.operations import NUMERIC
+from dynid.dynamics.regressor import regressor
+from dynid.suspects.courses import TimeCourse, Timetable, timetable
+from dynid.suspects.row_view import RowView
 from dynid.suspects.scene import Scene
 from dynid.suspects.suspect import Kind, Suspect
 
+_LEAST = 0.002
+"""Part of ρᵀρ that a change must explain alone, at the rows' own instants, to be looked at closely: less would
+not be ranked."""
+_FINE = 200
+"""Parts of all logs in which the moment of the best course is sought again."""
+_LIVE = 1e-4
+"""Share of a payload's column, squared, beside the columns taken before, from which it is used."""
+
 
 @dataclass(frozen=True)
-class TimeCourse:
-    """How something changes over time.
+class Changeable:
+    """What may change.
 
     Args:
-        name: in words.
-        over: share of time that has passed, 0 … 1, and number of the experiment ↦ size of the change.
+        name: of it.
+        parts: name and unit of each size.
+        column: (scene, joint, part) ↦ torque per unit of the part, (samples, coordinates).
+        logs_only: whether it changes between logs only.
     """
 
     name: str
-    over: Callable[[FloatArray, int], FloatArray]
+    parts: tuple[tuple[str, str], ...]
+    column: Callable[[Scene, int | None, str], FloatArray]
+    logs_only: bool = False
 
 
-DRIFT = TimeCourse("drifts", lambda t, k: t - 0.5)
-STEP = TimeCourse("steps", lambda t, k: np.where(t > 0.5, 0.5, -0.5))
+def _zero(scene: Scene, joint: int | None, part: str) -> FloatArray:
+    assert joint is not None
+    return scene.on_joint(joint, np.ones(len(scene.q)))
+
+
+def _joint_friction(scene: Scene, joint: int | None, part: str) -> FloatArray:
+    assert joint is not None
+    v = scene.qd[:, joint]
+    return scene.on_joint(joint, v if part == "viscous" else np.sign(v))
+
+
+def _all_friction(scene: Scene, joint: int | None, part: str) -> FloatArray:
+    return np.stack([scene.friction(j) for j in range(scene.joints)], axis=1)
+
+
+def _gain(scene: Scene, joint: int | None, part: str) -> FloatArray:
+    return scene.torque if joint is None else scene.on_joint(joint, scene.torque[:, joint])
+
+
+def _joint_zero(scene: Scene, joint: int | None, part: str) -> FloatArray:
+    assert joint is not None
+    return scene.along("q", joint)
+
+
+def _payload(scene: Scene, joint: int | None, part: str) -> FloatArray:
+    """Torques per unit of a parameter of the last link."""
+    robot = scene.robot
+    index = robot.table.index(part + robot.joints[-1].label)
+    state = [list(x.T) for x in (scene.q, scene.qd, scene.qdd)]
+    (column,) = regressor(robot, *state, NUMERIC, (index,))
+    return np.stack([np.broadcast_to(np.asarray(c, dtype=float), len(scene.q)) for c in column], axis=1)
+
+
+OF_JOINT = (
+    Changeable("torque zero", (("", "N m or N"),), _zero),
+    Changeable("friction", (("viscous", "N m s/rad or N s/m"), ("dry", "N m or N")), _joint_friction),
+    Changeable("torque gain", (("", "%"),), _gain),
+    Changeable("zero", (("", "rad or m"),), _joint_zero, logs_only=True),
+)
+OF_ALL = (
+    Changeable("friction", (("", "%"),), _all_friction),
+    Changeable("torque gain", (("", "%"),), _gain),
+    Changeable("payload", (("M", "kg"), ("MX", "kg m"), ("MY", "kg m"), ("MZ", "kg m")), _payload),
+)
 
 
 @dataclass(frozen=True)
 class Change(Suspect):
-    """Something on a joint that is not the same all the time.
+    """Something that is not the same all the time.
 
     Args:
-        joint: the joint.
-        what: "torque zero" or "friction".
-        course: how it changes.
+        joint: the joint; None where it concerns all.
+        what: changes.
+        parts: of it that can be seen.
+        course: over time.
+        tried: number of courses that were.
     """
 
     kind = Kind.CHANGE
-    joint: int
-    what: str
+    what: Changeable
+    parts: tuple[tuple[str, str], ...]
     course: TimeCourse
+    tried: int = 1
 
     @property
     def key(self) -> str:
         """What changes, how, and the joint."""
-        return f"{self.what} {self.course.name}@{self.joint + 1}"
+        where = "" if self.joint is None else f"@{self.joint + 1}"
+        return f"{self.what.name} {self.course.shape}{where}"
+
+    @property
+    def trials(self) -> int:
+        """Courses."""
+        return self.tried
+
+    @property
+    def width(self) -> int:
+        """Number of parts."""
+        return len(self.parts)
 
     def columns(self, scene: Scene) -> tuple[FloatArray, ...]:
-        """The course, times friction where that changes."""
-        over = self.course.over(scene.time_share, scene.number)
-        if self.what == "friction":
-            over = over * scene.friction(self.joint)
-        return (scene.on_joint(self.joint, over),)
+        """The course times each part."""
+        over = self.course.along(scene)[:, None]
+        return tuple(over * self.what.column(scene, self.joint, part) for part, _ in self.parts)
 
     def words(self, size: FloatArray) -> str:
-        """Size over the logs."""
-        amount = f"{100 * size[0]:+.3g} %" if self.what == "friction" else f"{size[0]:+.3g} N m or N"
-        return f"{self.what}{self.at} {self.course.name} by {amount} over the logs"
+        """Sizes and moment."""
+        sizes = [
+            f"{part} {100 * x if unit == '%' else x:+.3g} {unit}".strip()
+            for (part, unit), x in zip(self.parts, size, strict=True)
+        ]
+        return f"{self.what.name}{self.at} changes {self.course.words} ({', '.join(sizes)})"
 
     def remedy(self, size: FloatArray) -> str:
-        """Fit apart."""
-        return "Fit what was recorded before and after the change apart, or warm the robot up first."
+        """Fit apart, or warm up."""
+        if self.course.shape == "log":
+            return "Fit this log apart, or leave it out."
+        if self.course.shape == "step":
+            return "Fit what was recorded before and after the change apart."
+        return "Warm the robot up first, or fit shorter stretches apart."
 
 
-def changes(robot: Robot) -> tuple[Suspect, ...]:
-    """Drifts and steps of every joint."""
-    return tuple(
-        Change(j, what, course)
-        for what in ("torque zero", "friction")
-        for course in (DRIFT, STEP)
-        for j in range(robot.n_coordinates)
-    )
+def changes(view: RowView) -> tuple[Suspect, ...]:
+    """The best course of everything that may change, where it explains something.
+
+    Args:
+        view: the rows and scenes of a regression.
+    """
+    table, found = timetable(view), list[Suspect]()
+    for what, joint in _changeables(view):
+        parts = _live_parts(view, what, joint)
+        if not parts:
+            continue
+        own = Change(joint, what, parts, table.courses[0])
+        columns = _at_rows(view, own)
+        explained = view.products(columns, table.bins).explained(table.values)
+        best = table.best(explained, what.logs_only)
+        if explained[best] >= _LEAST * view.squares:
+            course = _refined(view, table, columns, best)
+            found.append(Change(joint, what, parts, course, len(table.courses)))
+    return tuple(found)
+
+
+def _changeables(view: RowView) -> Iterator[tuple[Changeable, int | None]]:
+    several = len(view.scenes) > 1
+    for what in OF_JOINT:
+        if several or not what.logs_only:
+            yield from ((what, j) for j in range(len(view.joints)))
+    yield from ((what, None) for what in OF_ALL if len(view.joints) > 1 or what.name == "payload")
+
+
+def _live_parts(view: RowView, what: Changeable, joint: int | None) -> tuple[tuple[str, str], ...]:
+    """Parts whose columns differ from those of the parts before."""
+    if len(what.parts) == 1 or joint is not None:
+        return what.parts
+    columns = [
+        np.concatenate([what.column(scene, joint, part).ravel() for scene in view.scenes])
+        for part, _ in what.parts
+    ]
+    live, basis = list[tuple[str, str]](), np.zeros((len(columns[0]), 0))
+    for part, column in zip(what.parts, columns, strict=True):
+        left = column - basis @ (basis.T @ column)
+        if left @ left > _LIVE * (column @ column) > 0:
+            live.append(part)
+            basis = np.column_stack([basis, left / np.linalg.norm(left)])
+    return tuple(live)
+
+
+def _at_rows(view: RowView, change: Change) -> list[FloatArray | None]:
+    """Columns of what changes at the rows of each joint, (rows, parts); None where they are zero."""
+    made = [
+        np.stack([change.what.column(scene, change.joint, part) for part, _ in change.parts], axis=2)
+        for scene in view.scenes
+    ]
+    alone = change.joint is not None and not change.what.logs_only
+    return [
+        None if alone and j != change.joint else view.signal(j, lambda scene, j=j: made[scene.number][:, j])
+        for j in range(len(view.joints))
+    ]
+
+
+def _refined(view: RowView, table: Timetable, columns: list[FloatArray | None], best: int) -> TimeCourse:
+    """The course with the moment of its step found more finely."""
+    course = table.courses[best]
+    if course.shape != "step":
+        return course
+    fine = timetable(view, max(1, _FINE // len(view.scenes)))
+    near = [k for k, c in enumerate(fine.courses) if c.shape == "step" and c.own == course.own]
+    explained = view.products(columns, fine.bins).explained(fine.values[near])
+    return fine.courses[near[int(np.argmax(explained))]]

@@ -83,17 +83,24 @@ class Ledger:
         return tuple(range(a, b) for a, b in pairwise(ends))
 
 
-def open_ledger(problem: Problem, suspects: Sequence[Suspect], kept: NDArray[np.bool_]) -> Ledger:
+def open_ledger(
+    problem: Problem,
+    suspects: Sequence[Suspect],
+    kept: NDArray[np.bool_],
+    scenes: Sequence[Scene] | None = None,
+) -> Ledger:
     """Evaluate all columns along the motions and fold them with the rows.
 
     Args:
         problem: with rows and motions.
         suspects: what may be wrong.
         kept: base parameters in use, (base,).
+        scenes: of weighted least squares, where they were made before.
     """
     assert problem.motions is not None
     fit = WLS().fit(problem, kept)
-    scenes = scenes_of(problem.base, fit.values, problem.motions, problem.plan)
+    if scenes is None:
+        scenes = scenes_of(problem.base, fit.values, problem.motions, problem.plan)
     columns = [_columns_along(scene, suspects) for scene in scenes]
     full = root_over_base(fit.root, fit.kept)
     before = np.cumsum([0, *(e.regression_samples for e in problem.experiments)])

@@ -168,8 +168,12 @@ class GravityTilt(Suspect):
     name = "gravity direction"
     kind = Kind.LOG
     unit = "m/s²"
-    width = 2
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
+
+    @property
+    def width(self) -> int:
+        """Both directions."""
+        return 2
 
     @property
     def across(self) -> FloatArray:

@@ -12,10 +12,8 @@ from dynid.core.arrays import FloatArray
 from dynid.core.plain import plain
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.honest import few_blocks_factor
-from dynid.suspects.changes import changes
+from dynid.suspects.catalogue import suspects_of
 from dynid.suspects.ledger import Ledger, open_ledger
-from dynid.suspects.log_defects import log_defects
-from dynid.suspects.physics import physics
 from dynid.suspects.suspect import Suspect
 
 
@@ -52,7 +50,7 @@ class Score:
         suspect: which.
         size: θ̂, (width,).
         sigma: standard errors of θ̂ from blocks of time, (width,).
-        z: √(θ̂ᵀ C⁻¹ θ̂ / width): how many standard errors it is from nothing.
+        z: √((θ̂ᵀ C⁻¹ θ̂ − 2 ln trials) / width): how many standard errors it is from nothing.
         share: part of ρᵀρ that it explains.
         systematic: what it explains over what noise does not.
         effect: RMS of s θ̂ over that of the torques, all joints together.
@@ -150,9 +148,8 @@ def rank_suspects(estimate: Estimate, further: Sequence[Suspect] = ()) -> Suspec
         estimate: by least squares on measured motion whose rows and motions were kept.
         further: suspects beside those that every robot has.
     """
-    robot = estimate.problem.robot
-    suspects = (*log_defects(robot), *changes(robot), *physics(robot), *further)
-    ledger = open_ledger(estimate.problem, suspects, estimate.kept)
+    suspects, scenes = suspects_of(estimate.problem, estimate.kept)
+    ledger = open_ledger(estimate.problem, (*suspects, *further), estimate.kept, scenes)
     alone = _scores(ledger, ledger.parts)
     chosen, after = list[int](), list[Score]()
     parts = ledger.parts
@@ -207,7 +204,8 @@ def _score(ledger: Ledger, parts: FloatArray, number: int) -> Score | None:
     pulls = own[:, :k, k] - own[:, :k, :k] @ size
     used = int(np.count_nonzero(np.diagonal(own, axis1=1, axis2=2)[:, :k].any(axis=1)))
     covariance = few_blocks_factor(max(used - 1, 2)) ** 2 * inverse @ (pulls.T @ pulls) @ inverse
-    z = np.sqrt(max(float(size @ np.linalg.pinv(covariance) @ size), 0.0) / k)
+    chance = 2.0 * np.log(ledger.suspects[number].trials)
+    z = np.sqrt(max(float(size @ np.linalg.pinv(covariance) @ size) - chance, 0.0) / k)
     explained = float(size @ whole[:k, k])
     effect = float(np.sum(size**2 @ ledger.power[span])) / max(float(np.sum(ledger.torque)), 1e-300)
     return Score(

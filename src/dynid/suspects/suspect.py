@@ -41,7 +41,16 @@ class Suspect(ABC):
     name: ClassVar[str]
     kind: ClassVar[Kind]
     unit: ClassVar[str] = ""
-    width: ClassVar[int] = 1
+
+    @property
+    def trials(self) -> int:
+        """Constants that were tried to find this one: the best of many explains something by chance."""
+        return 1
+
+    @property
+    def width(self) -> int:
+        """Number of columns and sizes."""
+        return 1
 
     @property
     def key(self) -> str:

@@ -1,0 +1,32 @@
+"""All suspects of a regression: those that every robot has, and those whose constants the rows choose."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynid.estimators.linear.least_squares import WLS
+from dynid.problem.problem import Problem
+from dynid.suspects.changes import changes
+from dynid.suspects.drive_defects import drive_defects
+from dynid.suspects.log_defects import log_defects
+from dynid.suspects.physics import physics
+from dynid.suspects.row_view import view_rows
+from dynid.suspects.scene import Scene, scenes_of
+from dynid.suspects.suspect import Suspect
+
+
+def suspects_of(
+    problem: Problem, kept: NDArray[np.bool_]
+) -> tuple[tuple[Suspect, ...], tuple[Scene, ...]]:
+    """What may be wrong with the logs or missing in the model, and the scenes that show it.
+
+    Args:
+        problem: with rows and motions.
+        kept: base parameters in use, (base,).
+    """
+    assert problem.motions is not None
+    fit = WLS().fit(problem, kept)
+    scenes = scenes_of(problem.base, fit.values, problem.motions, problem.plan)
+    robot, view = problem.robot, view_rows(problem, fit, scenes)
+    return (*log_defects(robot), *drive_defects(robot), *changes(view), *physics(robot)), scenes

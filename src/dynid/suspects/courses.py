@@ -1,0 +1,130 @@
+"""Courses of a change over time: drifts, steps at some moment, one log against the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynid.core.arrays import FloatArray
+from dynid.suspects.row_view import RowView
+from dynid.suspects.scene import Scene
+
+_BINS = 40
+"""Parts that all logs together are cut into, at least one per log: how finely the moment of a step is sought."""
+_WARM_UP = 0.2
+"""Time constant of warming up, as a share of a log."""
+_PLAIN = 0.9
+"""What one log alone must explain, over what the best step does, to be named instead of the step."""
+
+
+@dataclass(frozen=True)
+class TimeCourse:
+    """How something changes over time, from 0 before to 1 after the change.
+
+    Args:
+        shape: "drift", "step", "warming" or "log".
+        own: whether it happens within every log, and not once over all of them.
+        moment: share of time before a step; number of the log where that is the change.
+        words: the moment or the log as a clause.
+    """
+
+    shape: str
+    own: bool
+    moment: float
+    words: str
+
+    def over(self, whole: FloatArray, own: FloatArray, number: NDArray[np.int64]) -> FloatArray:
+        """Values along time.
+
+        Args:
+            whole: share of all time that has passed.
+            own: share of the time of its log.
+            number: of the log.
+        """
+        if self.shape == "log":
+            return np.asarray(number == self.moment, dtype=float)
+        t = own if self.own else whole
+        if self.shape == "step":
+            return np.asarray(t > self.moment, dtype=float)
+        return np.asarray(t if self.shape == "drift" else 1.0 - np.exp(-t / _WARM_UP), dtype=float)
+
+    def along(self, scene: Scene) -> FloatArray:
+        """Values along a scene, (samples,)."""
+        count = len(scene.q)
+        return self.over(
+            scene.time_share, np.arange(count) / max(count - 1, 1), np.full(count, scene.number, dtype=np.int64)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Timetable:
+    """Courses that a change may take, over bins of time.
+
+    Args:
+        courses: those.
+        values: of each course in each bin, (courses, bins).
+        bins: per joint, bin of each row.
+    """
+
+    courses: tuple[TimeCourse, ...]
+    values: FloatArray
+    bins: tuple[NDArray[np.int64], ...]
+
+    def best(self, explained: FloatArray, logs_only: bool) -> int:
+        """The course that explains most; one log rather than a step that does hardly more."""
+        is_log = np.array([course.shape == "log" for course in self.courses])
+        alone = np.where(is_log, explained, -1.0)
+        top = int(np.argmax(alone)) if is_log.any() else 0
+        if logs_only or (is_log.any() and alone[top] >= _PLAIN * float(explained.max())):
+            return top
+        return int(np.argmax(explained))
+
+
+def timetable(view: RowView, parts: int | None = None) -> Timetable:
+    """All courses of some logs.
+
+    Args:
+        view: the rows.
+        parts: that each log is cut into; chosen by their number when None.
+    """
+    scenes = view.scenes
+    per_log = max(1, _BINS // len(scenes)) if parts is None else parts
+    number = np.repeat(np.arange(len(scenes)), per_log)
+    edges = np.tile(np.arange(per_log) / per_log, len(scenes))
+    lengths = np.array([scene.share for scene in scenes])
+    starts = lengths[number, 0] + edges * (lengths[number, 1] - lengths[number, 0])
+    middle = edges + 0.5 / per_log
+    whole = lengths[number, 0] + middle * (lengths[number, 1] - lengths[number, 0])
+    courses = [*_steps(scenes, view.names, starts[1:], number[1:], edges[1:]), *_slow(own=False)]
+    if len(scenes) > 1:
+        courses += [*_slow(own=True)]
+        courses += [
+            TimeCourse("step", True, float(t), f"after {100 * t:.0f} % of every log")
+            for t in edges[1:per_log]
+        ]
+        courses += [TimeCourse("log", False, k, f"in log {name!r} alone") for k, name in enumerate(view.names)]
+    values = np.array([course.over(whole, middle, number) for course in courses])
+    bins = tuple(
+        j.experiment * per_log + np.minimum((j.share * per_log).astype(np.int64), per_log - 1) for j in view.joints
+    )
+    return Timetable(tuple(courses), values, bins)
+
+
+def _steps(
+    scenes: Sequence[Scene], names: Sequence[str], starts: FloatArray, number: NDArray[np.int64], edges: FloatArray
+) -> list[TimeCourse]:
+    found = []
+    for start, k, edge in zip(starts, number, edges, strict=True):
+        time = scenes[k].motion.time
+        second = float(edge * (time[-1] - time[0]))
+        log = f" of log {names[k]!r}" if len(scenes) > 1 else ""
+        found.append(TimeCourse("step", False, float(start), f"from {second:.3g} s{log} on"))
+    return found
+
+
+def _slow(own: bool) -> tuple[TimeCourse, ...]:
+    over = "over every log" if own else "over the logs"
+    return TimeCourse("drift", own, 0.0, over), TimeCourse("warming", own, 0.0, f"{over}, most of it early")

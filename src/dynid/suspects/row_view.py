@@ -1,0 +1,164 @@
+"""The rows of a regression as suspects see them before they are ranked: cheap products with ρ and W.
+
+Some suspects have a constant that is not a size: the moment of a step, the level of a saturation, the period
+of a ripple. Many values are tried at the rows' own instants, and the best one becomes a suspect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynid.core.arrays import FloatArray
+from dynid.estimators.fit import Fit
+from dynid.estimators.linear.least_squares import root_over_base
+from dynid.problem.problem import Problem
+from dynid.suspects.scene import Scene
+
+_RANK = 1e-6
+"""Eigenvalue over the largest of scaled columns, W taken out, below which a direction is not used."""
+
+
+@dataclass(frozen=True, eq=False)
+class JointView:
+    """Weighted rows of one joint.
+
+    Args:
+        experiment: number of each row's experiment, (rows,).
+        at: number of each row's sample in its thinned motion, (rows,).
+        share: time that has passed in its experiment, 0 … 1, (rows,).
+        weight: of the rows.
+        Q: orthonormal basis of the weighted W over all joints: its rows of this joint, (rows, rank).
+        residual: ρ, (rows,).
+    """
+
+    experiment: NDArray[np.int64]
+    at: NDArray[np.int64]
+    share: FloatArray
+    weight: float
+    Q: FloatArray
+    residual: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Products:
+    """What columns have with one another, with W and with ρ, per bin of the rows.
+
+    Args:
+        gram: (bins, k, k).
+        inside: Qᵀ S, (bins, rank, k).
+        pull: Sᵀ ρ, (bins, k).
+    """
+
+    gram: FloatArray
+    inside: FloatArray
+    pull: FloatArray
+
+    def explained(self, courses: FloatArray) -> FloatArray:
+        """Squares of ρ that the columns, times each course over the bins, explain together, (courses,).
+
+        Args:
+            courses: value in each bin, (courses, bins).
+        """
+        inside = np.tensordot(courses, self.inside, axes=1)
+        left = np.tensordot(courses**2, self.gram, axes=1) - inside.transpose(0, 2, 1) @ inside
+        pull = courses @ self.pull
+        scale = np.sqrt(np.maximum(np.einsum("cii->ci", left), 1e-300))
+        left = left / (scale[:, :, None] * scale[:, None, :])
+        solved = np.linalg.pinv(left, rcond=_RANK, hermitian=True) @ (pull / scale)[:, :, None]
+        return np.asarray(np.sum(solved[:, :, 0] * pull / scale, axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class RowView:
+    """All rows.
+
+    Args:
+        scenes: of the experiments.
+        names: of the experiments.
+        joints: their rows.
+    """
+
+    scenes: tuple[Scene, ...]
+    names: tuple[str, ...]
+    joints: tuple[JointView, ...]
+
+    @property
+    def squares(self) -> float:
+        """ρᵀρ."""
+        return float(sum(joint.residual @ joint.residual for joint in self.joints))
+
+    def signal(self, joint: int, of: Callable[[Scene], FloatArray]) -> FloatArray:
+        """A signal of the scenes (samples, …) at the rows of a joint."""
+        rows, parts = self.joints[joint], list[FloatArray]()
+        for k, scene in enumerate(self.scenes):
+            parts.append(of(scene)[np.minimum(rows.at[rows.experiment == k], len(scene.q) - 1)])
+        return np.concatenate(parts)
+
+    def explained(self, joint: int, shapes: FloatArray) -> FloatArray:
+        """Squares of ρ that shapes on one joint explain, each alone, (shapes,).
+
+        Args:
+            joint: which.
+            shapes: (shapes, k, rows): columns of a shape explain together.
+        """
+        own = self.joints[joint]
+        weighted = own.weight * shapes
+        made = Products(
+            weighted @ weighted.transpose(0, 2, 1), own.Q.T @ weighted.transpose(0, 2, 1), weighted @ own.residual
+        )
+        return made.explained(np.eye(len(shapes)))
+
+    def products(self, columns: Sequence[FloatArray | None], bins: Sequence[NDArray[np.int64]]) -> Products:
+        """Products of some columns over all joints, by bin.
+
+        Args:
+            columns: per joint (rows, k); None where they are zero.
+            bins: per joint, number of the bin of each row, ascending.
+        """
+        count = max(int(b[-1]) for b in bins if len(b)) + 1
+        width = next(c.shape[1] for c in columns if c is not None)
+        made = Products(
+            np.zeros((count, width, width)),
+            np.zeros((count, self.joints[0].Q.shape[1], width)),
+            np.zeros((count, width)),
+        )
+        for rows, column, bin_of in zip(self.joints, columns, bins, strict=True):
+            if column is None:
+                continue
+            edges = np.searchsorted(bin_of, np.arange(count + 1))
+            for b in range(count):
+                part = slice(edges[b], edges[b + 1])
+                S = rows.weight * column[part]
+                made.gram[b] += S.T @ S
+                made.inside[b] += rows.Q[part].T @ S
+                made.pull[b] += S.T @ rows.residual[part]
+        return made
+
+
+def view_rows(problem: Problem, fit: Fit, scenes: tuple[Scene, ...]) -> RowView:
+    """The view of a problem with rows.
+
+    Args:
+        problem: the problem.
+        fit: weighted least squares of it.
+        scenes: its motions with the torques of that fit.
+    """
+    full, step = root_over_base(fit.root, fit.kept), np.array([s.decimation for s in scenes])
+    samples = np.array([e.regression_samples for e in problem.experiments])
+    first = [
+        round((e.start_s - float(s.motion.time[0])) * s.motion.rate_hz)
+        for e, s in zip(problem.experiments, scenes, strict=True)
+    ]
+    joints = []
+    for j, w in enumerate(fit.weights):
+        rows = problem.rows(j)
+        k = rows.experiment
+        at = np.array(first)[k] + rows.sample * step[k]
+        Q = w * (rows.W @ full[list(rows.columns)])
+        share = rows.sample / np.maximum(samples[k] - 1, 1)
+        joints.append(JointView(k, at, share, float(w), Q, w * rows.residual(fit.values)))
+    return RowView(scenes, tuple(e.name for e in problem.experiments), tuple(joints))
