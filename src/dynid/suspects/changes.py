@@ -8,11 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from dynid.core.arrays import FloatArray
-from dynid.dynamics.operations import NUMERIC
-from dynid.dynamics.regressor import regressor
 from dynid.suspects.courses import TimeCourse, Timetable, timetable
 from dynid.suspects.row_view import RowView
-from dynid.suspects.scene import Scene
+from dynid.suspects.scene import PAYLOAD, Scene
 from dynid.suspects.suspect import Kind, Suspect
 
 _LEAST = 0.002
@@ -66,12 +64,7 @@ def _joint_zero(scene: Scene, joint: int | None, part: str) -> FloatArray:
 
 
 def _payload(scene: Scene, joint: int | None, part: str) -> FloatArray:
-    """Torques per unit of a parameter of the last link."""
-    robot = scene.robot
-    index = robot.table.index(part + robot.joints[-1].label)
-    state = [list(x.T) for x in (scene.q, scene.qd, scene.qdd)]
-    (column,) = regressor(robot, *state, NUMERIC, (index,))
-    return np.stack([np.broadcast_to(np.asarray(c, dtype=float), len(scene.q)) for c in column], axis=1)
+    return scene.payload[PAYLOAD.index(part)]
 
 
 OF_JOINT = (
@@ -156,7 +149,7 @@ def changes(view: RowView) -> tuple[Suspect, ...]:
             continue
         own = Change(joint, what, parts, table.courses[0])
         columns = _at_rows(view, own)
-        explained = view.products(columns, table.bins).explained(table.values)
+        explained = table.explained(view, columns)
         best = table.best(explained, what.logs_only)
         if explained[best] >= _LEAST * view.squares:
             course = _refined(view, table, columns, best)
@@ -209,5 +202,4 @@ def _refined(view: RowView, table: Timetable, columns: list[FloatArray | None], 
         return course
     fine = timetable(view, max(1, _FINE // len(view.scenes)))
     near = [k for k, c in enumerate(fine.courses) if c.shape == "step" and c.own == course.own]
-    explained = view.products(columns, fine.bins).explained(fine.values[near])
-    return fine.courses[near[int(np.argmax(explained))]]
+    return fine.courses[near[int(np.argmax(fine.explained(view, columns)[near]))]]

@@ -14,6 +14,8 @@ from dynid.suspects.scene import Scene
 
 _BINS = 40
 """Parts that all logs together are cut into, at least one per log: how finely the moment of a step is sought."""
+_EDGE = 0.1
+"""Share of the time before and after a step, at least: less is told by too few blocks of time."""
 _WARM_UP = 0.2
 """Time constant of warming up, as a share of a log."""
 _PLAIN = 0.9
@@ -73,6 +75,10 @@ class Timetable:
     values: FloatArray
     bins: tuple[NDArray[np.int64], ...]
 
+    def explained(self, view: RowView, columns: Sequence[FloatArray | None]) -> FloatArray:
+        """Squares of ρ that columns (rows, k) per joint explain along each course, (courses,)."""
+        return view.products(columns, self.bins, self.values.shape[1]).explained(self.values)
+
     def best(self, explained: FloatArray, logs_only: bool) -> int:
         """The course that explains most; one log rather than a step that does hardly more."""
         is_log = np.array([course.shape == "log" for course in self.courses])
@@ -104,6 +110,7 @@ def timetable(view: RowView, parts: int | None = None) -> Timetable:
         courses += [
             TimeCourse("step", True, float(t), f"after {100 * t:.0f} % of every log")
             for t in edges[1:per_log]
+            if _EDGE <= t <= 1 - _EDGE
         ]
         courses += [TimeCourse("log", False, k, f"in log {name!r} alone") for k, name in enumerate(view.names)]
     values = np.array([course.over(whole, middle, number) for course in courses])
@@ -118,6 +125,8 @@ def _steps(
 ) -> list[TimeCourse]:
     found = []
     for start, k, edge in zip(starts, number, edges, strict=True):
+        if not _EDGE <= start <= 1 - _EDGE:
+            continue
         time = scenes[k].motion.time
         second = float(edge * (time[-1] - time[0]))
         log = f" of log {names[k]!r}" if len(scenes) > 1 else ""

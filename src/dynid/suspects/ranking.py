@@ -201,9 +201,12 @@ def _score(ledger: Ledger, parts: FloatArray, number: int) -> Score | None:
         return None
     inverse = np.linalg.pinv(whole[:k, :k])
     size = inverse @ whole[:k, k]
-    pulls = own[:, :k, k] - own[:, :k, :k] @ size
-    used = int(np.count_nonzero(np.diagonal(own, axis1=1, axis2=2)[:, :k].any(axis=1)))
-    covariance = few_blocks_factor(max(used - 1, 2)) ** 2 * inverse @ (pulls.T @ pulls) @ inverse
+    # What a block would say of itself is left out: (1 − G_b G⁻¹)⁻¹ is the jackknife over blocks. Without it a
+    # column that lives in one block alone, such as a late step, would seem to be free of doubt.
+    others = np.eye(k) * (1.0 + 1e-3) - (taken := own[:, :k, :k] @ inverse)
+    pulls = np.linalg.solve(others, (own[:, :k, k] - own[:, :k, :k] @ size)[:, :, None])[:, :, 0]
+    used = k**2 / float(np.sum(np.einsum("bii->b", taken) ** 2))
+    covariance = few_blocks_factor(max(round(used) - 1, 2)) ** 2 * inverse @ (pulls.T @ pulls) @ inverse
     chance = 2.0 * np.log(ledger.suspects[number].trials)
     z = np.sqrt(max(float(size @ np.linalg.pinv(covariance) @ size) - chance, 0.0) / k)
     explained = float(size @ whole[:k, k])

@@ -112,14 +112,16 @@ class RowView:
         )
         return made.explained(np.eye(len(shapes)))
 
-    def products(self, columns: Sequence[FloatArray | None], bins: Sequence[NDArray[np.int64]]) -> Products:
+    def products(
+        self, columns: Sequence[FloatArray | None], bins: Sequence[NDArray[np.int64]], count: int
+    ) -> Products:
         """Products of some columns over all joints, by bin.
 
         Args:
             columns: per joint (rows, k); None where they are zero.
             bins: per joint, number of the bin of each row, ascending.
+            count: of bins.
         """
-        count = max(int(b[-1]) for b in bins if len(b)) + 1
         width = next(c.shape[1] for c in columns if c is not None)
         made = Products(
             np.zeros((count, width, width)),

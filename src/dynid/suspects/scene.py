@@ -13,12 +13,15 @@ from dynid.compile.kernels import kernels
 from dynid.core.arrays import FloatArray
 from dynid.dynamics.inverse import gravity_torques
 from dynid.dynamics.operations import NUMERIC
+from dynid.dynamics.regressor import regressor
 from dynid.model.parameters import Parameter
 from dynid.model.robot import Robot
 from dynid.preparation.decimate import decimate_rows
 from dynid.preparation.motion import SIGNALS, Motion
 from dynid.preparation.preparation import Preparation
 
+PAYLOAD = ("M", "MX", "MY", "MZ")
+"""Parameters of the last link that a payload changes most."""
 _STEP = 1e-5
 """Step of central differences along a direction of order one: their error is 1e-10, rounding 1e-11."""
 _KEPT_PER_ROW = 8
@@ -113,6 +116,17 @@ class Scene:
     def load_along(self, name: str, joint: int) -> FloatArray:
         """The same of the links' inertia and weight alone."""
         return self._once(f"load {name}", joint, lambda: self._central_difference(name, joint, _is_load))
+
+    @cached_property
+    def payload(self) -> FloatArray:
+        """Torques per unit of M, MX, MY, MZ of the last link, (4, samples, coordinates)."""
+        wanted = self.robot.table.indices(symbol + self.robot.joints[-1].label for symbol in PAYLOAD)
+        q, qd, qdd = (list(x.T) for x in (self.q, self.qd, self.qdd))
+        made = np.zeros((len(PAYLOAD), *self.q.shape))
+        for k, column in enumerate(regressor(self.robot, q, qd, qdd, NUMERIC, wanted)):
+            for j, torque in enumerate(column):
+                made[k, :, j] = np.asarray(torque, dtype=float)
+        return made
 
     def rate(self, values: FloatArray) -> FloatArray:
         """Time derivative of a signal over the samples."""
