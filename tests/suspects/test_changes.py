@@ -62,14 +62,14 @@ def test_viscous_friction_that_drifts_is_told_from_dry_friction(seed: int) -> No
     arm = defect_arm(seed)
     (motion,) = arm.motions(seed)
     joint = arm.robot.n_coordinates - 1
-    own = arm.values[f"Fv{arm.robot.joints[joint].label}"]
-    course = np.linspace(0.0, 1.0, motion.samples)
+    torque, speed = (float(np.sqrt(np.mean(x[:, joint] ** 2))) for x in (motion.tau, motion.qd))
+    size = 0.2 * torque / speed
     tau = motion.tau.copy()
-    tau[:, joint] -= 0.4 * own * course * motion.qd[:, joint]
+    tau[:, joint] -= size * np.linspace(0.0, 1.0, motion.samples) * motion.qd[:, joint]
     best, change = first(arm, [with_torque(motion, tau)], seed)
     assert change.key == f"friction drift@{joint + 1}"
-    assert best.together.size[0] == pytest.approx(-0.4 * own, rel=0.2)
-    assert abs(best.together.size[1]) < 0.1 * own
+    assert best.together.size[0] == pytest.approx(-size, rel=0.2)
+    assert abs(best.together.size[1]) < 0.1 * torque
 
 
 @pytest.mark.parametrize("seed", ALL)

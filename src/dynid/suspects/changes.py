@@ -14,8 +14,8 @@ from dynid.suspects.scene import PAYLOAD, Scene
 from dynid.suspects.suspect import Kind, Suspect
 
 _LEAST = 0.002
-"""Part of ρᵀρ that a change must explain alone, at the rows' own instants, to be looked at closely: less would
-not be ranked."""
+"""Part of ρᵀρ that a change must explain alone, at the rows' own instants, to be looked at closely: less
+would not be ranked."""
 _FINE = 200
 """Parts of all logs in which the moment of the best course is sought again."""
 _LIVE = 1e-4
@@ -64,7 +64,7 @@ def _joint_zero(scene: Scene, joint: int | None, part: str) -> FloatArray:
 
 
 def _payload(scene: Scene, joint: int | None, part: str) -> FloatArray:
-    return scene.payload[PAYLOAD.index(part)]
+    return np.asarray(scene.payload[PAYLOAD.index(part)])
 
 
 OF_JOINT = (
@@ -189,10 +189,11 @@ def _at_rows(view: RowView, change: Change) -> list[FloatArray | None]:
         for scene in view.scenes
     ]
     alone = change.joint is not None and not change.what.logs_only
-    return [
-        None if alone and j != change.joint else view.signal(j, lambda scene, j=j: made[scene.number][:, j])
-        for j in range(len(view.joints))
-    ]
+
+    def rows_of(j: int) -> FloatArray:
+        return view.signal(j, lambda scene: made[scene.number][:, j])
+
+    return [None if alone and j != change.joint else rows_of(j) for j in range(len(view.joints))]
 
 
 def _refined(view: RowView, table: Timetable, columns: list[FloatArray | None], best: int) -> TimeCourse:

@@ -13,7 +13,7 @@ from dynid.suspects.row_view import RowView
 from dynid.suspects.scene import Scene
 
 _BINS = 40
-"""Parts that all logs together are cut into, at least one per log: how finely the moment of a step is sought."""
+"""Parts that all logs together are cut into, at least one per log: how finely a step is sought at first."""
 _EDGE = 0.1
 """Share of the time before and after a step, at least: less is told by too few blocks of time."""
 _WARM_UP = 0.2
@@ -57,7 +57,9 @@ class TimeCourse:
         """Values along a scene, (samples,)."""
         count = len(scene.q)
         return self.over(
-            scene.time_share, np.arange(count) / max(count - 1, 1), np.full(count, scene.number, dtype=np.int64)
+            scene.time_share,
+            np.arange(count) / max(count - 1, 1),
+            np.full(count, scene.number, dtype=np.int64),
         )
 
 
@@ -104,7 +106,7 @@ def timetable(view: RowView, parts: int | None = None) -> Timetable:
     starts = lengths[number, 0] + edges * (lengths[number, 1] - lengths[number, 0])
     middle = edges + 0.5 / per_log
     whole = lengths[number, 0] + middle * (lengths[number, 1] - lengths[number, 0])
-    courses = [*_steps(scenes, view.names, starts[1:], number[1:], edges[1:]), *_slow(own=False)]
+    courses = [*_steps(view, starts[1:], number[1:], edges[1:]), *_slow(own=False)]
     if len(scenes) > 1:
         courses += [*_slow(own=True)]
         courses += [
@@ -112,24 +114,25 @@ def timetable(view: RowView, parts: int | None = None) -> Timetable:
             for t in edges[1:per_log]
             if _EDGE <= t <= 1 - _EDGE
         ]
-        courses += [TimeCourse("log", False, k, f"in log {name!r} alone") for k, name in enumerate(view.names)]
+        courses += [
+            TimeCourse("log", False, k, f"in log {name!r} alone") for k, name in enumerate(view.names)
+        ]
     values = np.array([course.over(whole, middle, number) for course in courses])
-    bins = tuple(
-        j.experiment * per_log + np.minimum((j.share * per_log).astype(np.int64), per_log - 1) for j in view.joints
-    )
-    return Timetable(tuple(courses), values, bins)
+    last = per_log - 1
+    bins = [j.experiment * per_log + np.minimum((j.share * per_log).astype(int), last) for j in view.joints]
+    return Timetable(tuple(courses), values, tuple(bins))
 
 
 def _steps(
-    scenes: Sequence[Scene], names: Sequence[str], starts: FloatArray, number: NDArray[np.int64], edges: FloatArray
+    view: RowView, starts: FloatArray, number: NDArray[np.int64], edges: FloatArray
 ) -> list[TimeCourse]:
     found = []
     for start, k, edge in zip(starts, number, edges, strict=True):
         if not _EDGE <= start <= 1 - _EDGE:
             continue
-        time = scenes[k].motion.time
+        time = view.scenes[k].motion.time
         second = float(edge * (time[-1] - time[0]))
-        log = f" of log {names[k]!r}" if len(scenes) > 1 else ""
+        log = f" of log {view.names[k]!r}" if len(view.scenes) > 1 else ""
         found.append(TimeCourse("step", False, float(start), f"from {second:.3g} s{log} on"))
     return found
 

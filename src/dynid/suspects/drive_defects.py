@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from abc import abstractmethod
+from dataclasses import dataclass
 
 import numpy as np
 
 from dynid.core.arrays import FloatArray
-from dynid.model.robot import Robot
-from dynid.preparation.motion import Motion
+from dynid.suspects.row_view import RowView
 from dynid.suspects.scene import Scene
 from dynid.suspects.suspect import Kind, Suspect
 
@@ -28,9 +28,9 @@ class Yielding(Suspect):
     kind = Kind.PHYSICS
     joint: int
 
+    @abstractmethod
     def lag(self, scene: Scene) -> FloatArray:
         """g, (samples,)."""
-        raise NotImplementedError
 
     def columns(self, scene: Scene) -> tuple[FloatArray, ...]:
         """−(∂ℓ/∂q_j g + ∂ℓ/∂q̇_j ġ + ∂ℓ/∂q̈_j g̈)."""
@@ -43,24 +43,35 @@ class Yielding(Suspect):
 
 @dataclass(frozen=True)
 class Elasticity(Yielding):
-    """A joint that gives like a spring: g = ℓ_j, θ = 1/k."""
+    """A joint that gives like a spring: g = ℓ_j, θ = 1/k.
+
+    Args:
+        joint: the joint.
+        inertia: about it, mean over the motion, its drive included [kg m² or kg].
+    """
 
     name = "elasticity"
     unit = "rad/(N m) or m/N"
+    inertia: float = 0.0
 
     def lag(self, scene: Scene) -> FloatArray:
         """ℓ_j."""
         return scene.load[:, self.joint]
 
+    def resonance(self, size: FloatArray) -> float:
+        """√(k / M_jj) / 2π: where the link swings while the motor stands, or somewhat below [Hz]."""
+        return float(np.sqrt(1.0 / (self.inertia * size[0])) / (2.0 * np.pi))
+
     def words(self, size: FloatArray) -> str:
-        """The stiffness."""
-        if size[0] <= 0:
-            return f"the motion{self.at} leads its torque as no spring would ({size[0]:.3g} {self.unit})"
-        return f"joint {self.joint + 1} gives: its stiffness is {1 / size[0]:.3g} N m/rad or N/m"
+        """Stiffness and resonance."""
+        if size[0] <= 0 or self.inertia <= 0:
+            return f"joint {self.joint + 1} yields as no spring would ({size[0]:.3g} {self.unit})"
+        stiffness = f"{1.0 / size[0]:.3g} N m/rad or N/m"
+        return f"joint {self.joint + 1} gives: {stiffness}, a resonance at {self.resonance(size):.3g} Hz"
 
     def remedy(self, size: FloatArray) -> str:
         """Slower motion, or encoders of the links."""
-        return "Move more slowly, or log positions of the links: a rigid model holds well below its resonance."
+        return "Move well below the resonance, where a rigid model holds, or log positions of the links."
 
 
 @dataclass(frozen=True)
@@ -82,9 +93,11 @@ class Backlash(Yielding):
 
     def remedy(self, size: FloatArray) -> str:
         """Keep the gear on one side."""
-        return "Move so that the gear stays on one side, or leave out what lies around changes of the load's sign."
+        return "Move so that the load keeps its sign, or leave out what lies around its changes of sign."
 
 
-def drive_defects(robot: Robot) -> tuple[Suspect, ...]:
+def drive_defects(view: RowView) -> tuple[Suspect, ...]:
     """Springs and play of every joint."""
-    return tuple(kind(j) for kind in (Elasticity, Backlash) for j in range(robot.n_coordinates))
+    every = range(len(view.joints))
+    inertia = [np.mean([np.mean(s.along("qdd", j)[:, j]) for s in view.scenes]) for j in every]
+    return (*(Elasticity(j, float(inertia[j])) for j in every), *(Backlash(j) for j in every))

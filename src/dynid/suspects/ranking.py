@@ -12,7 +12,7 @@ from dynid.core.arrays import FloatArray
 from dynid.core.plain import plain
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.honest import few_blocks_factor
-from dynid.suspects.catalogue import suspects_of
+from dynid.suspects.all_suspects import suspects_of
 from dynid.suspects.ledger import Ledger, open_ledger
 from dynid.suspects.suspect import Suspect
 
@@ -50,7 +50,7 @@ class Score:
         suspect: which.
         size: θ̂, (width,).
         sigma: standard errors of θ̂ from blocks of time, (width,).
-        z: √((θ̂ᵀ C⁻¹ θ̂ − 2 ln trials) / width): how many standard errors it is from nothing.
+        z: √(θ̂ᵀ C⁻¹ θ̂ / width): how many standard errors it is from nothing, less what its trials explain.
         share: part of ρᵀρ that it explains.
         systematic: what it explains over what noise does not.
         effect: RMS of s θ̂ over that of the torques, all joints together.
@@ -205,10 +205,10 @@ def _score(ledger: Ledger, parts: FloatArray, number: int) -> Score | None:
     # column that lives in one block alone, such as a late step, would seem to be free of doubt.
     others = np.eye(k) * (1.0 + 1e-3) - (taken := own[:, :k, :k] @ inverse)
     pulls = np.linalg.solve(others, (own[:, :k, k] - own[:, :k, :k] @ size)[:, :, None])[:, :, 0]
-    used = k**2 / float(np.sum(np.einsum("bii->b", taken) ** 2))
-    covariance = few_blocks_factor(max(round(used) - 1, 2)) ** 2 * inverse @ (pulls.T @ pulls) @ inverse
-    chance = 2.0 * np.log(ledger.suspects[number].trials)
-    z = np.sqrt(max(float(size @ np.linalg.pinv(covariance) @ size) - chance, 0.0) / k)
+    free = max(round(k**2 / float(np.sum(np.einsum("bii->b", taken) ** 2))) - 1, 2)
+    covariance = few_blocks_factor(free) ** 2 * inverse @ (pulls.T @ pulls) @ inverse
+    distance = max(float(size @ np.linalg.pinv(covariance) @ size), 0.0)
+    z = np.sqrt(_without_chance(distance, ledger.suspects[number].trials, free) / k)
     explained = float(size @ whole[:k, k])
     effect = float(np.sum(size**2 @ ledger.power[span])) / max(float(np.sum(ledger.torque)), 1e-300)
     return Score(
@@ -222,6 +222,15 @@ def _score(ledger: Ledger, parts: FloatArray, number: int) -> Score | None:
         -ledger.fit.root @ (ledger.inside[:, span] @ size),
         float(outside.min()),
     )
+
+
+def _without_chance(squares: float, trials: int, free: int) -> float:
+    """t² that a suspect found in one trial would need to be as rare as the best of several.
+
+    Student's law falls like (1 + t²/ν)^{−ν/2}, so that its tail grows by ``trials`` where
+    ν + t² shrinks by trials^{−2/ν}.
+    """
+    return float(max((free + squares) * trials ** (-2.0 / free) - free, 0.0))
 
 
 def _score_given(ledger: Ledger, number: int, chosen: Sequence[int]) -> Score | None:

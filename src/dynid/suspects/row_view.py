@@ -107,9 +107,8 @@ class RowView:
         """
         own = self.joints[joint]
         weighted = own.weight * shapes
-        made = Products(
-            weighted @ weighted.transpose(0, 2, 1), own.Q.T @ weighted.transpose(0, 2, 1), weighted @ own.residual
-        )
+        turned = weighted.transpose(0, 2, 1)
+        made = Products(weighted @ turned, own.Q.T @ turned, weighted @ own.residual)
         return made.explained(np.eye(len(shapes)))
 
     def products(

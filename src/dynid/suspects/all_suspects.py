@@ -16,9 +16,7 @@ from dynid.suspects.scene import Scene, scenes_of
 from dynid.suspects.suspect import Suspect
 
 
-def suspects_of(
-    problem: Problem, kept: NDArray[np.bool_]
-) -> tuple[tuple[Suspect, ...], tuple[Scene, ...]]:
+def suspects_of(problem: Problem, kept: NDArray[np.bool_]) -> tuple[tuple[Suspect, ...], tuple[Scene, ...]]:
     """What may be wrong with the logs or missing in the model, and the scenes that show it.
 
     Args:
@@ -29,4 +27,4 @@ def suspects_of(
     fit = WLS().fit(problem, kept)
     scenes = scenes_of(problem.base, fit.values, problem.motions, problem.plan)
     robot, view = problem.robot, view_rows(problem, fit, scenes)
-    return (*log_defects(robot), *drive_defects(robot), *changes(view), *physics(robot)), scenes
+    return (*log_defects(robot), *drive_defects(view), *changes(view), *physics(robot)), scenes
