@@ -130,7 +130,7 @@ class Scene:
 
     def rate(self, values: FloatArray) -> FloatArray:
         """Time derivative of a signal over the samples."""
-        return np.asarray(np.gradient(values, 1.0 / self.motion.rate_hz, axis=0))
+        return np.asarray(np.gradient(values, 1.0 / self.motion.rate_hz, axis=0, edge_order=2))
 
     def gravity(self, direction: Sequence[float]) -> FloatArray:
         """Torques of gravity along a direction of the base (samples, coordinates) per m/s²."""
