@@ -8,18 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from dynid.core.arrays import FloatArray
-from dynid.suspects.courses import TimeCourse, Timetable, timetable
+from dynid.suspects.courses import CHANGES, TimeCourse, Timetable, timetable
 from dynid.suspects.row_view import RowView
 from dynid.suspects.scene import PAYLOAD, Scene
 from dynid.suspects.suspect import Kind, Suspect
-
-_LEAST = 0.002
-"""Part of ρᵀρ that a change must explain alone, at the rows' own instants, to be looked at closely: less
-would not be ranked."""
-_FINE = 200
-"""Parts of all logs in which the moment of the best course is sought again."""
-_LIVE = 1e-4
-"""Share of a payload's column, squared, beside the columns taken before, from which it is used."""
 
 
 @dataclass(frozen=True)
@@ -149,10 +141,10 @@ def changes(view: RowView) -> tuple[Suspect, ...]:
             continue
         own = Change(joint, what, parts, table.courses[0])
         columns = _at_rows(view, own)
-        explained = table.explained(view, columns)
+        explained = table.gains(view, columns)
         best = table.best(explained, what.logs_only)
-        if explained[best] >= _LEAST * view.squares:
-            course = _refined(view, table, columns, best)
+        if explained[best] >= CHANGES.least * view.squares:
+            course = _refine_moment(view, table, columns, best)
             found.append(Change(joint, what, parts, course, len(table.courses)))
     return tuple(found)
 
@@ -176,7 +168,7 @@ def _live_parts(view: RowView, what: Changeable, joint: int | None) -> tuple[tup
     live, basis = list[tuple[str, str]](), np.zeros((len(columns[0]), 0))
     for part, column in zip(what.parts, columns, strict=True):
         left = column - basis @ (basis.T @ column)
-        if left @ left > _LIVE * (column @ column) > 0:
+        if left @ left > CHANGES.live * (column @ column) > 0:
             live.append(part)
             basis = np.column_stack([basis, left / np.linalg.norm(left)])
     return tuple(live)
@@ -196,11 +188,13 @@ def _at_rows(view: RowView, change: Change) -> list[FloatArray | None]:
     return [None if alone and j != change.joint else rows_of(j) for j in range(len(view.joints))]
 
 
-def _refined(view: RowView, table: Timetable, columns: list[FloatArray | None], best: int) -> TimeCourse:
+def _refine_moment(
+    view: RowView, table: Timetable, columns: list[FloatArray | None], best: int
+) -> TimeCourse:
     """The course with the moment of its step found more finely."""
     course = table.courses[best]
     if course.shape != "step":
         return course
-    fine = timetable(view, max(1, _FINE // len(view.scenes)))
+    fine = timetable(view, max(1, CHANGES.fine_bins // len(view.scenes)))
     near = [k for k, c in enumerate(fine.courses) if c.shape == "step" and c.own == course.own]
-    return fine.courses[near[int(np.argmax(fine.explained(view, columns)[near]))]]
+    return fine.courses[near[int(np.argmax(fine.gains(view, columns)[near]))]]

@@ -12,14 +12,32 @@ from dynid.core.arrays import FloatArray
 from dynid.suspects.row_view import RowView
 from dynid.suspects.scene import Scene
 
-_BINS = 40
-"""Parts that all logs together are cut into, at least one per log: how finely a step is sought at first."""
-_EDGE = 0.1
-"""Share of the time before and after a step, at least: less is told by too few blocks of time."""
-_WARM_UP = 0.2
-"""Time constant of warming up, as a share of a log."""
-_PLAIN = 0.9
-"""What one log alone must explain, over what the best step does, to be named instead of the step."""
+
+@dataclass(frozen=True)
+class ChangeRules:
+    """How changes are sought. Chosen by hand; ``tests/suspects/test_changes.py`` holds them on drawn arms.
+
+    Args:
+        bins: parts that all logs together are cut into, at least one per log, to find a course …
+        fine_bins: … and to find the moment of a step again.
+        edge: share of the time before and after a step, at least: less is told by too few blocks of time.
+        warm_up: time constant of warming up, as a share of a log.
+        plain: what one log alone must explain, over what the best step does, to be named instead of it.
+        least: part of ρᵀρ that a change must explain at the rows' own instants to be looked at closely: less
+            would not be ranked.
+        live: share of a payload's column, squared, beside the columns taken before, from which it is used.
+    """
+
+    bins: int = 40
+    fine_bins: int = 200
+    edge: float = 0.1
+    warm_up: float = 0.2
+    plain: float = 0.9
+    least: float = 0.002
+    live: float = 1e-4
+
+
+CHANGES = ChangeRules()
 
 
 @dataclass(frozen=True)
@@ -51,7 +69,7 @@ class TimeCourse:
         t = own if self.own else whole
         if self.shape == "step":
             return np.asarray(t > self.moment, dtype=float)
-        return np.asarray(t if self.shape == "drift" else 1.0 - np.exp(-t / _WARM_UP), dtype=float)
+        return np.asarray(t if self.shape == "drift" else 1.0 - np.exp(-t / CHANGES.warm_up), dtype=float)
 
     def along(self, scene: Scene) -> FloatArray:
         """Values along a scene, (samples,)."""
@@ -77,16 +95,16 @@ class Timetable:
     values: FloatArray
     bins: tuple[NDArray[np.int64], ...]
 
-    def explained(self, view: RowView, columns: Sequence[FloatArray | None]) -> FloatArray:
+    def gains(self, view: RowView, columns: Sequence[FloatArray | None]) -> FloatArray:
         """Squares of ρ that columns (rows, k) per joint explain along each course, (courses,)."""
-        return view.products(columns, self.bins, self.values.shape[1]).explained(self.values)
+        return view.products(columns, self.bins, self.values.shape[1]).gains(self.values)
 
     def best(self, explained: FloatArray, logs_only: bool) -> int:
         """The course that explains most; one log rather than a step that does hardly more."""
         is_log = np.array([course.shape == "log" for course in self.courses])
         alone = np.where(is_log, explained, -1.0)
         top = int(np.argmax(alone)) if is_log.any() else 0
-        if logs_only or (is_log.any() and alone[top] >= _PLAIN * float(explained.max())):
+        if logs_only or (is_log.any() and alone[top] >= CHANGES.plain * float(explained.max())):
             return top
         return int(np.argmax(explained))
 
@@ -99,7 +117,7 @@ def timetable(view: RowView, parts: int | None = None) -> Timetable:
         parts: that each log is cut into; chosen by their number when None.
     """
     scenes = view.scenes
-    per_log = max(1, _BINS // len(scenes)) if parts is None else parts
+    per_log = max(1, CHANGES.bins // len(scenes)) if parts is None else parts
     number = np.repeat(np.arange(len(scenes)), per_log)
     edges = np.tile(np.arange(per_log) / per_log, len(scenes))
     lengths = np.array([scene.share for scene in scenes])
@@ -112,7 +130,7 @@ def timetable(view: RowView, parts: int | None = None) -> Timetable:
         courses += [
             TimeCourse("step", True, float(t), f"after {100 * t:.0f} % of every log")
             for t in edges[1:per_log]
-            if _EDGE <= t <= 1 - _EDGE
+            if CHANGES.edge <= t <= 1 - CHANGES.edge
         ]
         courses += [
             TimeCourse("log", False, k, f"in log {name!r} alone") for k, name in enumerate(view.names)
@@ -128,7 +146,7 @@ def _steps(
 ) -> list[TimeCourse]:
     found = []
     for start, k, edge in zip(starts, number, edges, strict=True):
-        if not _EDGE <= start <= 1 - _EDGE:
+        if not CHANGES.edge <= start <= 1 - CHANGES.edge:
             continue
         time = view.scenes[k].motion.time
         second = float(edge * (time[-1] - time[0]))

@@ -57,7 +57,7 @@ class Products:
     inside: FloatArray
     pull: FloatArray
 
-    def explained(self, courses: FloatArray) -> FloatArray:
+    def gains(self, courses: FloatArray) -> FloatArray:
         """Squares of ρ that the columns, times each course over the bins, explain together, (courses,).
 
         Args:
@@ -98,7 +98,7 @@ class RowView:
             parts.append(of(scene)[np.minimum(rows.at[rows.experiment == k], len(scene.q) - 1)])
         return np.concatenate(parts)
 
-    def explained(self, joint: int, shapes: FloatArray) -> FloatArray:
+    def gains(self, joint: int, shapes: FloatArray) -> FloatArray:
         """Squares of ρ that shapes on one joint explain, each alone, (shapes,).
 
         Args:
@@ -109,7 +109,7 @@ class RowView:
         weighted = own.weight * shapes
         turned = weighted.transpose(0, 2, 1)
         made = Products(weighted @ turned, own.Q.T @ turned, weighted @ own.residual)
-        return made.explained(np.eye(len(shapes)))
+        return made.gains(np.eye(len(shapes)))
 
     def products(
         self, columns: Sequence[FloatArray | None], bins: Sequence[NDArray[np.int64]], count: int
