@@ -36,7 +36,7 @@ test-slow: setup ## run the Monte-Carlo and large-log tests
 
 judge: setup ## rates of the verdict on robots with known defects: 640 sound and some 1200 damaged cases, 30 minutes
 	mkdir -p $(dir $(JUDGED))
-	cd tests && $(ONE_THREAD) $(abspath $(BIN)) -m population.run --half showing --cases $(CASES) $(abspath $(JUDGED))
+	cd tests && $(ONE_THREAD) $(abspath $(BIN)) -m population.run --half showing --cases $(CASES) --page $(abspath docs/judges.md) $(abspath $(JUDGED))
 
 lint: setup ## check style, format and types only
 	$(BIN) -m ruff check .

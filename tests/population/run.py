@@ -23,6 +23,7 @@ from population.table import table_lines
 from population.today import Today
 
 JUDGES: dict[str, type[Judge]] = {"today": Today}
+MARK = "<!-- results: written by make judge -->"
 GRADES = [(name, grade) for name, defect in DEFECTS.items() for grade in defect.sizes]
 """Every defect at every size, in turn."""
 
@@ -73,6 +74,12 @@ def run(path: Path, half: str, cases: range, count: int, judge_name: str, worker
     print(file=sys.stderr)
 
 
+def publish(page: Path, lines: list[str]) -> None:
+    """Put the table into a page, in place of what stands behind the mark."""
+    head, _, _ = page.read_text(encoding="utf-8").partition(MARK)
+    page.write_text("\n".join([head + MARK, "", *lines, ""]), encoding="utf-8")
+
+
 def main() -> None:
     """Run, and print the table."""
     options = argparse.ArgumentParser(description=__doc__)
@@ -83,11 +90,15 @@ def main() -> None:
     options.add_argument("--defects", type=int, default=2, help="defects per case")
     options.add_argument("--judge", choices=JUDGES, default="today")
     options.add_argument("--workers", type=int, default=2)
+    options.add_argument("--page", type=Path, help="a document whose table is renewed")
     given = options.parse_args()
     cases = range(given.first, given.first + given.cases)
     run(given.file, given.half, cases, given.defects, given.judge, given.workers)
     wanted = [row for row in read_rows(given.file) if row["half"] == given.half and row["index"] in cases]
-    print("\n".join(table_lines(wanted)))
+    lines = table_lines(wanted)
+    print("\n".join(lines))
+    if given.page is not None:
+        publish(given.page, lines)
 
 
 if __name__ == "__main__":
