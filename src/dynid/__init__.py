@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dynid.base import BaseMap as BaseMap, find_base as find_base
-    from dynid.checks import check_log, repair_log
+    from dynid.checks import repair_log
     from dynid.compile.kernels import kernels as kernels
     from dynid.core.errors import DynidError as DynidError
     from dynid.core.finding import Finding as Finding
@@ -38,15 +38,15 @@ if TYPE_CHECKING:
         load_reference as load_reference,
         simulate as simulate,
     )
-    from dynid.workflow import FitResult as FitResult, fit as fit, validate as validate
+    from dynid.workflow import FitResult as FitResult, check as check, fit as fit, validate as validate
 
-    check, repair, compare = check_log, repair_log, compare_results
+    repair, compare = repair_log, compare_results
 else:
     from dynid.core.lazy import lazy_exports
 
     _NAMES = {
         "base": ("BaseMap", "find_base"),
-        "checks": ("check:check_log", "repair:repair_log"),
+        "checks": ("repair:repair_log",),
         "compile.kernels": ("kernels",),
         "core.errors": ("DynidError",),
         "core.finding": ("Finding",),
@@ -60,7 +60,7 @@ else:
         "problem": ("build_problem",),
         "results": ("compare:compare_results", "load_result"),
         "simulation": ("load_controller", "load_reference", "simulate"),
-        "workflow": ("FitResult", "fit", "validate"),
+        "workflow": ("FitResult", "check", "fit", "validate"),
     }
     _FAMILIES = (
         *("base", "checks", "compile", "dynamics", "estimators", "logs", "model", "preparation"),

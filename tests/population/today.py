@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 import dynid
-from dynid.checks import DataCheck
 from dynid.core.errors import DynidError
 from dynid.core.finding import Name, gravest_first
 from dynid.logs.convert import to_joint_side
@@ -21,22 +20,19 @@ DELAYS = ("delay of a joint", "delay of all")
 SIGNS = ("reversed torque", "reversed position")
 _ONE_LOG = ("one log with payload", "one log with friction", "one log with torque zero", "one log with gain")
 _WEAK = ("weak motion",)
+_FRICTION_CHANGES = ("viscous step", "viscous drift", "Coulomb step", "Coulomb drift")
 MEANT: Mapping[str, tuple[str, ...]] = {
-    Name.DELAY: DELAYS,
-    Name.TORQUE_LAG: DELAYS,
     Name.REVERSED_SIGN: SIGNS,
+    Name.GRAVITY_DIRECTION: ("gravity direction",),
     Name.DRIVEN_AXIS: ("swapped columns", *SIGNS),
     Name.POSITION_UNIT: ("degrees",),
     Name.OVERSPEED: ("degrees",),
-    Name.GRAVITY_DIRECTION: ("gravity direction",),
     Name.SATURATION: ("torque saturation",),
-    Name.JOINTS_DISAGREE: ("torque gain", "gear ratio"),
     Name.SPEED_AND_POSITION: ("clock rate", "position scale", "degrees"),
     Name.RATE_AGAINST_STAMPS: ("clock rate",),
     Name.POSITION_JUMP: ("lost samples",),
     Name.SHORT_GAPS: ("lost samples",),
     Name.MOTIONS_CONTRADICT: _ONE_LOG,
-    Name.FRICTION_SHAPE: ("Stribeck", "flattening", "load friction", "asymmetry"),
     Name.EXCITATION: _WEAK,
     Name.NOT_EXCITED: _WEAK,
     Name.UNDER_EXCITED: _WEAK,
@@ -47,6 +43,26 @@ MEANT: Mapping[str, tuple[str, ...]] = {
     Name.NO_MOTION: _WEAK,
 }
 """Defects of the population that a finding may mean; other findings are symptoms."""
+SUSPECTS: Mapping[str, tuple[str, ...]] = {
+    "delay": DELAYS,
+    "zero": ("zero of a joint",),
+    "position scale": ("position scale",),
+    "torque gain": ("torque gain", "reversed torque"),
+    "gear ratio": ("gear ratio",),
+    "clock": ("clock rate",),
+    "gravity direction": ("gravity direction",),
+    "torque zero steps": ("torque zero step", "torque zero drift", "one log with torque zero"),
+    "torque zero drifts": ("torque zero step", "torque zero drift", "one log with torque zero"),
+    "friction steps": (*_FRICTION_CHANGES, "one log with friction"),
+    "friction drifts": (*_FRICTION_CHANGES, "one log with friction"),
+    "Stribeck friction": ("Stribeck",),
+    "friction that flattens with speed": ("flattening",),
+    "friction that grows with load": ("load friction",),
+    "friction of one direction": ("asymmetry",),
+    "spring": ("spring",),
+    "motor inertia": ("motor inertia",),
+}
+"""Defects of the population that a suspect means, by the suspect's name."""
 
 
 class Today:
@@ -59,20 +75,20 @@ class Today:
         except DynidError:
             checks = [dynid.check(log, robot) for log in logs]
             findings = gravest_first(finding for one in checks for finding in one.findings)
-            return Ruling("fail", _causes([f.to_dict() for f in findings], checks), None)
+            return Ruling("fail", _causes([f.to_dict() for f in findings]), None)
         told = result.document["verdict"]["findings"]
         counted = [finding for finding in told if finding["name"] != Name.NO_UNSEEN_MOTION]
-        return Ruling(_level(counted), _causes(counted, result.checks), result.estimate)
+        return Ruling(_level(counted), _causes(counted), result.estimate)
 
     def follow(self, robot: Robot, logs: Sequence[Log], ruling: Ruling) -> tuple[Robot, Sequence[Log]] | None:
-        """Shift late torques and turn reversed ones; what else is advised is no act on logs."""
-        cause = ruling.causes[0]
-        sides = [to_joint_side(log, robot) for log in logs]
-        if cause.size and cause.names <= set(DELAYS):
-            return robot, [shifted_torques(log, cause.joint, cause.size) for log in sides]
-        if cause.names == set(SIGNS) and cause.joint is not None:
-            return robot, [turned_torque(log, cause.joint) for log in sides]
-        return None
+        """Do to the logs what the remedy of the first cause says; None where that is no act on logs."""
+        words, joint, size = ruling.causes[0].words, ruling.causes[0].joint, ruling.causes[0].size
+        name, sides = words.split("@")[0], [to_joint_side(log, robot) for log in logs]
+        if size is None or not (name == "delay" or name in ACTS):
+            return None
+        if name == "delay":
+            return robot, [shifted_torques(log, joint, size) for log in sides]
+        return robot, [ACTS[name](log, joint, size) for log in sides]
 
 
 def _level(findings: Sequence[Mapping[str, Any]]) -> str:
@@ -80,32 +96,36 @@ def _level(findings: Sequence[Mapping[str, Any]]) -> str:
     return next((level for level in ("fail", "care") if level in levels), "good")
 
 
-def _causes(findings: Sequence[Mapping[str, Any]], checks: Sequence[DataCheck]) -> tuple[Cause, ...]:
-    grave = [f for f in findings if f["level"] in ("care", "fail") and f["name"] in MEANT]
-    return tuple(_cause(finding, checks) for finding in grave)
+def _causes(findings: Sequence[Mapping[str, Any]]) -> tuple[Cause, ...]:
+    grave = [f for f in findings if f["level"] in ("care", "fail")]
+    named = [f for f in grave if f["name"] in MEANT or "suspect" in f["figures"]]
+    # A suspect says what it explains; those that explain most come first, symptoms after them.
+    return tuple(map(_cause, sorted(named, key=lambda f: -f["figures"].get("share", 0.0))))
 
 
-def _cause(finding: Mapping[str, Any], checks: Sequence[DataCheck]) -> Cause:
-    name, axis = finding["name"], finding["where"].get("axis")
+def _cause(finding: Mapping[str, Any]) -> Cause:
+    axis, figures = finding["where"].get("axis"), finding["figures"]
     joint = None if axis is None else axis - 1
-    size = finding["figures"].get("size")
-    log = finding["where"].get("log")
-    facts = next((check.facts for check in checks if check.log == log), checks[0].facts)
-    if name == Name.DELAY:
-        size = facts.get("delay_s") if joint is None else facts["delay_s_per_axis"][joint]
-    if name == Name.GRAVITY_DIRECTION and facts.get("gravity_free") is not None:
-        size = _angle(facts["gravity_free"], facts.get("gravity_given"))
-    names = MEANT[name]
-    if name == Name.DELAY:
+    if "suspect" not in figures:
+        return Cause(
+            frozenset(MEANT[finding["name"]]), joint, figures.get("size"), finding["name"], finding["level"]
+        )
+    name = figures["suspect"].split("@")[0]
+    names = SUSPECTS.get(name, ())
+    if name == "delay":
         names = DELAYS[:1] if joint is not None else DELAYS[1:]
-    return Cause(frozenset(names), joint, size, name, finding["level"])
+    return Cause(
+        frozenset(names), joint, _size_in_the_log(name, figures["size"]), figures["suspect"], finding["level"]
+    )
 
 
-def _angle(one: Sequence[float], other: Sequence[float] | None) -> float | None:
-    if other is None:
-        return None
-    a, b = np.array(one), np.array(other)
-    return float(np.arccos(np.clip(a @ b / np.linalg.norm(a) / np.linalg.norm(b), -1, 1)))
+def _size_in_the_log(name: str, size: float | Sequence[float]) -> float:
+    """A suspect's size, which mends a log, as the size of the defect that made it."""
+    if not isinstance(size, float):
+        return float(np.arctan2(np.linalg.norm(size), 9.81))
+    if name == "position scale":
+        return 1 / (1 + size) - 1
+    return size
 
 
 def shifted_torques(log: Log, joint: int | None, seconds: float) -> Log:
@@ -117,8 +137,33 @@ def shifted_torques(log: Log, joint: int | None, seconds: float) -> Log:
     return replace(log, channels={**log.channels, "torque": tau}).part(slice(cut, -cut))
 
 
-def turned_torque(log: Log, joint: int) -> Log:
-    """The torque of a joint with its other sign."""
-    tau = log.array("torque").copy()
-    tau[:, joint] *= -1
-    return replace(log, channels={**log.channels, "torque": tau})
+def _scaled(log: Log, channel: str, joint: int | None, by: float) -> Log:
+    values = {}
+    for name in log.channels:
+        values[name] = log.array(name).copy()
+        if name == channel or (channel == "position" and name in ("velocity", "acceleration")):
+            values[name][:, slice(None) if joint is None else joint] *= by
+    return replace(log, channels=values)
+
+
+def _moved(log: Log, joint: int | None, by: float) -> Log:
+    values = log.array("position").copy()
+    values[:, slice(None) if joint is None else joint] += by
+    return replace(log, channels={**log.channels, "position": values})
+
+
+def _other_clock(log: Log, by: float) -> Log:
+    kept = {name: log.array(name) for name in log.channels if name in ("position", "torque")}
+    return replace(log, time=log.time * by, channels=kept)
+
+
+ACTS: Mapping[str, Callable[[Log, int | None, float], Log]] = {
+    "zero": _moved,
+    "position scale": lambda log, joint, size: _scaled(log, "position", joint, 1 / (1 + size)),
+    "torque gain": lambda log, joint, size: _scaled(log, "torque", joint, 1 / (1 + size)),
+    "gear ratio": lambda log, joint, size: _scaled(
+        _scaled(log, "position", joint, 1 + size), "torque", joint, 1 / (1 + size)
+    ),
+    "clock": lambda log, joint, size: _other_clock(log, 1 / (1 + size)),
+}
+"""What remedies of suspects say, done to a log; sizes are those of the defect."""

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from dynid.base import BaseMap, find_base
 from dynid.checks.attenuation import attenuation_findings
-from dynid.checks.lacking_effects import bias_of_lacking_effects
 from dynid.checks.low_rate import low_rate_findings
 from dynid.estimators import Estimate, Strategy, identify
 from dynid.logs.log import Log
@@ -37,6 +36,7 @@ from dynid.simulation import (
     simulate,
 )
 from dynid.simulation.inertia import joint_inertias
+from dynid.suspects.judgement import judge_suspects
 from support import loop_arms
 from support.motions import coloured
 
@@ -228,9 +228,9 @@ def is_told_to_be_biased(estimate: Estimate, log: Log) -> bool:
     found = (
         *attenuation_findings(estimate, spectrum),
         *low_rate_findings(estimate, spectrum),
-        *bias_of_lacking_effects(estimate),
     )
-    return bool(found)
+    judged = judge_suspects(estimate)
+    return bool(found) or (judged is not None and bool(judged.findings))
 
 
 def counted(estimates: list[Estimate], truth: Array, told: float = 0.0) -> Coverage:

@@ -9,7 +9,6 @@ import numpy as np
 
 from dynid.checks.counter_zero import check_counter_zero, with_ranges_by_torques
 from dynid.checks.data_check import Checked, DataCheck, data_check
-from dynid.checks.delay import PLAINLY, WITH_ROBOT, check_delay
 from dynid.checks.excitation import check_excitation
 from dynid.checks.explained import check_explained, plain_columns, robot_columns
 from dynid.checks.gravity import check_gravity
@@ -87,7 +86,7 @@ def check_log(
     *,
     accept: Iterable[str] = (),
 ) -> DataCheck:
-    """Judge a log: stamps, values, levels, units, signs, delay, and with a robot gravity and excitation.
+    """Judge a log by itself: stamps, values, levels, units, states of the joints; with a robot excitation.
 
     Every sample is looked at, in memory or on disk; a long log is held against a model in part. The log is
     not changed; what is repairable is named, and ``repair_log`` mends it on request.
@@ -111,7 +110,7 @@ def check_log(
         )
     if robot is not None and log.axes == robot.n_coordinates:
         log = with_passive_torques(log, robot)
-    stages, accepted = _run_stages(log, robot), _accepted_names(log)
+    stages, accepted = _run_stages(log, robot), accepted_names(log)
     log, columns = stages.log, stages.columns
     parts = [*stages.parts, check_counter_zero(log, robot)]
     parts += [check_saturation(log, columns), check_motion(columns)]
@@ -205,15 +204,12 @@ def _against_model(
         columns = plain_columns(motion)
         return [
             check_turns(rows, motion, columns, robot),
-            check_delay(motion, columns, PLAINLY),
-            check_signs(motion, columns),
             check_explained(log, motion, columns, robot),
             check_torques_held(log, motion, columns),
         ]
     columns, W = robot_columns(robot, motion)
     return [
         check_turns(rows, motion, columns, robot),
-        check_delay(motion, columns, WITH_ROBOT),
         check_signs(motion, columns, W),
         check_explained(log, motion, columns, robot),
         check_torques_held(log, motion, columns, robot, W),
@@ -227,7 +223,7 @@ def _long_log(log: Log, motion: LightMotion) -> Checked:
     if log.samples <= LOOKED_AT.told_from:
         return Checked()
     sentence = (
-        f"The log is long: delay, sign, gravity and excitation were looked at in {len(motion.q)} of its "
+        f"The log is long: excitation and held torques were looked at in {len(motion.q)} of its "
         f"{log.samples} samples, from the middle."
     )
     remedy = "Check other parts of it as logs of their own."
@@ -264,7 +260,8 @@ def accept_findings(log: Log, names: Iterable[str]) -> Log:
     return log.with_step(Step(_ACCEPTED, {"findings": wanted}, note))
 
 
-def _accepted_names(log: Log) -> set[str]:
+def accepted_names(log: Log) -> set[str]:
+    """Names of findings that the log's user has accepted."""
     return {name for step in log.history if step.name == _ACCEPTED for name in step.options["findings"]}
 
 

@@ -70,6 +70,19 @@ class DataCheck:
         }
 
 
+def with_accepted(findings: Iterable[Finding], accepted: Collection[str]) -> tuple[Finding, ...]:
+    """Findings with those that the user knows better about as notes that say so.
+
+    Args:
+        findings: of a log or a fit.
+        accepted: names of findings.
+    """
+    return tuple(
+        _as_accepted(finding) if finding.name in accepted and finding.level > Level.NOTE else finding
+        for finding in findings
+    )
+
+
 def _as_accepted(finding: Finding) -> Finding:
     """A finding that the user knows better about."""
     return replace(
@@ -94,11 +107,7 @@ def data_check(log: str, parts: Iterable[Checked], accepted: Collection[str] = (
         accepted: names of findings that the user has accepted: they become notes that say so.
     """
     parts = tuple(parts)
-    findings = gravest_first(
-        _as_accepted(finding) if finding.name in accepted and finding.level > Level.NOTE else finding
-        for part in parts
-        for finding in part.findings
-    )
+    findings = gravest_first(finding for part in parts for finding in with_accepted(part.findings, accepted))
     facts = {name: value for part in parts for name, value in part.facts.items()}
     if any(f.level is Level.FAIL and not f.repairable for f in findings):
         verdict = VERDICTS[2]

@@ -7,8 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from dynid.base.find import base_of
-from dynid.checks import VERDICTS, DataCheck, check_log, repair_log
+from dynid.checks import VERDICTS, DataCheck, repair_log
 from dynid.cli.command import JsonOption, OptionGroup, command, option
 from dynid.cli.log_options import LogOptions, LogsArgument
 from dynid.cli.output import Screen, print_json, progress_line, require_free
@@ -18,6 +17,7 @@ from dynid.logs.log import Log
 from dynid.logs.read import read_logs
 from dynid.logs.save import save_log
 from dynid.model.robot import Robot
+from dynid.workflow.checking import check as check_log
 
 NOT_USABLE = 2
 
@@ -49,11 +49,10 @@ def check(
     mend: RepairOptions,
     as_json: JsonOption = False,
 ) -> int:
-    """Check logs before a fit: stamps, values, units, signs, delay; with a robot, gravity and excitation."""
+    """Check logs before a fit: stamps, values, units; with a robot, delay, zeros, signs, gravity."""
     if named.robot is None and variant.given:
         raise DynidError(f"--{next(iter(variant.given))} belongs to a robot; add --robot.")
     arm = None if named.robot is None else chosen_robot(named.robot, variant)
-    base = None if arm is None else base_of(arm).columns
     with progress_line(quiet=as_json) as tell:
         tell("reading")
         read = files.with_accepted(read_logs(logs, files.mapping))
@@ -62,7 +61,7 @@ def check(
         found = []
         for k, log in enumerate(read):
             tell(f"checking log {k + 1} of {len(read)}, {log.name}")
-            found.append(check_log(log, arm, base))
+            found.append(check_log(log, arm))
     worst = max((result.verdict for result in found), key=VERDICTS.index)
     if as_json:
         rows = [_document(log, result) for log, result in zip(read, found, strict=True)]
@@ -117,8 +116,6 @@ def _show_facts(screen: Screen, result: DataCheck) -> None:
     said = []
     if facts.get("jitter_percent") is not None:
         said.append(f"jitter {facts['jitter_percent']:.2g} %")
-    if facts.get("delay_s") is not None:
-        said.append(f"torques later than positions by {1e3 * facts['delay_s']:.2g} ms")
     if facts.get("unexplained_per_axis"):
         left = facts["unexplained_per_axis"]
         shares = ", ".join("no torque" if math.isnan(share) else f"{100 * share:.2g} %" for share in left)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dynid.core.arrays import FloatArray
+from dynid.core.finding import Name
 from dynid.suspects.courses import CHANGES, TimeCourse, Timetable, timetable
 from dynid.suspects.row_view import RowView
 from dynid.suspects.scene import PAYLOAD, Scene
@@ -85,6 +86,7 @@ class Change(Suspect):
     """
 
     kind = Kind.CHANGE
+    finding = Name.CHANGE_IN_TIME
     what: Changeable
     parts: tuple[tuple[str, str], ...]
     course: TimeCourse

@@ -7,10 +7,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dynid.core.arrays import FloatArray
+from dynid.core.finding import Name
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
 from dynid.suspects.scene import Scene
 from dynid.suspects.suspect import Kind, Suspect, unit_vector
+
+_REVERSED = -1.5
+"""Size of a torque scale below which it is a wrong sign rather than a wrong constant; −2 is exactly that."""
+
+
+class _Factor(Suspect):
+    """A suspect whose size is a factor 1 + θ."""
+
+    def combine(self, size: FloatArray, more: FloatArray) -> FloatArray:
+        """(1 + θ)(1 + δ) − 1."""
+        return (1.0 + size) * (1.0 + more) - 1.0
 
 
 @dataclass(frozen=True)
@@ -19,6 +31,7 @@ class TorqueDelay(Suspect):
 
     name = "delay"
     kind = Kind.LOG
+    finding = Name.DELAY
     unit = "s"
 
     def columns(self, scene: Scene) -> tuple[FloatArray, ...]:
@@ -48,6 +61,7 @@ class JointZero(Suspect):
 
     name = "zero"
     kind = Kind.LOG
+    finding = Name.JOINT_ZERO
     unit = "rad or m"
     joint: int
 
@@ -69,11 +83,12 @@ class JointZero(Suspect):
 
 
 @dataclass(frozen=True)
-class PositionScale(Suspect):
+class PositionScale(_Factor):
     """Positions of a joint in a wrong scale: the true motion is the recorded one times 1 + θ."""
 
     name = "position scale"
     kind = Kind.LOG
+    finding = Name.POSITION_SCALE
     joint: int
 
     def columns(self, scene: Scene) -> tuple[FloatArray, ...]:
@@ -99,24 +114,33 @@ class PositionScale(Suspect):
 
 
 @dataclass(frozen=True)
-class TorqueScale(Suspect):
+class TorqueScale(_Factor):
     """Torques of a joint in another scale than the others': recorded = (1 + θ) true, s = f_j e_j."""
 
     name = "torque gain"
     kind = Kind.LOG
+    finding = Name.TORQUE_SCALE
     joint: int
 
     def columns(self, scene: Scene) -> tuple[FloatArray, ...]:
         """f_j on its own joint."""
         return (scene.on_joint(self.joint, scene.torque[:, self.joint]),)
 
+    def finding_of(self, size: FloatArray) -> Name:
+        """A wrong sign has a name of its own."""
+        return Name.REVERSED_SIGN if size[0] < _REVERSED else self.finding
+
     def words(self, size: FloatArray) -> str:
-        """Per cent."""
+        """Per cent, or the wrong sign."""
+        if size[0] < _REVERSED:
+            return f"torques{self.at} have the wrong sign"
         side = "large" if size[0] > 0 else "small"
         return f"torques{self.at} are too {side} by {100 * abs(size[0]):.3g} % beside those of the others"
 
     def remedy(self, size: FloatArray) -> str:
-        """The torque constant."""
+        """The sign or the torque constant."""
+        if size[0] < _REVERSED:
+            return f"Turn the sign of the torque{self.at} in the mapping."
         return f"Check torque constant and gear ratio{self.at}: its torques over {1 + size[0]:.4g} fit."
 
     def mend(self, motion: Motion, size: FloatArray) -> Motion:
@@ -127,11 +151,40 @@ class TorqueScale(Suspect):
 
 
 @dataclass(frozen=True)
-class ClockRate(Suspect):
+class GearRatio(_Factor):
+    """A wrong gear ratio: true positions are the recorded ones times 1 + θ, true torques over it."""
+
+    name = "gear ratio"
+    kind = Kind.LOG
+    finding = Name.GEAR_RATIO
+    joint: int
+
+    def columns(self, scene: Scene) -> tuple[FloatArray, ...]:
+        """Those of position and torque scale together."""
+        (motion,), (torque,) = (kind(self.joint).columns(scene) for kind in (PositionScale, TorqueScale))
+        return (motion + torque,)
+
+    def words(self, size: FloatArray) -> str:
+        """Per cent."""
+        side = "large" if size[0] > 0 else "small"
+        return f"the gear ratio{self.at} is taken too {side} by {100 * abs(size[0]):.3g} %"
+
+    def remedy(self, size: FloatArray) -> str:
+        """The ratio."""
+        return f"Check the gear ratio{self.at}: the present one over {1 + size[0]:.4g} fits."
+
+    def mend(self, motion: Motion, size: FloatArray) -> Motion:
+        """Both scales."""
+        return TorqueScale(self.joint).mend(PositionScale(self.joint).mend(motion, size), size)
+
+
+@dataclass(frozen=True)
+class ClockRate(_Factor):
     """A clock that runs wrong: true speeds are the recorded ones times 1 + θ, accelerations (1 + θ)²."""
 
     name = "clock"
     kind = Kind.LOG
+    finding = Name.CLOCK_RATE
 
     def columns(self, scene: Scene) -> tuple[FloatArray, ...]:
         """Σ_j ∂f/∂q̇_j q̇_j + 2 ∂f/∂q̈_j q̈_j."""
@@ -167,6 +220,7 @@ class GravityTilt(Suspect):
 
     name = "gravity direction"
     kind = Kind.LOG
+    finding = Name.GRAVITY_DIRECTION
     unit = "m/s²"
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
 
@@ -204,7 +258,7 @@ def log_defects(robot: Robot) -> tuple[Suspect, ...]:
     """All defects of a recording that torques can show, for every joint of a robot."""
     n = robot.n_coordinates
     found: list[Suspect] = [
-        kind(j) for kind in (TorqueDelay, JointZero, PositionScale, TorqueScale) for j in range(n)
+        kind(j) for kind in (TorqueDelay, JointZero, PositionScale, TorqueScale, GearRatio) for j in range(n)
     ]
     if n > 1:
         found.append(TorqueDelay(None))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dynid.core.arrays import FloatArray
+from dynid.core.finding import Name
 from dynid.estimators.linear.catalogue import CATALOGUE
 from dynid.estimators.linear.terms import NonlinearTerm
 from dynid.model.robot import Robot
@@ -29,6 +30,7 @@ class Effect(Suspect):
     """
 
     kind = Kind.PHYSICS
+    finding = Name.LACKING_PHYSICS
     joint: int
     label: str
     term: NonlinearTerm

@@ -22,18 +22,23 @@ class RankingRules:
     """What is seen at all, and how far ranking goes.
 
     Args:
-        in_span: share of a column outside the span of W below which the parameters take its place.
+        in_span: share of a column, squared, outside the span of W below which the parameters take its
+            place; thinned columns are right to a hundredth.
         least_systematic: share of ρᵀρ that is never taken for noise.
         clear: standard errors from none at which a suspect may be ranked: Student's law with 19 degrees of
-            freedom leaves 1e-5 beyond 5.9, and there are a hundred suspects.
+            freedom leaves 1e-5 beyond 5.9, and there are a hundred suspects …
+        large: … or so many where it explains at least ``large_share``: what a first order leaves of a large
+            defect makes its standard error large too.
         share: part of ρᵀρ that it must explain after the better ones.
         most: suspects that are ranked.
         alike: part of a suspect's column, squared, that another one explains where both are named.
     """
 
-    in_span: float = 1e-6
+    in_span: float = 1e-3
     least_systematic: float = 0.02
     clear: float = 5.0
+    large: float = 3.0
+    large_share: float = 0.25
     share: float = 0.003
     most: int = 8
     alike: float = 0.8
@@ -53,8 +58,9 @@ class Score:
         z: √(θ̂ᵀ C⁻¹ θ̂ / width): how many standard errors it is from nothing, less what its trials explain.
         share: part of ρᵀρ that it explains.
         systematic: what it explains over what noise does not.
-        effect: RMS of s θ̂ over that of the torques, all joints together.
-        moved: by how much it moves the kept parameters, in their own units, (kept,).
+        effect: RMS of s θ̂ over that of the torques, per joint, (coordinates,).
+        missed: the same of what W cannot explain of it: what the model misses on such motion, (coordinates,).
+        bias: by how much it moves the kept parameters of the estimate, in their own units, (kept,).
         outside: part of the column's square that W cannot explain.
     """
 
@@ -64,9 +70,16 @@ class Score:
     z: float
     share: float
     systematic: float
-    effect: float
-    moved: FloatArray
+    effect: FloatArray
+    missed: FloatArray
+    bias: FloatArray
     outside: float
+
+    @property
+    def clear(self) -> bool:
+        """Whether it is more than chance and explains anything."""
+        sure = self.z >= RULES.clear and self.share >= RULES.share
+        return sure or (self.z >= RULES.large and self.share >= RULES.large_share)
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
@@ -79,7 +92,7 @@ class Score:
             **plain(
                 {
                     name: getattr(self, name)
-                    for name in ("size", "sigma", "z", "share", "systematic", "effect", "outside")
+                    for name in ("size", "sigma", "z", "share", "systematic", "effect", "missed", "outside")
                 }
             ),
         }
@@ -174,7 +187,7 @@ def rank_suspects(estimate: Estimate, further: Sequence[Suspect] = ()) -> Suspec
 
 def _best(scores: dict[int, Score]) -> tuple[int, Score] | None:
     """The clear suspect that explains most."""
-    clear = {k: s for k, s in scores.items() if s.z >= RULES.clear and s.share >= RULES.share}
+    clear = {k: s for k, s in scores.items() if s.clear}
     return max(clear.items(), key=lambda item: item[1].share) if clear else None
 
 
@@ -189,6 +202,11 @@ def _scores(ledger: Ledger, parts: FloatArray) -> dict[int, Score]:
     return {k: score for k, score in made.items() if score is not None}
 
 
+def score_alone(ledger: Ledger) -> Score | None:
+    """The score of the first suspect of a ledger."""
+    return _score(ledger, ledger.parts, 0)
+
+
 def _score(ledger: Ledger, parts: FloatArray, number: int) -> Score | None:
     """θ̂ = (zᵀz)⁻¹ zᵀρ with its covariance from the sums of z (ρ − z θ̂) over blocks; None in the span."""
     span = list(ledger.spans[number])
@@ -199,27 +217,29 @@ def _score(ledger: Ledger, parts: FloatArray, number: int) -> Score | None:
     outside = ledger.outside[span] * np.diag(whole)[:k] / before
     if np.any(outside < RULES.in_span) or not squares > 0:
         return None
-    inverse = np.linalg.pinv(whole[:k, :k])
+    inverse = 1.0 / whole[:1, :1] if k == 1 else np.linalg.pinv(whole[:k, :k])
     size = inverse @ whole[:k, k]
     # What a block would say of itself is left out: (1 − G_b G⁻¹)⁻¹ is the jackknife over blocks. Without it a
     # column that lives in one block alone, such as a late step, would seem to be free of doubt.
     others = np.eye(k) * (1.0 + 1e-3) - (taken := own[:, :k, :k] @ inverse)
-    pulls = np.linalg.solve(others, (own[:, :k, k] - own[:, :k, :k] @ size)[:, :, None])[:, :, 0]
+    pulls = own[:, :k, k] - own[:, :k, :k] @ size
+    pulls = pulls / others[:, 0] if k == 1 else np.linalg.solve(others, pulls[:, :, None])[:, :, 0]
     free = max(round(k**2 / float(np.sum(np.einsum("bii->b", taken) ** 2))) - 1, 2)
     covariance = few_blocks_factor(free) ** 2 * inverse @ (pulls.T @ pulls) @ inverse
-    distance = max(float(size @ np.linalg.pinv(covariance) @ size), 0.0)
-    z = np.sqrt(_without_chance(distance, ledger.suspects[number].trials, free) / k)
+    squared = _distance(size, covariance)
+    z = float(np.sqrt(_without_chance(squared, ledger.suspects[number].trials, free) / k))
     explained = float(size @ whole[:k, k])
-    effect = float(np.sum(size**2 @ ledger.power[span])) / max(float(np.sum(ledger.torque)), 1e-300)
+    effect = np.sqrt(size**2 @ ledger.power[span] / np.maximum(ledger.torque, 1e-300))
     return Score(
         ledger.suspects[number],
         size,
         np.sqrt(np.maximum(np.diag(covariance), 0.0)),
-        float(z),
+        z,
         explained / squares,
         explained / max(squares - ledger.noise, RULES.least_systematic * squares),
-        float(np.sqrt(effect)),
-        -ledger.fit.root @ (ledger.inside[:, span] @ size),
+        effect,
+        np.sqrt(size**2 @ (outside[:, None] * ledger.power[span]) / np.maximum(ledger.torque, 1e-300)),
+        ledger.fit.root @ (ledger.inside[:, span] @ size),
         float(outside.min()),
     )
 
@@ -231,6 +251,13 @@ def _without_chance(squares: float, trials: int, free: int) -> float:
     ν + t² shrinks by trials^{−2/ν}.
     """
     return float(max((free + squares) * trials ** (-2.0 / free) - free, 0.0))
+
+
+def _distance(size: FloatArray, covariance: FloatArray) -> float:
+    """θᵀ C⁻¹ θ; zero where nothing is known of the doubt."""
+    if len(size) == 1:
+        return float(size[0] ** 2 / covariance[0, 0]) if covariance[0, 0] > 0 else 0.0
+    return max(float(size @ np.linalg.pinv(covariance) @ size), 0.0)
 
 
 def _score_given(ledger: Ledger, number: int, chosen: Sequence[int]) -> Score | None:

@@ -14,6 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from dynid.core.arrays import FloatArray
+from dynid.core.finding import Name
 from dynid.preparation.motion import Motion
 from dynid.suspects.scene import Scene
 
@@ -40,6 +41,7 @@ class Suspect(ABC):
     joint: int | None
     name: ClassVar[str]
     kind: ClassVar[Kind]
+    finding: ClassVar[Name]
     unit: ClassVar[str] = ""
 
     @property
@@ -72,6 +74,14 @@ class Suspect(ABC):
     def mend(self, motion: Motion, size: FloatArray) -> Motion | None:
         """The motion as it would be without the defect; None where a motion cannot show that."""
         return None
+
+    def finding_of(self, size: FloatArray) -> Name:
+        """Name of the finding that tells it."""
+        return self.finding
+
+    def combine(self, size: FloatArray, more: FloatArray) -> FloatArray:
+        """One size for mending by ``size`` and then by ``more``."""
+        return size + more
 
     @property
     def at(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from dynid.workflow.checking import check as check
     from dynid.workflow.fitting import fit as fit
     from dynid.workflow.proof import Proof as Proof
     from dynid.workflow.result import FitResult as FitResult
@@ -13,6 +14,7 @@ else:
     from dynid.core.lazy import lazy_exports
 
     _NAMES = {
+        "checking": ("check",),
         "fitting": ("fit",),
         "proof": ("Proof",),
         "result": ("FitResult",),

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from dynid.checks.agreement import disagreements
 from dynid.checks.attenuation import attenuation_findings
+from dynid.checks.check import accepted_names
+from dynid.checks.data_check import with_accepted
 from dynid.checks.excitation import few_rows
-from dynid.checks.lacking_effects import bias_of_lacking_effects
 from dynid.checks.low_rate import low_rate_findings
 from dynid.checks.physical import impossible_values
 from dynid.core.errors import DynidError
@@ -26,6 +26,7 @@ from dynid.preparation.preparation import Preparation
 from dynid.preparation.spectrum import spectrum_of_log
 from dynid.preparation.suggestion import Suggestion
 from dynid.problem.build import require_thresholds
+from dynid.suspects.judgement import judge_suspects
 from dynid.validation.model import as_model
 from dynid.validation.validation import validate as validate_motions
 from dynid.workflow.motion_source import MeasuredMotion, MotionSource, Progress, longest_log
@@ -115,10 +116,12 @@ def fit(
     progress("validating")
     model = as_model(estimate)
     own = validate_motions(model, motions, chosen, seen=True)
-    apart = disagreements(estimate.problem) if source.regresses else ()
+    progress("looking for suspects")
+    suspects = judge_suspects(estimate) if source.regresses else None
+    lacking = suspects is not None and suspects.lacks_physics
     proof = None
     if held:
-        proof = prove(model, held, source, chosen, fitted=motions, fit=own.judged, lacking=bool(apart))
+        proof = prove(model, held, source, chosen, fitted=motions, fit=own.judged, lacking=lacking)
     return FitResult(
         robot=robot,
         logs=tuple(one.log for one in used),
@@ -130,15 +133,22 @@ def fit(
         estimate=estimate,
         own=own,
         proof=proof,
-        concerns=(
+        concerns=_as_accepted_by_user(
+            used,
             *_bias_findings(estimate, used, source),
-            *apart,
+            *(() if suspects is None else suspects.findings),
             *impossible_values(estimate, motions),
             *few_rows(estimate),
         ),
         identities=identities,
         loop=source.facts,
+        suspects=suspects,
     )
+
+
+def _as_accepted_by_user(logs: Sequence[UsableLog], *findings: Finding) -> tuple[Finding, ...]:
+    """Findings of a fit, those that its user has accepted as notes."""
+    return with_accepted(findings, {name for used in logs for name in accepted_names(used.log)})
 
 
 def _motion_source(
@@ -190,9 +200,8 @@ def _chosen_plan(
 def _bias_findings(
     estimate: Estimate, logs: Sequence[UsableLog], source: MotionSource
 ) -> tuple[Finding, ...]:
-    """What noise, filters and differences of the positions, and effects that the model lacks, do to them."""
+    """What noise, filters and differences of the positions do to them."""
     if not source.regresses:
         return ()
     spectrum = spectrum_of_log(longest_log(logs).log, estimate.problem.plan)
-    by_motion = (*attenuation_findings(estimate, spectrum), *low_rate_findings(estimate, spectrum))
-    return (*by_motion, *bias_of_lacking_effects(estimate))
+    return (*attenuation_findings(estimate, spectrum), *low_rate_findings(estimate, spectrum))

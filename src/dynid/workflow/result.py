@@ -25,6 +25,7 @@ from dynid.report.page import render_report
 from dynid.results.result import SavedResult
 from dynid.results.save import save_result
 from dynid.results.view import ResultView
+from dynid.suspects.judgement import SuspectJudgement
 from dynid.validation.cross import cross_validate, experiment_stability
 from dynid.validation.model import IdentifiedModel, as_model
 from dynid.validation.validation import Validation
@@ -50,6 +51,7 @@ class FitResult(ResultView):
         concerns: what was noticed about the parameters beside all that.
         identities: what tells the logs of the fit from others.
         loop: the control law as TOML and the accuracy of the simulation, where there is one.
+        suspects: what may be wrong with the logs or missing in the model; None where it could not be asked.
     """
 
     robot: Robot
@@ -65,6 +67,7 @@ class FitResult(ResultView):
     concerns: tuple[Finding, ...] = ()
     identities: tuple[LogIdentity, ...] = ()
     loop: Mapping[str, Any] = field(default_factory=dict)
+    suspects: SuspectJudgement | None = None
 
     @property
     def unseen(self) -> Validation | None:

@@ -1,0 +1,139 @@
+"""What of a suspects' table lowers a verdict, as findings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dynid.core.arrays import FloatArray
+from dynid.core.finding import Finding, Level, Name, Where
+from dynid.estimators.estimate import Estimate
+from dynid.suspects.ranking import Ranked, SuspectTable, rank_suspects
+from dynid.suspects.refinement import Mended, mend_motions
+from dynid.suspects.suspect import Kind
+
+
+@dataclass(frozen=True)
+class JudgementRules:
+    """When a suspect that is ranked asks for care.
+
+    Set on one half of the population of ``tests/population``, shown on the other half (docs/suspects.md).
+
+    Args:
+        share: part of the residual that a defect of the log, or a change, must explain after better ones …
+        z: … and how clear it must be.
+        missed: share of a joint's torque that the model misses without a lacking effect.
+        bias: σ by which a parameter is moved from where on that is told.
+        named: parameters that a sentence names at most.
+        mends: squares of the residual left after mending, over 1 less the share explained, beyond which a
+            defect does not hold what its first order promises.
+        noted: suspects that are noted below care at most.
+    """
+
+    share: float = 0.01
+    z: float = 5.0
+    missed: float = 0.05
+    bias: float = 2.0
+    named: int = 2
+    mends: float = 1.5
+    noted: int = 2
+
+
+RULES = JudgementRules()
+
+
+@dataclass(frozen=True, eq=False)
+class SuspectJudgement:
+    """A table with what follows from it.
+
+    Args:
+        table: the suspects.
+        findings: the gravest first.
+    """
+
+    table: SuspectTable
+    findings: tuple[Finding, ...]
+
+    @property
+    def lacks_physics(self) -> bool:
+        """Whether the model lacks an effect that matters."""
+        return any(f.name is Name.LACKING_PHYSICS and f.level >= Level.CARE for f in self.findings)
+
+
+def judge_suspects(estimate: Estimate) -> SuspectJudgement | None:
+    """Rank the suspects of an estimate and say what they mean; None where they cannot be looked at.
+
+    Args:
+        estimate: by least squares on measured motion.
+    """
+    problem = estimate.problem
+    if not problem.has_rows or problem.motions is None or estimate.further is not None:
+        return None
+    if not estimate.outcome.trustworthy:
+        return None
+    table = rank_suspects(estimate)
+    found = [_finding(ranked, _refinement(estimate, table, ranked), estimate) for ranked in table.ranked]
+    return SuspectJudgement(table, tuple(sorted(_without_many_notes(found), key=lambda f: -f.level)))
+
+
+def _refinement(estimate: Estimate, table: SuspectTable, ranked: Ranked) -> Mended | None:
+    if ranked.suspect.kind is not Kind.LOG or ranked.after.share < RULES.share:
+        return None
+    weights = table.ledger.fit.weights
+    return mend_motions(estimate.problem, ranked.suspect, ranked.alone.size, weights, estimate.kept)
+
+
+def _finding(ranked: Ranked, mended: Mended | None, estimate: Estimate) -> Finding:
+    suspect, after = ranked.suspect, ranked.after
+    size = ranked.together.size if mended is None else mended.size
+    partners = ", ".join(partner.key for partner in ranked.partners)
+    alike = f"; {partners} would look nearly the same" if partners else ""
+    words = suspect.words(size)
+    return Finding(
+        suspect.finding_of(size),
+        _level(ranked, mended),
+        f"{words[0].upper()}{words[1:]}: that explains {100 * after.share:.2g} % of what the fit leaves"
+        f"{_effects(ranked.together.bias, estimate)}{alike}.",
+        suspect.remedy(size),
+        where=Where(axis=None if suspect.joint is None else suspect.joint + 1),
+        figures={
+            "suspect": suspect.key,
+            "size": _plain(size),
+            "z": after.z,
+            "share": after.share,
+            "missed": float(np.max(ranked.together.missed)),
+        },
+    )
+
+
+def _effects(bias: FloatArray, estimate: Estimate) -> str:
+    """The parameters that it moves most, and which way; nothing where they move by less than their doubt."""
+    names = [name for name, kept in zip(estimate.names, estimate.kept, strict=True) if kept]
+    sigma = estimate.sigma[estimate.kept]
+    moved = np.divide(bias, sigma, out=np.zeros_like(bias), where=sigma > 0)
+    order = [int(i) for i in np.argsort(-np.abs(moved)) if abs(moved[i]) >= RULES.bias]
+    return "".join(
+        f", and {names[i]} comes out too {'large' if moved[i] > 0 else 'small'} by {abs(moved[i]):.2g} σ"
+        for i in order[: RULES.named]
+    )
+
+
+def _level(ranked: Ranked, mended: Mended | None) -> Level:
+    after = ranked.after
+    if ranked.suspect.kind is Kind.PHYSICS:
+        return Level.CARE if float(np.max(ranked.together.missed)) >= RULES.missed else Level.NOTE
+    if mended is not None and mended.left > RULES.mends * (1.0 - after.share):
+        return Level.NOTE
+    return Level.CARE if after.share >= RULES.share and after.z >= RULES.z else Level.NOTE
+
+
+def _without_many_notes(findings: Sequence[Finding]) -> list[Finding]:
+    """All that ask for care, and the first few notes."""
+    notes = [finding for finding in findings if finding.level is Level.NOTE][: RULES.noted]
+    return [f for f in findings if f.level >= Level.CARE or f in notes]
+
+
+def _plain(size: FloatArray) -> float | list[float]:
+    return float(size[0]) if len(size) == 1 else [float(x) for x in size]
