@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import dynid
+from dynid.base import find_base
 from dynid.core.errors import DynidError
 from dynid.estimators import WLS, Estimate, identify
 from dynid.logs.convert import to_joint_side
@@ -106,7 +107,8 @@ def fitted(case: Case, estimate: Estimate | None, robot: Robot, logs: Sequence[L
         return None
     overall, errors = clean.errors(predicted)
     covariance = made.covariance
-    sigma = np.full(len(made.values), np.inf) if covariance is None else np.sqrt(np.diag(covariance))
+    known = np.zeros(len(made.values)) if covariance is None else np.sqrt(np.diag(covariance))
+    sigma = np.where(made.kept & (known > 0), known, np.inf)  # what was not estimated has not moved
     return Fitted(overall, errors, made.problem.base.names, made.values, sigma)
 
 
@@ -138,6 +140,14 @@ def moved_parameters(damaged: Fitted, sound: Fitted) -> tuple[float, float]:
     return worst, share
 
 
+def _truth(case: Case) -> Fitted:
+    """The true base parameters in the place of a fit."""
+    base = find_base(case.robot)
+    known = {name: value for name, value in case.plant.parameters.items() if name in case.robot.table.names}
+    values = base.regroup(known)
+    return Fitted(0.0, np.zeros(case.axes), base.names, values, np.zeros(len(values)))
+
+
 def judge(case: Case, judge: Judge, sound: Fitted | None = None) -> tuple[dict[str, Any], Fitted | None]:
     """One row of figures about a case, and its fit.
 
@@ -166,7 +176,9 @@ def judge(case: Case, judge: Judge, sound: Fitted | None = None) -> tuple[dict[s
     }
     row |= _cause_figures(case, ruling)
     if fit is not None:
+        off_sigma, off_share = moved_parameters(fit, _truth(case))
         row |= {"error": fit.overall, "worst": float(np.max(fit.errors))}
+        row |= {"off_sigma": off_sigma, "off_share": off_share}
     if fit is not None and sound is not None:
         sigmas, share = moved_parameters(fit, sound)
         caused = float(np.max(caused_error(fit, sound)))

@@ -66,6 +66,8 @@ def _sound_lines(sound: Sequence[Row]) -> list[str]:
         f"- the same where the worst joint errs by at most 5 %: "
         f"{rate([r for r in well if r['worst'] <= WELL / 2], lambda r: r['level'] != 'good')}",
         f"- false errors, good models: {rate(well, lambda r: r['level'] == 'fail')}",
+        f"- told where the model is not good, as the motion shows too little: "
+        f"{rate([r for r in sound if r not in well], lambda r: r['level'] != 'good')}",
         f"- causes named on good models: {listed or 'none'}",
     ]
 

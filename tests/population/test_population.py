@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from population.defects import DEFECTS, damage
 from population.judge import judge
 from population.plant import Drive
 from population.robots import HALVES, ROBOTS, draw_robot, generator
-from population.run import GRADES, defects_of
+from population.run import GRADES, MARK, defects_of, publish, read_rows
 from population.table import bounds, table_lines
 from population.today import Today
 
@@ -154,6 +155,15 @@ def test_bounds_of_a_rate() -> None:
     low, high = bounds(5, 100)
     assert low == pytest.approx(0.0164, abs=1e-3)
     assert high == pytest.approx(0.1128, abs=1e-3)
+
+
+def test_rows_of_a_run_that_was_broken_off_are_read_and_published(tmp_path: Path) -> None:
+    file, page = tmp_path / "rows.jsonl", tmp_path / "page.md"
+    file.write_text('{"index": 1}\n{"index": 2}\n{"ind', encoding="utf-8")
+    assert [row["index"] for row in read_rows(file)] == [1, 2]
+    page.write_text(f"Text.\n\n{MARK}\n\nold\n", encoding="utf-8")
+    publish(page, ["new"])
+    assert page.read_text(encoding="utf-8") == f"Text.\n\n{MARK}\n\nnew\n"
 
 
 SLICE = (("reversed torque", 1), ("degrees", 1), ("gravity direction", 90), ("weak motion", 1))
