@@ -40,6 +40,7 @@ FINDINGS = {
     "stamps_of_nothing": "clock",
     "coarse_stamps": "coarse clock",
     "clock_set_forward": "clock set forward",
+    "frozen_tail": "frozen rows",
 }
 """What each kind of damage is called."""
 REWRITES = ("counter_wraps", "turned_angles", "unsigned_torques", "held_positions")
@@ -47,6 +48,7 @@ REWRITES = ("counter_wraps", "turned_angles", "unsigned_torques", "held_position
 NEW = (
     "garbage rows",
     "repeated rows",
+    "frozen rows",
     "stale samples",
     "unsigned numbers",
     "wrapped position",

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dynid.checks import accept_findings, check_log
+from dynid.checks import accept_findings, check_log, repair_log
 from dynid.core.errors import UnknownNameError
 from dynid.core.finding import Finding, Level
 from dynid.logs.log import Log
@@ -98,6 +98,22 @@ def test_what_the_user_knows_better_is_accepted_and_said() -> None:
         accept_findings(LOG, ["stuck chanel"])
     with pytest.raises(UnknownNameError, match="finding to accept 'no motion'"):
         accept_findings(LOG, ["no motion"])
+
+
+@pytest.mark.parametrize("rows", [slice(1000, 1700), slice(1800, 2500)])
+def test_a_recorder_that_repeats_its_row_is_no_rest(rows: slice) -> None:
+    frozen = {name: values.copy() for name, values in LOG.channels.items()}
+    for values in frozen.values():
+        values[rows] = values[rows.start]
+    log = replace(LOG, channels=frozen)
+    (finding,) = found(log, "frozen rows")
+    count = rows.stop - rows.start - 1
+    assert finding.sentence.startswith(f"{count} of 2500 rows are frozen: the recorder repeats a row")
+    assert finding.where.moment.startswith(f"first row {rows.start + 2}, longest run {count}")
+    assert check_log(log).verdict == "usable with repairs"
+    mended = repair_log(log, ["frozen rows"])
+    assert mended.samples == 2500 - count
+    assert not found(mended, "frozen rows")
 
 
 def test_limits_of_a_robot_file_are_notes() -> None:

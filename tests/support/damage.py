@@ -263,6 +263,14 @@ def clock_set_forward(log: Sheet, rng: np.random.Generator) -> DamagedFile:
     return DamagedFile(_text(log.names, Sheet(log.robot, log.names, values, log.decimals).rows), log.mapping)
 
 
+def frozen_tail(log: Sheet, rng: np.random.Generator) -> DamagedFile:
+    """A recorder that repeats its last row, while the stamps go on."""
+    n = len(log.values)
+    values = np.concatenate([log.values, np.repeat(log.values[-1:], int(rng.uniform(0.1, 0.5) * n), axis=0)])
+    values[n:, 0] += (values[1, 0] - values[0, 0]) * np.arange(1, len(values) - n + 1)
+    return DamagedFile(_text(log.names, Sheet(log.robot, log.names, values, log.decimals).rows), log.mapping)
+
+
 def _places(log: Sheet, rng: np.random.Generator, count: int) -> list[int]:
     """Rows apart from each other and from the ends."""
     return [int(i) for i in 5 + 12 * rng.choice((len(log.values) - 40) // 12, count, replace=False)]
@@ -324,6 +332,7 @@ KINDS: Mapping[str, Callable[[Sheet, np.random.Generator], DamagedFile]] = {
         stamps_of_nothing,
         coarse_stamps,
         clock_set_forward,
+        frozen_tail,
     )
 }
 """Kinds of damage by name."""

@@ -54,7 +54,7 @@ _FATAL = (Name.TOO_SHORT, Name.CLOCK, Name.CLOCK_SET_BACK, Name.MISSING_CHANNEL,
 _STAGES: tuple[tuple[Callable[[Log, Columns, Robot | None], Checked], tuple[Name, ...]], ...] = (
     (check_reading, (Name.DAMAGED_LINES,)),
     (check_numbers, (Name.UNSIGNED_NUMBERS,)),
-    (check_rows, (Name.GARBAGE_ROWS, Name.REPEATED_ROWS)),
+    (check_rows, (Name.GARBAGE_ROWS, Name.REPEATED_ROWS, Name.FROZEN_ROWS)),
     (
         check_stamps,
         (

@@ -17,6 +17,7 @@ from dynid.preparation.bad_rows import (
     ROWS,
     Columns,
     StaleSamples,
+    frozen_rows,
     garbage_rows,
     rows_written_twice,
     stale_samples,
@@ -146,7 +147,7 @@ def _overflowing_torques(log: Log, columns: Columns) -> list[Finding]:
 
 
 def check_rows(log: Log, columns: Columns, robot: Robot | None = None) -> Checked:
-    """Whole rows of garbage, and rows that were written twice.
+    """Whole rows of garbage, rows that were written twice, and a recorder that stood still.
 
     Args:
         log: the log.
@@ -157,6 +158,10 @@ def check_rows(log: Log, columns: Columns, robot: Robot | None = None) -> Checke
     kinds = {
         Name.GARBAGE_ROWS: (garbage_rows(log, columns), garbage),
         Name.REPEATED_ROWS: (rows_written_twice(log), "copies of earlier ones, stamps and values alike"),
+        Name.FROZEN_ROWS: (
+            frozen_rows(log, columns),
+            "frozen: the recorder repeats a row and the robot moves",
+        ),
     }
     findings = []
     for name, (bad, words) in kinds.items():

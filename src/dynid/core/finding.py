@@ -44,6 +44,7 @@ class Name(StrEnum):
     DAMAGED_LINES = "damaged lines"
     GARBAGE_ROWS = "garbage rows"
     REPEATED_ROWS = "repeated rows"
+    FROZEN_ROWS = "frozen rows"
     STALE_SAMPLES = "stale samples"
     HELD_SAMPLES = "held samples"
     UNSIGNED_NUMBERS = "unsigned numbers"

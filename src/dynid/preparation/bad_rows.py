@@ -32,6 +32,11 @@ class RowRules:
         fewest: stale rows below which nothing is said.
         chance: stale rows over those that equal neighbours of a coarse grid give by chance.
         harm: share of stale rows from which they ask for care.
+        frozen: rows in a row that repeat one, in all channels, before a recorder is said to have stopped …
+        frozen_share: … and as a share of the log.
+        abrupt: speed with which a position enters or leaves them, over the change of its speed between
+            samples that one in a hundred exceeds: bodies stop gradually, …
+        speed: … and over the change that one in ten exceeds.
         regular: share of the intervals between fresh rows that are alike when a channel is held on purpose.
     """
 
@@ -45,6 +50,10 @@ class RowRules:
     fewest: int = 10
     chance: float = 5.0
     harm: float = 0.01
+    frozen: int = 20
+    frozen_share: float = 0.01
+    abrupt: float = 3.5
+    speed: float = 0.3
     regular: float = 0.8
 
 
@@ -101,6 +110,43 @@ def rows_written_twice(log: Log) -> BoolArray:
         before = np.concatenate(([0], apart[:-1]))[begins]
         twice[later[apart > np.repeat(before, np.diff(np.append(np.flatnonzero(begins), len(later))))]] = True
     return twice
+
+
+def frozen_rows(log: Log, columns: Columns) -> BoolArray:
+    """Rows with which a recorder repeats one row, torques that are not zero too, while the robot moves on.
+
+    That it moved is seen where they begin or end: a robot that comes to rest does so gradually.
+
+    Args:
+        log: the log.
+        columns: what is usual in its columns.
+    """
+    frozen, same = np.zeros(log.samples, dtype=bool), np.ones(log.samples, dtype=bool)
+    if not {"position", "torque"} <= set(columns):
+        return frozen
+    same[:1] = False
+    for channel, axes in columns.items():
+        for axis in (axis for axis, usual in enumerate(axes) if usual.span > 0):
+            x = log.column(channel, axis)
+            same[1:] &= x[1:] == x[:-1]
+    for start, stop in zip(*run_ends(same), strict=True):
+        long = stop - start >= max(ROWS.frozen, ROWS.frozen_share * log.samples)
+        if long and np.any(log.channels["torque"][start:stop]) and _breaks_off(log, columns, start, stop):
+            frozen[start:stop] = True
+    return frozen
+
+
+def _breaks_off(log: Log, columns: Columns, start: int, stop: int) -> bool:
+    """Whether a position enters or leaves some rows with a speed that no body loses at once."""
+    for axis, usual in enumerate(columns["position"]):
+        x, (first, second, third) = log.column("position", axis), usual.threes.T
+        gradual = float(np.quantile(np.abs(third - 2 * second + first), 0.99)) if len(first) else 0.0
+        slow = max(ROWS.abrupt * gradual, ROWS.speed * usual.usual_change, 1e-9 * usual.span)
+        before = abs(x[start - 1] - x[start - 4]) / 3 if start > 3 else 0.0
+        after = abs(x[stop + 2] - x[stop - 1]) / 3 if stop + 2 < len(x) else 0.0
+        if max(before, after) > slow:
+            return True
+    return False
 
 
 @dataclass(frozen=True, eq=False)

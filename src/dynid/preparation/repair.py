@@ -18,7 +18,13 @@ from dynid.logs.log import Log, Step, mend_axes
 from dynid.logs.resample import grid, interpolate
 from dynid.logs.spool import by_columns
 from dynid.model.robot import Robot
-from dynid.preparation.bad_rows import garbage_rows, log_columns, rows_written_twice, stale_samples
+from dynid.preparation.bad_rows import (
+    frozen_rows,
+    garbage_rows,
+    log_columns,
+    rows_written_twice,
+    stale_samples,
+)
 from dynid.preparation.clock import CLOCK, damaged_rows, filled_stamps, read_clock
 from dynid.preparation.coarse_clock import restamp_evenly
 from dynid.preparation.column import IndexArray, bridge, column_statistics, run_ends, short_runs
@@ -79,22 +85,17 @@ def fill_damaged_lines(log: Log) -> Log:
     return _rows(_with_made_up(replace(log, channels=channels), empty), kept, step, time)
 
 
-def leave_out_garbage_rows(log: Log) -> Log:
-    """Rows left out of which hardly a cell is a measurement."""
-    bad = garbage_rows(log, log_columns(log))
+def leave_out_rows(log: Log, name: Name) -> Log:
+    """Rows left out that are no measurements: garbage, written before, or repeated by the recorder."""
+    if name is Name.REPEATED_ROWS:
+        bad, which = rows_written_twice(log), "that had been written before"
+    elif name is Name.FROZEN_ROWS:
+        bad, which = frozen_rows(log, log_columns(log)), "that repeat the one before while the robot moved"
+    else:
+        bad, which = garbage_rows(log, log_columns(log)), "of garbage"
     count = int(np.count_nonzero(bad))
-    step = Step(
-        f"repair: {Name.GARBAGE_ROWS}", {"left_out": count}, f"{count} rows of garbage were left out."
-    )
+    step = Step(f"repair: {name}", {"left_out": count}, f"{count} rows {which} were left out.")
     return _rows(log, ~bad, step)
-
-
-def leave_out_repeated_rows(log: Log) -> Log:
-    """Rows left out that had been written before."""
-    twice = rows_written_twice(log)
-    count = int(np.count_nonzero(twice))
-    note = f"{count} rows that had been written before were left out."
-    return _rows(log, ~twice, Step(f"repair: {Name.REPEATED_ROWS}", {"left_out": count}, note))
 
 
 def mend_stamps(log: Log, name: Name) -> Log:
@@ -368,8 +369,9 @@ REPAIRS: Mapping[Name, Callable[[Log], Log]] = MappingProxyType(
     {
         Name.DAMAGED_LINES: fill_damaged_lines,
         Name.UNSIGNED_NUMBERS: take_as_signed,
-        Name.GARBAGE_ROWS: leave_out_garbage_rows,
-        Name.REPEATED_ROWS: leave_out_repeated_rows,
+        Name.GARBAGE_ROWS: lambda log: leave_out_rows(log, Name.GARBAGE_ROWS),
+        Name.REPEATED_ROWS: lambda log: leave_out_rows(log, Name.REPEATED_ROWS),
+        Name.FROZEN_ROWS: lambda log: leave_out_rows(log, Name.FROZEN_ROWS),
         Name.COARSE_CLOCK: restamp_evenly,
         Name.CLOCK_SET_BACK: restamp_clock,
         Name.CLOCK_SET_FORWARD: take_forward_leaps_back,

@@ -24,7 +24,7 @@ _NEEDED = ("position", "torque")
 RUINOUS = frozenset(
     {
         *(Name.DAMAGED_LINES, Name.UNSIGNED_NUMBERS, Name.GARBAGE_ROWS, Name.REPEATED_ROWS),
-        *(Name.CLOCK_SET_BACK, Name.CLOCK_SET_FORWARD),
+        *(Name.CLOCK_SET_BACK, Name.CLOCK_SET_FORWARD, Name.FROZEN_ROWS),
         *(Name.LOST_STAMPS, Name.BACKWARD_STAMPS, Name.REPEATED_STAMPS),
         *(Name.GARBAGE_VALUES, Name.MISSING_VALUES, Name.WRAPPED_POSITION, Name.LONG_GAPS),
     }
