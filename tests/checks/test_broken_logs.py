@@ -98,7 +98,7 @@ KINDS: dict[str, tuple[Log, bool, str, str, str, str]] = {
     ),
     "leaping stamp": (stamps(leap), False, REPAIR, "backward stamps", "care", "1 of 2500 stamps"),
     "lost stamps": (stamps(lose), False, REPAIR, "lost stamps", "care", "3 of 2500 stamps are not finite"),
-    "jitter": (stamps(wander), False, REPAIR, "jitter", "care", "Steps between stamps vary by"),
+    "jitter": (stamps(wander), False, GOOD, "jitter", "note", "Steps between stamps vary by"),
     "no clock": (stamps(stand_still), False, BAD, "clock", "fail", "the clock is not usable"),
     "short gap": (
         with_rows(LOG, np.delete(np.arange(2500), range(300, 305))),

@@ -41,6 +41,8 @@ FINDINGS = {
     "coarse_stamps": "coarse clock",
     "clock_set_forward": "clock set forward",
     "frozen_tail": "frozen rows",
+    "nul_rows": "damaged lines",
+    "shuffled_rows": "backward stamps",
 }
 """What each kind of damage is called."""
 REWRITES = ("counter_wraps", "turned_angles", "unsigned_torques", "held_positions")

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dynid.checks import check_log, repair_log
+from dynid.checks import check_log, repair_log, split_log
 from dynid.logs.log import Log
 from support.damage import sheet, sound_sheet
 from support.logs import pendulum_log, with_channel, with_rows
@@ -74,6 +74,25 @@ def _drawn_logs(seeds: range) -> Iterator[tuple[np.random.Generator, Log]]:
             {"position": made.values[:, 1 : 1 + made.axes], "torque": made.values[:, 1 + made.axes :]},
         )
         yield np.random.default_rng([seed, 7]), plain if seed % 2 else sound_sheet(seed)
+
+
+def test_a_log_is_cut_at_its_gaps() -> None:
+    rows = np.delete(np.arange(LOG.samples), [*range(600, 1000), *range(1010, 1500), 1700, 1701])
+    first, second = split_log(with_rows(LOG, rows))
+    assert (first.name, second.name) == ("made-1", "made-2")
+    assert np.array_equal(first.time, LOG.time[:600])
+    assert np.allclose(second.time, LOG.time[1500:])  # ten rows alone are no log, and short gaps are filled
+    assert "part" in [step.name for step in second.history]
+    (finding,) = [f for f in check_log(with_rows(LOG, rows)).findings if f.name == "long gaps"]
+    assert "dynid check LOG --repair OUT.npz --parts" in finding.remedy
+
+
+def test_a_short_log_is_told_to_be_short() -> None:
+    for order in (np.arange(20), np.random.default_rng(0).permutation(20)):
+        check = check_log(with_rows(LOG, order))
+        (finding,) = [f for f in check.findings if f.name == "too short"]
+        assert finding.sentence == "The log lasts 76 ms; at least 100 ms are needed."
+        assert check.facts["rate_hz"] == pytest.approx(250)
 
 
 @pytest.mark.slow

@@ -125,6 +125,26 @@ def test_limits_of_a_robot_file_are_notes() -> None:
     assert all("robot file" in f.sentence + f.remedy for f in told.values())
 
 
+@pytest.mark.parametrize(
+    ("efforts", "level"), [((1e6, 2e6), "note"), ((1e4, 1e4), "note"), ((2e4, 1e4), "care")]
+)
+def test_effort_limits_that_are_placeholders_are_a_note(efforts: tuple[float, float], level: str) -> None:
+    """Far beyond any torque, or all alike; limits that differ may tell of torques in kN m."""
+    joints = tuple(
+        replace(joint, limits=replace(joint.limits, effort=effort))
+        for joint, effort in zip(ROBOT.joints, efforts, strict=True)
+    )
+    (finding,) = found(LOG, "torque unit", replace(ROBOT, joints=joints))
+    assert finding.level.word == level
+    assert "or the limits are placeholders" in finding.sentence
+
+
+def test_torques_of_no_size_are_no_torques() -> None:
+    check = check_log(with_channel(LOG, torque=1e-200 * LOG.array("torque")), ROBOT)
+    assert check.verdict == "not usable"
+    assert "No torque changes in the whole log" in check.summary
+
+
 @pytest.mark.slow
 def test_rates_on_logs_that_nothing_was_set_on(capsys: pytest.CaptureFixture[str]) -> None:
     """The table of docs/data-check.md."""

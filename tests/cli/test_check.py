@@ -9,7 +9,7 @@ import pytest
 
 from cli.commands import assert_one_sentence, dynid
 from dynid.logs.read import read_log
-from support.logs import csv_text, pendulum_log, with_channel
+from support.logs import csv_text, pendulum_log, with_channel, with_rows
 
 LOG = pendulum_log(seconds=4.0)
 
@@ -69,6 +69,21 @@ def test_json(capsys: pytest.CaptureFixture[str], good: str, mendable: str, lost
     assert first["facts"]["samples"] == 1000
     assert first["history"][0]["name"] == "guessed mapping"
     assert len(first["sources"][0]["sha256"]) == 64
+
+
+def test_parts_are_written_between_long_gaps(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    log = pendulum_log()
+    rows = np.delete(np.arange(log.samples), range(900, 1500))
+    (tmp_path / "gap.csv").write_text(csv_text(with_rows(log, rows)))
+    source, out = str(tmp_path / "gap.csv"), str(tmp_path / "out.npz")
+    assert "--repair OUT.npz --parts" in " ".join(dynid(capsys, "check", source).out.split())
+    said = dynid(capsys, "check", source, "--repair", out, "--parts")
+    assert said.code == 0
+    assert [read_log(tmp_path / f"out-{k}.npz").samples for k in (1, 2)] == [900, 1000]
+    assert not Path(out).exists()
+    refused = assert_one_sentence(dynid(capsys, "check", source, "--repair", out, "--parts"))
+    assert "out-1.npz" in refused
+    assert "--parts belongs to --repair" in assert_one_sentence(dynid(capsys, "check", source, "--parts"))
 
 
 def test_repair_writes_a_log_that_is_good(

@@ -271,6 +271,20 @@ def frozen_tail(log: Sheet, rng: np.random.Generator) -> DamagedFile:
     return DamagedFile(_text(log.names, Sheet(log.robot, log.names, values, log.decimals).rows), log.mapping)
 
 
+def nul_rows(log: Sheet, rng: np.random.Generator) -> DamagedFile:
+    """Rows of NUL bytes, which a file system leaves where nothing was written."""
+    rows = log.rows
+    for i in _places(log, rng, int(rng.integers(1, 4))):
+        rows[i] = ["\0" * len(",".join(rows[i]))]
+    return DamagedFile(_text(log.names, rows), log.mapping)
+
+
+def shuffled_rows(log: Sheet, rng: np.random.Generator) -> DamagedFile:
+    """Rows in no order at all."""
+    rows = log.rows
+    return DamagedFile(_text(log.names, [rows[i] for i in rng.permutation(len(rows))]), log.mapping)
+
+
 def _places(log: Sheet, rng: np.random.Generator, count: int) -> list[int]:
     """Rows apart from each other and from the ends."""
     return [int(i) for i in 5 + 12 * rng.choice((len(log.values) - 40) // 12, count, replace=False)]
@@ -333,6 +347,8 @@ KINDS: Mapping[str, Callable[[Sheet, np.random.Generator], DamagedFile]] = {
         coarse_stamps,
         clock_set_forward,
         frozen_tail,
+        nul_rows,
+        shuffled_rows,
     )
 }
 """Kinds of damage by name."""

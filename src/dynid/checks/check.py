@@ -16,7 +16,7 @@ from dynid.checks.light_motion import LightMotion, light_motion
 from dynid.checks.saturation import check_saturation
 from dynid.checks.scales import check_scales, check_turns
 from dynid.checks.signs import check_signs
-from dynid.checks.stamps import check_gaps, check_stamps
+from dynid.checks.stamps import LIMITS, check_gaps, check_stamps
 from dynid.checks.states import check_motion, check_positions_held, check_torques_held
 from dynid.checks.steps import check_smoothness, check_steps, check_wraps
 from dynid.checks.values import check_numbers, check_reading, check_rows, check_stale, check_values
@@ -288,6 +288,25 @@ def repair_log(log: Log, defects: Iterable[str] | None = None, robot: Robot | No
             break
         log = mended
     return log
+
+
+def split_log(log: Log, robot: Robot | None = None) -> tuple[Log, ...]:
+    """Every stretch of a log between long gaps as a log of its own, repaired.
+
+    Args:
+        log: the log.
+        robot: as in ``repair_log``.
+    """
+    require_kinds(split_log, locals())
+    log = _run_stages(log, robot).log
+    clock, parts = clock_of(log), list[Log]()
+    runs = [run for run in clock.stretches() if run.stop - run.start >= LIMITS.fewest]
+    for number, run in enumerate(runs, start=1):
+        first, last = clock.stamp_before(run.start), clock.stamp_before(run.stop - 1)
+        note = f"Rows {first + 1} to {last + 1}, a stretch without a long gap."
+        part = log.part(slice(first, last + 1)).with_step(Step("part", {"rows": [first, last]}, note))
+        parts.append(repair_log(replace(part, name=f"{log.name}-{number}"), robot=robot))
+    return tuple(parts)
 
 
 def _repaired_once(log: Log, wanted: Sequence[str] | None, robot: Robot | None) -> Log:

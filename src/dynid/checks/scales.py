@@ -33,7 +33,8 @@ class ScaleLimits:
         far_overspeed: … and beyond which a unit may be another; degrees give 57.
         effort: largest torque over the effort limit, of any axis, worth a word.
         effort_too_large: the same as a median over the axes: mN m, or the other side of the gears.
-        effort_too_small: largest of any axis: kN m, or motor torques.
+        effort_too_small: largest of any axis: kN m, or motor torques; or limits that are placeholders, …
+        effort_placeholder: … surely below this, or where all limits are alike.
         slope: logged speed over the derivative of the position, least and most.
         slope_of_unit: the same over a known ratio of units.
         follows: correlation of both, below which they have nothing to do with each other …
@@ -51,6 +52,7 @@ class ScaleLimits:
     effort: float = 2.0
     effort_too_large: float = 20.0
     effort_too_small: float = 1e-3
+    effort_placeholder: float = 1e-5
     slope: tuple[float, float] = (0.67, 1.5)
     slope_of_unit: tuple[float, float] = (0.8, 1.25)
     follows: float = 0.7
@@ -211,7 +213,7 @@ def _torques(log: Log, robot: Robot | None) -> list[Finding]:
     """Torques far beyond, or far below, what the drives can give."""
     if robot is None or log.side != "joint" or "torque" not in log.channels:
         return []
-    shares = []
+    shares, limits = list[float](), list[float]()
     for axis, joint in _joints(log, robot):
         limit = np.inf if joint is None else joint.limits.effort
         if not np.isfinite(limit) or limit <= 0:
@@ -220,13 +222,16 @@ def _torques(log: Log, robot: Robot | None) -> list[Finding]:
         x = column_statistics(x).without_garbage(x)
         if len(x):
             shares.append(float(np.quantile(np.abs(x), 0.999)) / limit)
+            limits.append(limit)
     if not shares:
         return []
     middle, most = float(np.median(shares)), float(np.max(shares))
     if middle > LIMITS.effort_too_large:
         words, level = "they may be in mN m, or on another side of the gears", Level.CARE
     elif most < LIMITS.effort_too_small:
-        words, level = "they may be in kN m, or motor torques", Level.CARE
+        placeholders = len(set(limits)) == 1 or most < LIMITS.effort_placeholder
+        words = "they may be in kN m, or motor torques; or the limits are placeholders"
+        level = Level.NOTE if placeholders else Level.CARE
     elif most > LIMITS.effort:
         words, level = "check unit, gain and gear ratio", Level.NOTE
     else:

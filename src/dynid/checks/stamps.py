@@ -14,7 +14,7 @@ from dynid.core.finding import Finding, Level, Name, Where
 from dynid.logs.log import Log
 from dynid.model.robot import Robot
 from dynid.preparation.bad_rows import Columns
-from dynid.preparation.clock import CLOCK, LogClock, clock_of, longest_run
+from dynid.preparation.clock import CLOCK, LogClock, are_shuffled, clock_of, longest_run
 from dynid.preparation.coarse_clock import CoarseClock, coarse_clock
 from dynid.preparation.repair import REPAIR
 from dynid.preparation.set_clock import forward_breaks, pieces_between_breaks
@@ -65,7 +65,11 @@ def check_stamps(log: Log, columns: Columns, robot: Robot | None = None) -> Chec
     facts |= {"side": log.side, "rate_hz": rate, "duration_s": seconds}
     findings = _given_rate(log)
     bad, good = clock.bad_stamps, clock.samples - clock.bad_stamps
-    if good <= LIMITS.fewest or bad > LIMITS.most_bad * clock.samples:
+    if bad > LIMITS.most_bad * clock.samples and are_shuffled(log.time):
+        facts |= _sorted_clock(log)
+        short = _rate_and_duration(facts["rate_hz"], facts["duration_s"])
+        return Checked((*findings, _shuffled_rows(log, bad), *short), facts)
+    if good < LIMITS.fewest or bad > LIMITS.most_bad * clock.samples:
         sentence = (
             f"{bad} of {clock.samples} stamps are repeated, backward or no numbers; the clock is not usable."
         )
@@ -82,6 +86,21 @@ def check_stamps(log: Log, columns: Columns, robot: Robot | None = None) -> Chec
     findings += [*_rate_and_duration(rate, seconds), *_set_back_clock(log, clock)]
     findings += [*_set_forward_clock(log, clock), *_bad_stamps(clock)]
     return Checked(tuple(findings), facts)
+
+
+def _shuffled_rows(log: Log, bad: int) -> Finding:
+    sentence = (
+        f"The rows are in no order: {bad} of {log.samples} stamps are earlier than one before, and all are "
+        "even once they are sorted."
+    )
+    remedy = "Put the rows in the order of their stamps."
+    return Finding(Name.BACKWARD_STAMPS, Level.CARE, sentence, remedy, _WHOLE_LOG, repairable=True)
+
+
+def _sorted_clock(log: Log) -> dict[str, float]:
+    """Rate and duration by sorted stamps."""
+    stamps = np.sort(log.time)
+    return {"rate_hz": 1.0 / float(np.median(np.diff(stamps))), "duration_s": float(stamps[-1] - stamps[0])}
 
 
 def _coarse_clock(log: Log, coarse: CoarseClock, facts: Mapping[str, Any]) -> Checked:
@@ -214,7 +233,10 @@ def _gaps(clock: LogClock) -> list[Finding]:
             f"{_plural(int(np.count_nonzero(long)), 'long gap')}, the longest {missing * clock.step:.3g} s "
             f"({missing} samples); the longest stretch without one holds {100 * share:.0f} % of the log."
         )
-        remedy = "Cut the log at the gaps into experiments; a repair keeps the longest stretch only."
+        remedy = (
+            "Cut the log at the gaps: dynid check LOG --repair OUT.npz --parts writes every stretch as a log "
+            "of its own; without --parts a repair keeps the longest only."
+        )
         place = Where(moment=f"t = {clock.raw[clock.stamp_before(clock.gaps[widest])]:.4f} s")
         mendable = share >= REPAIR.least_kept
         level = Level.CARE if mendable else Level.FAIL
@@ -232,7 +254,7 @@ def _jitter(clock: LogClock) -> list[Finding]:
     )
     mended = f"with {option_words('--repair')} it is written so"
     remedy = f"A fit resamples such a log to a constant rate by itself; {mended}."
-    return [Finding(Name.JITTER, Level.CARE, sentence, remedy, repairable=True)]
+    return [Finding(Name.JITTER, Level.NOTE, sentence, remedy, repairable=True)]
 
 
 def _times(count: int) -> str:

@@ -21,7 +21,7 @@ from dynid.core.finding import Finding, Level, Name, Where
 from dynid.logs.log import Log
 from dynid.logs.passive import undriven_by_mapping
 from dynid.model.robot import Robot
-from dynid.preparation.bad_rows import Columns
+from dynid.preparation.bad_rows import ROWS, Columns
 from dynid.preparation.column import ColumnStatistics, run_ends
 
 
@@ -184,7 +184,7 @@ def check_torques_held(
     """
     axes = range(log.axes)
     driven = (True,) * log.axes if robot is None else robot.driven
-    constant = [bool(np.ptp(log.column("torque", axis)) == 0) for axis in axes]
+    constant = [bool(np.ptp(log.column("torque", axis)) < ROWS.tiny) for axis in axes]
     alive = [axis for axis in axes if not constant[axis]]
     findings: list[Finding] = []
     for axis in axes:

@@ -17,9 +17,7 @@ from dynid.preparation.bad_rows import (
     ROWS,
     Columns,
     StaleSamples,
-    frozen_rows,
-    garbage_rows,
-    rows_written_twice,
+    rows_to_leave_out,
     stale_samples,
 )
 from dynid.preparation.clock import damaged_rows
@@ -38,6 +36,13 @@ _NOTED_BY_READER: Mapping[str, tuple[Level, str]] = {
     Name.COLUMNS_NOT_TAKEN: (Level.NOTE, _CHOSEN),
 }
 """Steps of the reader that are worth a finding, with level and remedy."""
+
+_BAD_ROWS: Mapping[str, str] = {
+    Name.GARBAGE_ROWS: "garbage: a third or more of their numbers can be no measurements",
+    Name.REPEATED_ROWS: "copies of earlier ones, stamps and values alike",
+    Name.FROZEN_ROWS: "frozen: the recorder repeats a row while the robot moves",
+}
+"""What rows are that are left out."""
 
 
 @dataclass(frozen=True)
@@ -154,22 +159,13 @@ def check_rows(log: Log, columns: Columns, robot: Robot | None = None) -> Checke
         columns: what is usual in its columns.
         robot: not needed.
     """
-    garbage = "garbage: a third or more of their numbers can be no measurements"
-    kinds = {
-        Name.GARBAGE_ROWS: (garbage_rows(log, columns), garbage),
-        Name.REPEATED_ROWS: (rows_written_twice(log), "copies of earlier ones, stamps and values alike"),
-        Name.FROZEN_ROWS: (
-            frozen_rows(log, columns),
-            "frozen: the recorder repeats a row and the robot moves",
-        ),
-    }
     findings = []
-    for name, (bad, words) in kinds.items():
+    for name, bad in rows_to_leave_out(log, columns).items():
         holes = _holes(bad)
         if holes is None:
             continue
         few = holes.count <= (1 - REPAIR.least_kept) * log.samples
-        sentence = f"{holes.count} of {log.samples} rows are {words}."
+        sentence = f"{holes.count} of {log.samples} rows are {_BAD_ROWS[name]}."
         remedy = "Leave these rows out." if few else "They are too many; record it again."
         moment = f"first row {holes.first + 1}, longest run {holes.longest} at row {holes.longest_at + 1}"
         level, figures = Level.CARE if few else Level.FAIL, {"rows": holes.count}

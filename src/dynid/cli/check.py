@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from dynid.checks import VERDICTS, DataCheck, repair_log
+from dynid.checks import VERDICTS, DataCheck, repair_log, split_log
 from dynid.cli.command import JsonOption, OptionGroup, command, option
 from dynid.cli.log_options import LogOptions, LogsArgument
 from dynid.cli.output import Screen, print_json, progress_line, require_free
@@ -29,6 +29,9 @@ class RepairOptions(OptionGroup, title="Repair"):
     repair: Path | None = option(
         None, "OUT.npz", "Repair what can be repaired and write the log there; one log at a time."
     )
+    parts: bool = option(
+        False, "", "With --repair: write every stretch between long gaps as a log of its own, OUT-1.npz …"
+    )
     force: bool = option(False, "", "Overwrite the repaired log.")
 
 
@@ -37,6 +40,7 @@ class RepairOptions(OptionGroup, title="Repair"):
         "dynid check log.csv",
         "dynid check log.csv --map map.toml --robot tx40 --gravity 0,0,-9.81",
         "dynid check log.csv --repair mended.npz",
+        "dynid check log.csv --repair mended.npz --parts",
     ],
     exit_0="Good, or with repairable defects only.",
     exit_2="A log is not usable.",
@@ -53,11 +57,14 @@ def check(
     if named.robot is None and variant.given:
         raise DynidError(f"--{next(iter(variant.given))} belongs to a robot; add --robot.")
     arm = None if named.robot is None else chosen_robot(named.robot, variant)
+    if mend.parts and mend.repair is None:
+        raise DynidError("--parts belongs to --repair; add --repair OUT.npz.")
+    written: tuple[Path, ...] = ()
     with progress_line(quiet=as_json) as tell:
         tell("reading")
         read = files.with_accepted(read_logs(logs, files.mapping))
         if mend.repair is not None:
-            read = (_mended(read, mend.repair, mend.force, arm),)
+            read, written = _mended(read, mend, mend.repair, arm)
         found = []
         for k, log in enumerate(read):
             tell(f"checking log {k + 1} of {len(read)}, {log.name}")
@@ -65,29 +72,39 @@ def check(
     worst = max((result.verdict for result in found), key=VERDICTS.index)
     if as_json:
         rows = [_document(log, result) for log, result in zip(read, found, strict=True)]
-        written = None if mend.repair is None else str(mend.repair)
-        print_json({"verdict": worst, "logs": rows, "repaired": written})
+        paths = [str(path) for path in written]
+        repaired = paths if mend.parts else paths[0] if paths else None
+        print_json({"verdict": worst, "logs": rows, "repaired": repaired})
     else:
         screen = Screen()
         for log, result in zip(read, found, strict=True):
             _show(screen, log, result)
             if result.usable and result.defects and mend.repair is None:
                 screen.print("  To repair: dynid check LOG --repair OUT.npz, or add --repair to dynid fit.")
-        if mend.repair is not None:
-            _show_repairs(screen, read[0], mend.repair)
+        for log, path in zip(read, written, strict=False):
+            _show_repairs(screen, log, path)
     return NOT_USABLE if worst == VERDICTS[2] else 0
 
 
-def _mended(read: tuple[Log, ...], target: Path, force: bool, robot: Robot | None) -> Log:
-    """The one log repaired and saved; refused before any work where it could not be."""
+def _mended(
+    read: tuple[Log, ...], mend: RepairOptions, target: Path, robot: Robot | None
+) -> tuple[tuple[Log, ...], tuple[Path, ...]]:
+    """The one log repaired, whole or in parts, and where it was saved."""
     if len(read) != 1:
         raise DynidError(f"--repair writes one log, and {len(read)} were given; repair them one by one.")
     if target.suffix.lower() != ".npz":
         raise FileError(f"--repair is {str(target)!r}; it must end in .npz.")
-    require_free(target, force)
-    mended = repair_log(read[0], robot=robot)
-    save_log(mended, target, force=force)
-    return mended
+    paths: tuple[Path, ...] = (target,)
+    if mend.parts:
+        logs = split_log(read[0], robot)
+        paths = tuple(target.with_stem(f"{target.stem}-{k + 1}") for k in range(len(logs)))
+    for path in paths:
+        require_free(path, mend.force)
+    if not mend.parts:
+        logs = (repair_log(read[0], robot=robot),)
+    for log, path in zip(logs, paths, strict=True):
+        save_log(log, path, force=mend.force)
+    return logs, paths
 
 
 def _document(log: Log, result: DataCheck) -> dict[str, Any]:

@@ -22,7 +22,10 @@ def as_numbers(values: ArrayLike, what: str) -> FloatArray:
         ShapeError: when they are no numbers, or their rows differ in length.
     """
     try:
-        return np.ascontiguousarray(values, dtype=float)
+        given = np.asarray(values)
+        if np.iscomplexobj(given):
+            raise ShapeError(f"{what} holds complex numbers; give real ones.")
+        return np.ascontiguousarray(given, dtype=float)
     except (TypeError, ValueError) as error:
         raise ShapeError(f"{what} must be an array of numbers ({error}).") from None
 

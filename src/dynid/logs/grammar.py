@@ -311,6 +311,10 @@ def find_stamps(table: Table) -> tuple[TimeMap | None, float | None]:
     return None, None
 
 
+_NO_ORDER = 0.45
+"""Share of steps that go back, from which the rows are in no order: of shuffled ones half do."""
+
+
 def time_unit(table: Table, i: int) -> str:
     """The unit of stamps in column i: what its name says, else what gives a plausible rate."""
     unit = word_of(table, i).unit
@@ -320,7 +324,10 @@ def time_unit(table: Table, i: int) -> str:
     if stamps.dtype.kind not in "iuf" or len(stamps) < 2:
         return "s"
     with np.errstate(all="ignore"):
-        steps = np.abs(np.diff(np.asarray(stamps, dtype=float)))
+        steps = np.diff(np.asarray(stamps, dtype=float))
+        if np.mean(steps < 0) > _NO_ORDER:
+            steps = np.diff(np.sort(np.asarray(stamps, dtype=float)))
+        steps = np.abs(steps)
     steps = steps[np.isfinite(steps) & (steps > 0)]
     step = float(np.quantile(steps, 0.25)) if len(steps) else 0.0  # half of the stamps may be garbage
     # A robot logs between 5 Hz and 10 kHz.

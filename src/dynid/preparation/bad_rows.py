@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dynid.core.arrays import BoolArray, FloatArray
+from dynid.core.finding import Name
 from dynid.logs.log import Log
 from dynid.preparation.clock import read_clock
 from dynid.preparation.column import GARBAGE, ColumnStatistics, column_statistics, run_ends
@@ -65,6 +66,20 @@ def log_columns(log: Log) -> Columns:
     return {
         name: tuple(column_statistics(log.column(name, axis)) for axis in range(log.axes))
         for name in log.channels
+    }
+
+
+def rows_to_leave_out(log: Log, columns: Columns) -> dict[Name, BoolArray]:
+    """Rows that are no measurements, by the name of what they are.
+
+    Args:
+        log: the log.
+        columns: what is usual in its columns.
+    """
+    return {
+        Name.GARBAGE_ROWS: garbage_rows(log, columns),
+        Name.REPEATED_ROWS: rows_written_twice(log),
+        Name.FROZEN_ROWS: frozen_rows(log, columns),
     }
 
 

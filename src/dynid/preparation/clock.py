@@ -149,13 +149,16 @@ class LogClock:
         """Index of the stamp before a step."""
         return int(step if self.good_rows is None else self.good_rows[step])
 
+    def stretches(self) -> list[slice]:
+        """Runs of good stamps without a long gap, counted in good stamps."""
+        cuts = self.gaps[self.missing_samples > CLOCK.short_gap] + 1
+        return [slice(*ends) for ends in pairwise([0, *cuts.tolist(), self.samples - self.bad_stamps])]
+
     def longest_stretch(self) -> tuple[slice, int]:
         """The longest run of stamps without a long gap, and how many good ones it holds."""
         if not len(self.gaps) and self.bad_stamps == 0:
             return slice(0, self.samples), self.samples
-        cuts = self.gaps[self.missing_samples > CLOCK.short_gap] + 1
-        edges = [0, *cuts.tolist(), self.samples - self.bad_stamps]
-        run = longest_run([slice(*ends) for ends in pairwise(edges)])
+        run = longest_run(self.stretches())
         return slice(self.stamp_before(run.start), self.stamp_before(run.stop - 1) + 1), run.stop - run.start
 
 
@@ -189,6 +192,17 @@ def read_clock(stamps: FloatArray) -> LogClock:
     lost = len(time) - int(np.count_nonzero(finite))
     repeated = int(np.count_nonzero(finite & (time == latest))) if bad else 0
     return LogClock(stamps, time, good, repeated, bad - repeated - lost, lost, tuple(breaks))
+
+
+def are_shuffled(stamps: FloatArray) -> bool:
+    """Whether stamps that are in no order are even once they are sorted: the rows only changed places."""
+    if not np.all(np.isfinite(stamps)) or len(stamps) < 3:
+        return False
+    steps = np.diff(np.sort(stamps))
+    usual = float(np.median(steps))
+    return bool(
+        usual > 0 and steps.min() > usual / CLOCK.even and np.quantile(steps, 0.95) < CLOCK.even * usual
+    )
 
 
 def clock_of(log: Log) -> LogClock:

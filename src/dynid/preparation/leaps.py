@@ -134,6 +134,8 @@ def axis_turn(robot: Robot | None, log: Log, axis: int, x: FloatArray, usual: Co
         usual: what is usual in them.
     """
     turn = TURN if axis_turns(robot, log, axis) else 0.0
+    if usual.span == 0:
+        return turn
     leaps = np.abs(np.diff(x)) > 0.5 * usual.span  # NaN is none
     modulus = counter_modulus(x, usual) if leaps.any() else 0.0
     return turn if modulus == 0 or abs(modulus - turn) < LEAP.turn * turn else modulus

@@ -18,14 +18,8 @@ from dynid.logs.log import Log, Step, mend_axes
 from dynid.logs.resample import grid, interpolate
 from dynid.logs.spool import by_columns
 from dynid.model.robot import Robot
-from dynid.preparation.bad_rows import (
-    frozen_rows,
-    garbage_rows,
-    log_columns,
-    rows_written_twice,
-    stale_samples,
-)
-from dynid.preparation.clock import CLOCK, damaged_rows, filled_stamps, read_clock
+from dynid.preparation.bad_rows import log_columns, rows_to_leave_out, stale_samples
+from dynid.preparation.clock import CLOCK, are_shuffled, damaged_rows, filled_stamps, read_clock
 from dynid.preparation.coarse_clock import restamp_evenly
 from dynid.preparation.column import IndexArray, bridge, column_statistics, run_ends, short_runs
 from dynid.preparation.leaps import TURN, axis_turn, axis_turns, find_leaps, find_spikes, least_leap
@@ -87,15 +81,9 @@ def fill_damaged_lines(log: Log) -> Log:
 
 def leave_out_rows(log: Log, name: Name) -> Log:
     """Rows left out that are no measurements: garbage, written before, or repeated by the recorder."""
-    if name is Name.REPEATED_ROWS:
-        bad, which = rows_written_twice(log), "that had been written before"
-    elif name is Name.FROZEN_ROWS:
-        bad, which = frozen_rows(log, log_columns(log)), "that repeat the one before while the robot moved"
-    else:
-        bad, which = garbage_rows(log, log_columns(log)), "of garbage"
+    bad = rows_to_leave_out(log, log_columns(log))[name]
     count = int(np.count_nonzero(bad))
-    step = Step(f"repair: {name}", {"left_out": count}, f"{count} rows {which} were left out.")
-    return _rows(log, ~bad, step)
+    return _rows(log, ~bad, Step(f"repair: {name}", {"left_out": count}, f"{count} {name} were left out."))
 
 
 def mend_stamps(log: Log, name: Name) -> Log:
@@ -103,6 +91,10 @@ def mend_stamps(log: Log, name: Name) -> Log:
     clock = read_clock(log.time)
     if not clock.bad_stamps:
         return log
+    if are_shuffled(log.time):
+        note = f"All {log.samples} rows were put in the order of their stamps."
+        step = Step(f"repair: {name}", {"put_in_order": log.samples}, note)
+        return _rows(log, np.argsort(log.time, kind="stable"), step)
     time, good = log.time.copy(), clock.good.copy()
     stamps = time[clock.good]
     bad = np.flatnonzero(~good & np.isfinite(time))

@@ -16,6 +16,8 @@ from dynid.logs.readers.dates import Dates, find_dates, is_date
 from dynid.logs.readers.table import file_errors, require_file
 from dynid.logs.words import bare_unit, known_unit
 
+_NOT_TEXT = bytes({*range(1, 32)} - {*b"\t\n\f\r"})
+"""Bytes that no text holds."""
 _LOOKED_AT = 256_000
 """Bytes that the layout is found from."""
 LAYOUT_ROWS, FEWEST_SOUND = 50, 10
@@ -257,7 +259,8 @@ def _are_units(cells: Sequence[str]) -> bool:
 def _encoding(path: Path, head: bytes) -> str:
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"
-    if b"\0" in head:
+    first, _, rest = head.partition(b"\n")
+    if b"\0" in first or not rest.translate(None, _NOT_TEXT) == rest:  # a row of NUL bytes is a damaged line
         raise FileError(f"{path} is not text; give its format in a mapping, or its usual ending.")
     try:
         head[:-4].decode("utf-8") if len(head) == _LOOKED_AT else head.decode("utf-8")
