@@ -34,7 +34,7 @@ class JudgementRules:
 
     share: float = 0.01
     z: float = 5.0
-    missed: float = 0.05
+    missed: float = 0.04
     bias: float = 2.0
     named: int = 2
     mends: float = 1.5
@@ -104,6 +104,7 @@ def _finding(ranked: Ranked, mended: Mended | None, estimate: Estimate) -> Findi
             "z": after.z,
             "share": after.share,
             "missed": float(np.max(ranked.together.missed)),
+            "alike": [partner.key for partner in ranked.partners],
         },
     )
 

@@ -31,7 +31,8 @@ class RankingRules:
             defect makes its standard error large too.
         share: part of ρᵀρ that it must explain after the better ones.
         most: suspects that are ranked.
-        alike: part of a suspect's column, squared, that another one explains where both are named.
+        alike: part of what a suspect explains that another one explains too where both are named.
+        as_much: share of the best one's from which a suspect of fewer columns is preferred.
     """
 
     in_span: float = 1e-3
@@ -42,6 +43,7 @@ class RankingRules:
     share: float = 0.003
     most: int = 8
     alike: float = 0.8
+    as_much: float = 0.97
 
 
 RULES = RankingRules()
@@ -186,9 +188,13 @@ def rank_suspects(estimate: Estimate, further: Sequence[Suspect] = ()) -> Suspec
 
 
 def _best(scores: dict[int, Score]) -> tuple[int, Score] | None:
-    """The clear suspect that explains most."""
+    """The clear suspect that explains most; of those that explain as much, the one of fewest columns."""
     clear = {k: s for k, s in scores.items() if s.clear}
-    return max(clear.items(), key=lambda item: item[1].share) if clear else None
+    if not clear:
+        return None
+    most = max(score.share for score in clear.values())
+    alike = [(k, s) for k, s in clear.items() if s.share >= RULES.as_much * most]
+    return min(alike, key=lambda item: (len(item[1].size), -item[1].share))
 
 
 def _scores(ledger: Ledger, parts: FloatArray) -> dict[int, Score]:
@@ -277,17 +283,13 @@ def _sweep(parts: FloatArray, given: Sequence[int]) -> FloatArray:
 
 
 def _partners(ledger: Ledger, number: int, alone: dict[int, Score]) -> tuple[Suspect, ...]:
-    """Suspects whose columns, W taken out, are nearly those of this one."""
-    whole = ledger.parts.sum(axis=0)
-    own = list(ledger.spans[number])
-    if len(own) > 1:
-        return ()
+    """Suspects that explain nearly as much alone, and after which hardly anything is left to this one."""
+    own = alone[number].share
     found = []
-    for k in alone:
-        span = list(ledger.spans[k])
-        if k == number or len(span) > 1:
+    for k, other in alone.items():
+        if k == number or other.share < RULES.alike * own:
             continue
-        shared = whole[own[0], span[0]] ** 2 / (whole[own[0], own[0]] * whole[span[0], span[0]])
-        if shared >= RULES.alike:
+        left = _score_given(ledger, number, [k])
+        if left is None or left.share < (1.0 - RULES.alike) * own:
             found.append(ledger.suspects[k])
     return tuple(found)
