@@ -65,13 +65,18 @@ class Ledger:
         return np.asarray(lift.T @ (self.grams @ lift))
 
     @cached_property
+    def squares_outside(self) -> FloatArray:
+        """zᵀz of each column, (columns of S,)."""
+        return np.asarray(np.einsum("bii->i", self.parts)[:-1])
+
+    @cached_property
     def outside(self) -> FloatArray:
         """Part of each column's square that W cannot explain, (columns of S,)."""
         whole = np.diag(self.grams.sum(axis=0))[self.rank : -1]
-        own = np.diag(self.parts.sum(axis=0))[:-1]
+        own = self.squares_outside
         return np.divide(own, whole, out=np.zeros_like(own), where=whole > 0)
 
-    @property
+    @cached_property
     def residual_squares(self) -> float:
         """ρᵀρ."""
         return float(self.parts[:, -1, -1].sum())

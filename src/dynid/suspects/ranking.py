@@ -169,7 +169,7 @@ def rank_suspects(estimate: Estimate, further: Sequence[Suspect] = ()) -> Suspec
     chosen, after = list[int](), list[Score]()
     parts = ledger.parts
     while len(chosen) < RULES.most:
-        best = _best(_scores(ledger, parts))
+        best = _best(_scores(ledger, parts, RULES.share))
         if best is None:
             break
         chosen.append(best[0])
@@ -197,14 +197,19 @@ def _best(scores: dict[int, Score]) -> tuple[int, Score] | None:
     return min(alike, key=lambda item: (len(item[1].size), -item[1].share))
 
 
-def _scores(ledger: Ledger, parts: FloatArray) -> dict[int, Score]:
+def _scores(ledger: Ledger, parts: FloatArray, least: float = 0.0) -> dict[int, Score]:
     """Scores of all suspects that are seen, by number.
 
     Args:
         ledger: the Grams.
         parts: block Grams of [Z ρ] with all that is in the model taken out.
+        least: part of ρᵀρ that a suspect of one column must explain to be looked at.
     """
-    made = {k: _score(ledger, parts, k) for k in range(len(ledger.suspects))}
+    power, pull = np.einsum("bii->i", parts)[:-1], parts[:, :-1, -1].sum(axis=0)
+    explained = np.divide(pull**2, power, out=np.zeros_like(pull), where=power > 0)
+    worth = explained >= least * ledger.residual_squares
+    numbers = [k for k, span in enumerate(ledger.spans) if len(span) > 1 or worth[span[0]]]
+    made = {k: _score(ledger, parts, k) for k in numbers}
     return {k: score for k, score in made.items() if score is not None}
 
 
@@ -213,13 +218,22 @@ def score_alone(ledger: Ledger) -> Score | None:
     return _score(ledger, ledger.parts, 0)
 
 
-def _score(ledger: Ledger, parts: FloatArray, number: int) -> Score | None:
-    """θ̂ = (zᵀz)⁻¹ zᵀρ with its covariance from the sums of z (ρ − z θ̂) over blocks; None in the span."""
+def _score(
+    ledger: Ledger, parts: FloatArray, number: int, where: Sequence[int] | None = None
+) -> Score | None:
+    """θ̂ = (zᵀz)⁻¹ zᵀρ with its covariance from the sums of z (ρ − z θ̂) over blocks; None in the span.
+
+    Args:
+        ledger: the Grams.
+        parts: block Grams of some columns and ρ with all that is in the model taken out.
+        number: which suspect.
+        where: its columns among those of ``parts``; as in the ledger when None.
+    """
     span = list(ledger.spans[number])
-    k, chosen = len(span), [*span, parts.shape[1] - 1]
-    own = parts[:, chosen][:, :, chosen]
+    k, chosen = len(span), [*(span if where is None else where), parts.shape[1] - 1]
+    own = parts[np.ix_(range(len(parts)), chosen, chosen)]
     whole, squares = own.sum(axis=0), ledger.residual_squares
-    before = np.maximum(np.diag(ledger.parts.sum(axis=0))[span], 1e-300)
+    before = np.maximum(ledger.squares_outside[span], 1e-300)
     outside = ledger.outside[span] * np.diag(whole)[:k] / before
     if np.any(outside < RULES.in_span) or not squares > 0:
         return None
@@ -269,16 +283,19 @@ def _distance(size: FloatArray, covariance: FloatArray) -> float:
 def _score_given(ledger: Ledger, number: int, chosen: Sequence[int]) -> Score | None:
     """The score with all other chosen suspects in the model."""
     given = [c for k in chosen if k != number for c in ledger.spans[k]]
-    return _score(ledger, _sweep(ledger.parts, given), number)
+    needed = [*given, *ledger.spans[number], ledger.parts.shape[1] - 1]
+    small = _sweep(ledger.parts[np.ix_(range(len(ledger.parts)), needed, needed)], range(len(given)))
+    return _score(ledger, small[:, len(given) :, len(given) :], number, range(len(ledger.spans[number])))
 
 
 def _sweep(parts: FloatArray, given: Sequence[int]) -> FloatArray:
     """Block Grams with some columns taken out of all: x − G (GᵀG)⁺ Gᵀ x; the given ones become zero."""
-    if not given:
+    if not len(given):
         return parts
     whole = parts.sum(axis=0)
     lift = np.eye(len(whole))
-    lift[given] -= np.linalg.pinv(whole[np.ix_(given, given)], rcond=1e-12) @ whole[given]
+    chosen = list(given)
+    lift[chosen] -= np.linalg.pinv(whole[np.ix_(chosen, chosen)], rcond=1e-12) @ whole[chosen]
     return np.asarray(lift.T @ (parts @ lift))
 
 
