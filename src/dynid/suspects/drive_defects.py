@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dynid.core.arrays import FloatArray
+from dynid.core.finding import Name
 from dynid.suspects.row_view import RowView
 from dynid.suspects.scene import Scene
 from dynid.suspects.suspect import Kind, Suspect
@@ -26,6 +27,7 @@ class Yielding(Suspect):
     """
 
     kind = Kind.PHYSICS
+    finding = Name.LACKING_PHYSICS
     joint: int
 
     @abstractmethod
