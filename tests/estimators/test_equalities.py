@@ -143,6 +143,22 @@ def test_a_prior_helps_when_it_is_right_and_is_dropped_when_wrong() -> None:
     assert distance["wrong"] < 1.2 * distance["wls"]
 
 
+def test_what_the_prior_does_not_know_is_not_pulled_to_zero() -> None:
+    """A robot file with inertias but no friction: Ridge leaves the friction where a noisy log puts it."""
+    problem = scara_problem(PLAIN, noise=0.3)
+    table, values = problem.robot.table, problem.robot.parameters
+    bodies = {
+        entry.name: values[entry.name]
+        for entry in table
+        if entry.family == "inertial" and entry.name in values
+    }
+    bare = replace(problem, robot=replace(problem.robot, parameters=bodies))
+    free, held = identify(problem, WLS(uncertainty="classical")), identify(bare, Ridge())
+    friction = [free.names.index(name) for name in ("Fv1", "Fc1")]
+    moved = np.abs(held.values - free.values)[friction] / free.sigma[friction]
+    assert moved.max() < 0.05  # 0.18 with zero ± 5 % of the torque
+
+
 def test_a_full_prior_covariance_is_used(noisy: Problem) -> None:
     """Bayes by hand: (WᵀΛW + P⁻¹)⁻¹ (WᵀΛY + P⁻¹ χ₀)."""
     base, truth = scara()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 import dynid
+from dynid.checks import check_log
 from dynid.estimators import Honest
 from support.logs import pendulum_log
 
@@ -21,6 +23,11 @@ ROBOT, LOG = dynid.load_robot("double_pendulum"), pendulum_log(seconds=4.0)
 @pytest.fixture(scope="module")
 def result() -> dynid.FitResult:
     return dynid.fit(ROBOT, LOG, progress=None)
+
+
+def without_speeds() -> dynid.Log:
+    kept = {name: values for name, values in LOG.channels.items() if name != "velocity"}
+    return replace(LOG, channels=kept)
 
 
 def made_log(**fields: Any) -> dynid.Log:
@@ -65,6 +72,14 @@ CALLS: dict[str, tuple[Callable[[], object], str]] = {
         lambda: dynid.fit(ROBOT, LOG, dynid.DIDIM(), controller="pd"),
         "fit takes a Controller or None for controller, not str 'pd'; use load_controller for a name or file",
     ),
+    "cut-off": (
+        lambda: dynid.fit(ROBOT, LOG, overrides={"cutoff_hz": 1e-6}),
+        "The cut-off is 1e-06 Hz, but the log lasts 4 s: nothing of its motion would be left",
+    ),
+    "no speeds": (
+        lambda: dynid.prepare(without_speeds(), dynid.Preparation(velocity="measured")),
+        'velocity = "measured" was asked for; map its columns, or give --velocity differentiated',
+    ),
     "uncertainty": (
         lambda: dynid.WLS(uncertainty=None),
         "WLS takes text or an Uncertainty for uncertainty, not None",
@@ -80,10 +95,10 @@ CALLS: dict[str, tuple[Callable[[], object], str]] = {
         "Essential takes a Strategy for strategy, not str 'wls'; give an estimator with its options",
     ),
     "base": (
-        lambda: dynid.check(LOG, ROBOT, "ab"),
+        lambda: check_log(LOG, ROBOT, "ab"),
         "check takes a list of whole numbers or None for base",
     ),
-    "no such base": (lambda: dynid.check(LOG, ROBOT, [99]), "give indices of the 26 standard parameters"),
+    "no such base": (lambda: check_log(LOG, ROBOT, [99]), "give indices of the 26 standard parameters"),
     "compare": (
         lambda: dynid.compare(3),
         "compare takes a list of results for given, not int 3; use load_result for a folder",
@@ -126,7 +141,7 @@ def test_what_is_like_the_kind_is_taken() -> None:
     assert dynid.Ridge(relative_sigma=np.float32(0.5), prior={"ZZ1": 1}).strength == 1.0
     assert dynid.Essential(dynid.IRLS(), threshold=None).rule == "sigma"
     assert made_log(made_up=[True, False]).made_up.dtype == bool
-    assert dynid.check(LOG, ROBOT, np.arange(3)).facts["parameters"] == 3
+    assert check_log(LOG, ROBOT, np.arange(3)).facts["parameters"] == 3
 
 
 def test_one_defect_may_be_named_alone() -> None:
@@ -157,8 +172,8 @@ def test_a_finding_can_be_overruled_from_python_and_the_report_says_so() -> None
     with pytest.raises(dynid.DynidError) as told:
         dynid.fit(ROBOT, silent)
     assert '--accept "stuck channel" (accept="stuck channel") lets it pass' in str(told.value)
-    assert dynid.check(silent, ROBOT, accept="stuck channel").verdict != "not usable"
-    result = dynid.fit(ROBOT, silent, accept=["stuck channel"], validate=LOG)
+    assert check_log(silent, ROBOT, accept="stuck channel").verdict != "not usable"
+    result = dynid.fit(ROBOT, LOG, accept=["stuck channel"])
     assert "Accepted by the user, whatever the data check finds: stuck channel." in json.dumps(
         result.document
     )
@@ -166,3 +181,11 @@ def test_a_finding_can_be_overruled_from_python_and_the_report_says_so() -> None
         dynid.validate(result, LOG, accept="stuck")
     with pytest.raises(dynid.DynidError, match="fit takes a list of texts for accept, not int 3"):
         dynid.fit(ROBOT, silent, accept=3)
+
+
+def test_logged_speeds_are_mentioned_whether_used_or_not(result: dynid.FitResult) -> None:
+    """Without --verbose too, and with a plan of the user's; nothing is said where the log holds none."""
+    assert re.search(r"[Ss]peeds .*differentiated positions", result.summary())
+    plan = dynid.Preparation(velocity="measured", decimation=5)
+    assert "Logged velocity is used, as the preparation says." in dynid.fit(ROBOT, LOG, plan=plan).summary()
+    assert "ogged" not in dynid.fit(ROBOT, without_speeds(), plan=dynid.Preparation(decimation=5)).summary()

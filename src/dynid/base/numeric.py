@@ -55,10 +55,11 @@ def regressor_matrix(robot: Robot, states: RandomStates, rows: Sequence[int]) ->
             W[i, :, k] = column[row]
     finite = np.all(np.isfinite(W), axis=(0, 1))
     if not np.all(finite):
-        name = robot.table.names[int(np.argmin(finite))]
+        entry = robot.table.entries[int(np.argmin(finite))]
+        law = "force law, an [[element]]" if entry.family == "element" else "friction law"
         raise ModelError(
-            f"The column of {name} is not finite for positions within ±1.6 and speeds within ±2; "
-            "check its friction law."
+            f"The column of {entry.name} is not finite for positions within ±1.6 and speeds within ±2; "
+            f"check its {law}."
         )
     return W.reshape(len(rows) * n, len(columns))
 

@@ -109,7 +109,7 @@ def _positions(log: Log, robot: Robot | None) -> list[Finding]:
     """Positions outside the joints' limits; those of a robot file are often not those of the robot."""
     if robot is None or log.side != "joint" or "position" not in log.channels:
         return []
-    found = []
+    beyond = {}
     for axis, joint in _joints(log, robot):
         usual = column_statistics(log.column("position", axis))
         lower, upper = (-np.inf, np.inf) if joint is None else (joint.limits.lower, joint.limits.upper)
@@ -118,16 +118,16 @@ def _positions(log: Log, robot: Robot | None) -> list[Finding]:
             continue
         if usual.least < lower - margin or usual.most > upper + margin:
             unit = "m" if joint is not None and joint.kind is JointKind.PRISMATIC else "rad"
-            sentence = (
+            beyond[axis] = (
                 f"position of axis {axis + 1} reaches {usual.least:.3g} … {usual.most:.3g} {unit}, outside "
-                f"its limits {lower:.3g} … {upper:.3g} {unit} in the robot file."
+                f"its limits {lower:.3g} … {upper:.3g} {unit}"
             )
-            remedy = (
-                "Check offset, sign, unit and order of the axes; else the robot file's limits are not right."
-            )
-            place = Where(channel="position", axis=axis + 1)
-            found.append(Finding(Name.LIMITS, Level.NOTE, sentence, remedy, place))
-    return found
+    if not beyond:
+        return []
+    sentence = f"{'; '.join(beyond.values())} in the robot file."
+    remedy = "Check offset, sign, unit and order of the axes; else the robot file's limits are not right."
+    place = Where(channel="position", axis=next(iter(beyond)) + 1 if len(beyond) == 1 else None)
+    return [Finding(Name.LIMITS, Level.NOTE, sentence, remedy, place)]
 
 
 def check_turns(

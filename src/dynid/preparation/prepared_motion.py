@@ -12,6 +12,7 @@ from dynid.core.errors import (
     DynidError,
     NotTrustworthyError,
     ShapeError,
+    option_words,
     unknown_name,
 )
 from dynid.core.kinds import require_kinds
@@ -21,7 +22,7 @@ from dynid.logs.spool import ArrayWriter, Samples, SpoolWriter, writer_of
 from dynid.preparation.derivative import central_difference
 from dynid.preparation.filters import low_pass
 from dynid.preparation.motion import Motion, count_not_finite
-from dynid.preparation.preparation import Preparation
+from dynid.preparation.preparation import DIFFERENTIATED, Preparation
 from dynid.preparation.robust import replace_outliers, rloess, window_samples
 
 FEWEST_SAMPLES = 5
@@ -323,8 +324,12 @@ def refuse_unprepared(log: Log, derivatives: Sequence[str] = ()) -> None:
         )
     for name in ("position", "torque", *derivatives):
         if name not in log.channels:
-            needs = f'The plan says {name} = "measured"; say "differentiated".' if name in derivatives else ""
-            needs = needs or "A fit needs position and torque."
+            needs = "A fit needs position and torque."
+            if name in derivatives:
+                needs = (
+                    f'{name} = "measured" was asked for; map its columns, or give '
+                    f"{option_words('--velocity', DIFFERENTIATED)}."
+                )
             raise unknown_name(f"channel in log {log.name!r}", name, log.channels, needs)
         bad = count_not_finite(log.channels[name])
         if bad:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dynid.core.arrays import BoolArray, FloatArray
-from dynid.core.errors import unknown_name
+from dynid.core.errors import DynidError, unknown_name
 from dynid.core.keys import entries_of
 from dynid.core.kinds import require_kinds
 from dynid.logs.log import Log
@@ -271,6 +271,12 @@ def _keys_of_cutoff(given: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[
     cutoff, rate, samples = given.get("cutoff_hz"), facts["rate_hz"], facts.get("samples", 0)
     if cutoff is None or samples < FEWEST_SAMPLES:
         return {}
+    if cutoff * samples < rate:
+        raise DynidError(
+            f"The cut-off is {cutoff:.3g} Hz, but the log lasts {samples / rate:.3g} s: nothing of its "
+            f"motion would be left. Give one above {rate / samples:.2g} Hz, and above the motion's band "
+            "(--cutoff-hz), or none: one is then suggested."
+        )
     decimation = _fitting_decimation(samples, cutoff, rate)
     drop = _swing_in(samples, cutoff, rate)
     follows = {

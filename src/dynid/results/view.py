@@ -132,6 +132,8 @@ def summary_lines(document: Mapping[str, Any], *, verbose: bool = False) -> list
     lines += ["", *joint_table(document).lines()]
     base, friction = _parameter_rows(document)
     lines += ["", *parameter_table(base, every=verbose).lines(), sigma_line(document)]
+    speeds = document["reproducibility"].get("logged_speeds")
+    lines += [str(speeds)] if speeds else []
     if friction:
         lines += ["", *_parameter_cells("nonlinear friction:", friction).lines()]
     if verbose:

@@ -342,7 +342,10 @@ def _coloured_residuals(
             f" The {SIGMA_WORDS[uncertainty]} σ of the parameters allows for errors that are alike in time."
         )
         return [Finding(Name.COLOURED_RESIDUAL, Level.NOTE, seen)]
-    remedy = "A classical σ of the parameters may be too small; the honest one, the default, chooses for you."
+    remedy = (
+        "The classical σ of the parameters holds where long blocks of time differ as white errors would; the "
+        "honest one, the default, asks them and takes it only then."
+    )
     return [Finding(Name.COLOURED_RESIDUAL, Level.NOTE, seen, remedy)]
 
 

@@ -168,6 +168,7 @@ def document_of(result: FitResult, run: Mapping[str, Any]) -> dict[str, Any]:
     problem, strategy = result.estimate.problem, result.strategy.linear
     reasons = list(result.suggestion.reasons) if result.suggestion else ["given by the user"]
     kept = {"preparation_reasons": reasons, "fitted": [log.to_dict() for log in result.identities]}
+    kept |= {"logged_speeds": _logged_speeds(result)}
     proof = result.proof
     return build_document(
         result.estimate,
@@ -183,3 +184,14 @@ def document_of(result: FitResult, run: Mapping[str, Any]) -> dict[str, Any]:
         cross=cross_validate(problem, strategy).to_dict() if several else None,
         run={**run, **kept, **result.loop},
     )
+
+
+def _logged_speeds(result: FitResult) -> str:
+    """Whether logged speeds and accelerations were used, and why; empty where the logs hold none."""
+    held = [name for name in ("velocity", "acceleration") if any(name in log.channels for log in result.logs)]
+    if not held or result.loop:
+        return ""
+    if result.suggestion is not None and "velocity" in result.suggestion.why:
+        return result.suggestion.why["velocity"]
+    used = [name for name in held if name in result.plan.logged_derivatives]
+    return f"Logged {' and '.join(used or held)} {'is' if used else 'is not'} used, as the preparation says."

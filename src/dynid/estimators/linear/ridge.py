@@ -30,7 +30,8 @@ class Ridge(Strategy):
     The covariance is the posterior one, so it includes the prior's doubt but not its mistakes.
 
     Args:
-        prior: χ₀ by base name; absent names are zero. The robot's own a-priori values when None.
+        prior: χ₀ by base name; the robot's own a-priori values when None. A parameter without a value gets
+            zero, with the deviation of one that makes all of the torque: it is hardly held.
         covariance: P (base, base) in base order; from ``relative_sigma`` when None.
         relative_sigma: prior standard deviation as a share of |χ₀|; where χ₀ is nearly zero, of the value
             that would make a tenth of the torque.
@@ -64,7 +65,7 @@ class Ridge(Strategy):
         weights = start.weights / (start.sigma or 1.0)
         factor = problem.stacked_factor(weights)[:, np.append(chosen, True)]
         center = self._center(problem)[chosen]
-        half = self._root(factor, center, chosen)  # P = half halfᵀ
+        half = self._root(factor, center, chosen, self._known(problem)[chosen])  # P = half halfᵀ
         strength = self._strength(factor, center, half)
         pull = np.sqrt(strength) * np.linalg.inv(half)
         joint = spectrum(np.vstack([factor, np.column_stack([pull, pull @ center])]))
@@ -80,7 +81,7 @@ class Ridge(Strategy):
             said = f"The prior says more than the log about {', '.join(held)}."
             findings.append(Finding(Name.PRIOR_DOMINATES, Level.NOTE, said))
         if self.prior is None and not problem.robot.parameters:
-            said = "The robot has no a-priori values, so the prior is zero for every parameter."
+            said = "The robot has no a-priori values: the prior holds no parameter."
             findings.append(Finding(Name.NO_PRIOR, Level.NOTE, said))
         return replace(
             start,
@@ -103,13 +104,23 @@ class Ridge(Strategy):
             center[problem.names.index(name)] = value
         return center
 
-    def _root(self, factor: FloatArray, center: FloatArray, kept: NDArray[np.bool_]) -> FloatArray:
+    def _known(self, problem: Problem) -> NDArray[np.bool_]:
+        """Base parameters, (base,), about which the prior or the robot file says anything."""
+        if self.prior is not None:
+            return np.array([name in self.prior for name in problem.names])
+        given = [name in problem.robot.parameters for name in problem.robot.table.names]
+        return np.asarray(np.any(problem.base.matrix[:, given] != 0, axis=1))
+
+    def _root(
+        self, factor: FloatArray, center: FloatArray, kept: NDArray[np.bool_], known: NDArray[np.bool_]
+    ) -> FloatArray:
         """A square root of the prior covariance of the kept parameters."""
         if self.covariance is None:
             lengths = np.linalg.norm(factor, axis=0)
             torque = lengths[-1] or 1.0
             typical = torque / np.where(lengths[:-1] > 0, lengths[:-1], torque)
-            return np.diag(self.relative_sigma * np.maximum(np.abs(center), _FLOOR_SHARE * typical))
+            sigma = self.relative_sigma * np.maximum(np.abs(center), _FLOOR_SHARE * typical)
+            return np.diag(np.where(known, sigma, typical))
         P = np.asarray(self.covariance, dtype=float)
         if P.shape != (len(kept), len(kept)):
             raise ShapeError(
