@@ -11,7 +11,7 @@ import pytest
 from cli.commands import assert_one_sentence, dynid
 from cli.scara_logs import Capsys, distance, fit, strategy, values, write_all
 from dynid import estimators
-from dynid.cli.estimation import LOOP_METHODS, METHODS, NONLINEAR, SETTINGS, SettingOptions
+from dynid.cli.estimation import LOOP_METHODS, METHODS, SETTINGS, SettingOptions
 from dynid.results.load import load_result
 from support.estimation import scara
 
@@ -32,7 +32,6 @@ def test_every_option_has_a_setting_whose_field_the_strategy_has() -> None:
         for method in setting.methods:
             kind = getattr(estimators, (METHODS | LOOP_METHODS)[method])
             assert setting.field in {field.name for field in fields(kind)}
-    assert all(hasattr(estimators, name) for name in NONLINEAR.values())
 
 
 GIVEN = {
@@ -41,7 +40,6 @@ GIVEN = {
     "prior": "prior.toml",
     "prior_sigma": "0.1",
     "strength": "auto",
-    "nonlinear": "load",
 }
 
 
@@ -159,17 +157,19 @@ BAD = {
     "negative": (("ridge", "--strength", "-1"), "The strength of the prior is -1.0; give a number from 0 on"),
     "endless": (("ridge", "--strength", "inf"), "The strength of the prior is inf; give a number from 0 on"),
     "sigma": (("ridge", "--prior-sigma", "0"), "The relative sigma of the prior is 0.0; it must be positive"),
-    "friction": (
-        ("separable", "--nonlinear", "stribek"),
-        "Unknown nonlinear friction 'stribek'. Did you mean 'stribeck'?",
+    "friction": (("wls", "--add", "stribek"), "Unknown term to add 'stribek'. Did you mean 'stribeck'?"),
+    "nothing": (("wls", "--add", ""), "Unknown term to add ''"),
+    "joint": (("wls", "--add", "load@1,7"), "Unknown term to add '7'"),
+    "one joint": (("wls", "--add", "load@7"), "Unknown joint of the term 'load' '7'. Known: 1, 2."),
+    "no joint": (("wls", "--add", "load@"), "Unknown joint of the term 'load' ''"),
+    "half": (("separable", "--add", "load,"), "Unknown term to add ''"),
+    "robot's own": (("ols", "--add", "viscous@2"), "Robot 'scara' has viscous friction already (Fv2)"),
+    "auto and names": (("wls", "--add", "auto,load"), "add has 'auto' beside 'load'"),
+    "none and names": (("wls", "--add", "none", "--add", "load"), "add has 'none' beside 'load'"),
+    "method": (
+        ("irls", "--add", "auto"),
+        "Terms can be added to fits by OLS and WLS, and the estimator is IRLS",
     ),
-    "nothing": (("separable", "--nonlinear", ""), "Unknown nonlinear friction ''"),
-    "joint": (
-        ("separable", "--nonlinear", "load:1+7"),
-        "Unknown joint of the nonlinear friction 'load' '7'. Known: 1, 2.",
-    ),
-    "no joint": (("separable", "--nonlinear", "load:"), "Unknown joint of the nonlinear friction 'load' ''"),
-    "half": (("separable", "--nonlinear", "load,"), "Unknown nonlinear friction ''"),
 }
 
 

@@ -39,16 +39,16 @@ def test_stribeck_friction_is_found_and_proven(folder: Path, capsys: Capsys) -> 
 
 
 def test_friction_that_grows_with_the_load(folder: Path, capsys: Capsys) -> None:
-    found = fit(capsys, folder, "load", "--method", "separable", "--nonlinear", "load")
+    found = fit(capsys, folder, "load", "--add", "load")
     assert values(found, "further") == pytest.approx(LOAD_TRUTH, rel=0.15)
 
 
 @pytest.mark.parametrize(
     "options",
     [
-        ("--nonlinear", "stribeck,load"),
-        ("--nonlinear", "stribeck", "--nonlinear", "load"),
-        ("--nonlinear", "stribeck, load,stribeck"),
+        ("--add", "stribeck,load"),
+        ("--add", "stribeck", "--add", "load"),
+        ("--add", "stribeck, load,stribeck"),
     ],
 )
 def test_several_terms(folder: Path, capsys: Capsys, options: tuple[str, ...]) -> None:
@@ -59,7 +59,7 @@ def test_several_terms(folder: Path, capsys: Capsys, options: tuple[str, ...]) -
 
 
 def test_terms_on_some_joints_only(folder: Path, capsys: Capsys) -> None:
-    options = ("--nonlinear", "stribeck:1,load:2", "--nonlinear", "load:1+2")
+    options = ("--add", "stribeck@1,load@2", "--add", "load@1,2")
     found = values(fit(capsys, folder, "sticky", "--method", "separable", *options), "further")
     assert list(found) == ["Fs1", "Fl1", "Fl2", "vs1"]
     assert [term["joints"] for term in strategy()["terms"]] == [[0], None]

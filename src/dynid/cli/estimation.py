@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from dynid.base.find import base_of
 from dynid.cli.command import OptionGroup, option
 from dynid.core.errors import DynidError, unknown_name
 from dynid.core.lazy import later
+from dynid.estimators.linear.catalogue import CATALOGUE
 from dynid.estimators.strategy import Strategy
 from dynid.estimators.uncertainty import DEFAULT_KIND, KINDS
 from dynid.model.robot import Robot
@@ -29,8 +30,6 @@ LOOP_METHODS = {"didim": "DIDIM", "iv": "IV", "oe": "OutputError"}
 """Methods that simulate the closed loop, likewise."""
 START_NAMES = ("regular", "prior", "least-squares", "didim")
 """Starts of those methods that have a name; any other word is a file with values."""
-NONLINEAR = {"stribeck": "STRIBECK", "load": "LOAD"}
-"""Terms of friction by their names in ``dynid.estimators``."""
 RULES = {"sigma": "every relative deviation below 20 %", "residual": "σ̂ up by 4 %", "f-test": "F-test"}
 
 _parameters_from = later("dynid.results.load", "parameters_from")
@@ -54,6 +53,15 @@ class MethodOptions(OptionGroup, title="Estimator"):
         choices=RULES,
         shown="sigma",
     )
+    add: list[str] | None = option(
+        None,
+        "NAME[@JOINTS],…",
+        "Terms beside the robot's own, with ols and wls: auto (those that predict parts of the logs better "
+        f"that were not used), none, or {', '.join(CATALOGUE)}, on every joint or on some "
+        "(load@2,3,stribeck@1); may be repeated.",
+        choices=("auto", "none", *CATALOGUE),
+        shown="none",
+    )
     uncertainty: str = option(
         DEFAULT_KIND,
         "NAME",
@@ -65,7 +73,7 @@ class MethodOptions(OptionGroup, title="Estimator"):
 
 @dataclass(frozen=True)
 class SettingOptions(OptionGroup, title="Options of one method alone"):
-    """What irls, ridge and separable take; None is the default of each."""
+    """What irls and ridge take; None is the default of each."""
 
     loss: str | None = option(
         None,
@@ -96,14 +104,6 @@ class SettingOptions(OptionGroup, title="Options of one method alone"):
         "ridge: weight of the prior, a number from 0 (none) on, or auto: the one that makes the torques most "
         "likely.",
         shown="1",
-    )
-    nonlinear: list[str] | None = option(
-        None,
-        "NAME[:JOINTS],…",
-        "separable: friction beside the robot's terms, stribeck or load, on every joint or on some "
-        "(stribeck:1+2,load:3); may be repeated.",
-        choices=NONLINEAR,
-        shown="stribeck",
     )
 
 
@@ -212,25 +212,6 @@ def _number_or_word(text: str, robot: Robot) -> float | str:
         return text
 
 
-def _terms(given: Sequence[str], robot: Robot) -> tuple[Any, ...]:
-    """Terms by name, on all joints (``stribeck``) or on some (``stribeck:1+2``); each term once."""
-    labels = [robot.joints[c].label for c in robot.coordinates]
-    found: dict[str, set[int]] = {}
-    for word in (word.strip() for part in given for word in part.split(",")):
-        name, colon, joints = word.partition(":")
-        if name not in NONLINEAR:
-            raise unknown_name("nonlinear friction", name, NONLINEAR)
-        for label in joints.split("+") if colon else labels:
-            if label not in labels:
-                raise unknown_name(f"joint of the nonlinear friction {name!r}", label, labels)
-            found.setdefault(name, set()).add(labels.index(label))
-    every = set(range(len(labels)))
-    return tuple(
-        replace(getattr(estimators, NONLINEAR[name]), joints=None if on == every else tuple(sorted(on)))
-        for name, on in found.items()
-    )
-
-
 @dataclass(frozen=True)
 class Setting:
     """What an option sets.
@@ -252,7 +233,6 @@ SETTINGS = {
     "prior": Setting(("ridge",), "prior", _prior),
     "prior_sigma": Setting(("ridge",), "relative_sigma"),
     "strength": Setting(("ridge",), "strength", _number_or_word),
-    "nonlinear": Setting(("separable",), "terms", _terms),
     "instruments": Setting(("iv",), "instruments"),
     "open_loop": Setting(("oe",), "open_loop"),
     "start": Setting(tuple(LOOP_METHODS), "start", _start),

@@ -26,6 +26,7 @@ from dynid.report.page import render_report
 from dynid.results.folder import REPORT, reserved_folder
 from dynid.results.save import write_result
 from dynid.results.view import summary_lines
+from dynid.workflow.added_terms import NONE, term_request
 from dynid.workflow.fitting import fit as fit_logs
 from dynid.workflow.result import FitResult, document_of
 
@@ -48,6 +49,7 @@ class ResultOptions(OptionGroup):
     examples=[
         "dynid fit tx40 log.csv --map map.toml --validate other.csv",
         "dynid fit tx40 log.csv --split 0.7 --method irls --essential --out out/few",
+        "dynid fit tx40 log.csv --split 0.7 --add auto --out out/terms",
         "dynid fit scara log.csv --method didim --controller scara --out out/didim",
     ],
     exit_0="The model can be used, perhaps with care.",
@@ -69,6 +71,7 @@ def fit(
     """Identify a robot's parameters from logs, with uncertainties, a verdict and a report."""
     arm = chosen_robot(robot, variant)
     strategy = chosen_strategy(arm, estimator, settings, loop)
+    terms = term_request(estimator.add or NONE, arm, strategy)
     plan, keys = preparation.chosen(arm.n_coordinates)
     facts = _run_facts(context, robot, files.mapping)
     started = time.perf_counter()
@@ -88,6 +91,7 @@ def fit(
             overrides=keys,
             split=files.split,
             repair=files.repair,
+            add=terms,
             progress=tell,
             **given,
         )

@@ -40,6 +40,7 @@ _LISTED = 200
 
 _IN_PYTHON = {
     "--accept": 'accept="{}"',
+    "--add": 'add="{}"',
     "--controller": "controller=…",
     "--decimation": 'overrides={{"decimation": …}}',
     "--instruments": 'instruments="{}"',

@@ -160,6 +160,9 @@ class Name(StrEnum):
     HEAVY_TAILS = "heavy tails"
     PUSHED_FROM_OUTSIDE = "pushed from outside"
     ALONG_MEASURED = "along measured positions"
+    TERMS_ADDED = "terms added"
+    TERMS_LACKING = "terms lacking"
+    BEYOND_TERMS = "beyond the terms' range"
 
 
 @dataclass(frozen=True)

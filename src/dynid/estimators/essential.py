@@ -18,6 +18,7 @@ from dynid.estimators.uncertainty import DEFAULT_KIND, Uncertainty, uncertainty_
 from dynid.problem.problem import Problem
 
 if TYPE_CHECKING:
+    from dynid.estimators.linear.terms import NonlinearTerm
     from dynid.problem.closed_loop import LoopProblem
 
 THRESHOLDS = {"sigma": (20.0, 0.0, np.inf), "residual": (1.04, 1.0, np.inf), "f-test": (0.01, 0.0, 1.0)}
@@ -99,6 +100,15 @@ class Essential(Strategy):
     def streams(self) -> bool:
         """Whether the strategy inside can."""
         return self.strategy.streams
+
+    @property
+    def takes_terms(self) -> bool:
+        """Whether the strategy inside does."""
+        return self.strategy.takes_terms
+
+    def with_terms(self, terms: tuple[NonlinearTerm, ...]) -> Strategy:
+        """The same rule around the strategy inside with terms."""
+        return Essential(self.strategy.with_terms(terms), rule=self.rule, threshold=self.threshold)
 
     def require_problem(self, problem: Problem | LoopProblem) -> None:
         """What the strategy inside accepts."""

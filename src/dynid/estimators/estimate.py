@@ -30,6 +30,8 @@ class Further:
         values: (further,).
         covariance: of the base parameters followed by these, (base + further, base + further).
         terms: the terms they belong to.
+        ranges: of each term on each of its joints, lowest and highest value of its signals in the motions of
+            the fit, by signal; empty where an earlier version has kept none.
     """
 
     names: tuple[str, ...]
@@ -37,6 +39,7 @@ class Further:
     values: FloatArray
     covariance: FloatArray
     terms: tuple[Any, ...] = ()
+    ranges: tuple[Mapping[str, tuple[float, float]], ...] = ()
 
     @property
     def sigma(self) -> FloatArray:

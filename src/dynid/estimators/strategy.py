@@ -18,6 +18,7 @@ from dynid.problem.problem import Problem
 
 if TYPE_CHECKING:
     from dynid.estimators.essential import Essential
+    from dynid.estimators.linear.terms import NonlinearTerm
     from dynid.problem.closed_loop import LoopProblem
 
 
@@ -61,6 +62,22 @@ class Strategy(ABC):
     def streams(self) -> bool:
         """Whether it can solve a problem whose motions are not held in memory."""
         return True
+
+    @property
+    def takes_terms(self) -> bool:
+        """Whether terms beside the robot's own can be added to it."""
+        return False
+
+    def with_terms(self, terms: tuple[NonlinearTerm, ...]) -> Strategy:
+        """The strategy with terms beside the robot's own.
+
+        Raises:
+            DynidError: for a strategy that takes none.
+        """
+        raise DynidError(
+            f"Terms can be added to fits by OLS and WLS, and the estimator is {type(self).__name__}; leave "
+            "out the terms to add, or choose --method wls."
+        )
 
     def require_problem(self, problem: Problem | LoopProblem) -> None:
         """Refuse a problem the strategy cannot solve.

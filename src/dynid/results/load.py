@@ -28,6 +28,7 @@ from dynid.results.save import FURTHER_ARRAYS, TRAIL_ARRAYS
 from dynid.simulation.parameter_file import read_parameters
 
 _term_of = later("dynid.estimators.linear.terms", "NonlinearTerm")
+_slots_of = later("dynid.estimators.linear.terms", "slots_of")
 _NEEDED = ("values", "covariance", "kept", "joint_sigma")
 _TABLES = ("verdict", "estimate", "fit", "validation", "reproducibility")
 """Parts of the document that are tables, where it has them."""
@@ -98,7 +99,7 @@ def parameters_from(path: Path, robot: Robot) -> dict[str, float]:
     if saved.further is not None:
         raise DynidError(
             f"The result in {path} has friction that is not linear ({', '.join(saved.further.names)}), which "
-            "standard parameters cannot hold; use a result of another method than separable."
+            "standard parameters cannot hold; use the result of a fit without added terms (--add none)."
         )
     return robot.table.mapping(saved.base.expand(saved.values))
 
@@ -184,7 +185,13 @@ def _further_from(table: Any, arrays: Arrays, base: BaseMap) -> Further | None:
     count, size = len(names), len(base) + len(names)
     if values.shape != (count,) or covariance.shape != (size, size) or len(units) != count:
         raise ValueError(f"{count} further parameters have arrays of other sizes")
-    return Further(names, units, values, covariance, terms)
+    ranges = tuple(
+        {str(name): (float(low), float(high)) for name, (low, high) in row.items()}
+        for row in table.get("ranges", ())
+    )
+    if len(ranges) not in (0, len(_slots_of(base.robot, terms))):
+        raise ValueError(f"{len(ranges)} ranges of signals do not belong to the terms")
+    return Further(names, units, values, covariance, terms, ranges)
 
 
 def _term(row: Mapping[str, Any]) -> Any:

@@ -99,7 +99,8 @@ def _further_table(further: Further) -> dict[str, Any]:
         {**asdict(term), "joints": None if term.joints is None else list(term.joints)}
         for term in further.terms
     ]
-    return {"names": list(further.names), "units": list(further.units), "terms": terms}
+    ranges = [{name: list(ends) for name, ends in of_slot.items()} for of_slot in further.ranges]
+    return {"names": list(further.names), "units": list(further.units), "terms": terms, "ranges": ranges}
 
 
 def parameters_csv(estimate: Estimate) -> str:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.estimators.linear.catalogue import CATALOGUE
 from dynid.estimators.linear.least_squares import WLS
+from dynid.estimators.linear.terms import NonlinearTerm
 from dynid.problem.problem import Problem
 from dynid.suspects.changes import changes
 from dynid.suspects.drive_defects import drive_defects
@@ -16,15 +20,18 @@ from dynid.suspects.scene import Scene, scenes_of
 from dynid.suspects.suspect import Suspect
 
 
-def suspects_of(problem: Problem, kept: NDArray[np.bool_]) -> tuple[tuple[Suspect, ...], tuple[Scene, ...]]:
+def suspects_of(
+    problem: Problem, kept: NDArray[np.bool_], terms: Mapping[str, NonlinearTerm] = CATALOGUE
+) -> tuple[tuple[Suspect, ...], tuple[Scene, ...]]:
     """What may be wrong with the logs or missing in the model, and the scenes that show it.
 
     Args:
         problem: with rows and motions.
         kept: base parameters in use, (base,).
+        terms: physics that the model may lack, by name.
     """
     assert problem.motions is not None
     fit = WLS().fit(problem, kept)
     scenes = scenes_of(problem.base, fit.values, problem.motions, problem.plan)
     robot, view = problem.robot, view_rows(problem, fit, scenes)
-    return (*log_defects(robot), *drive_defects(view), *changes(view), *physics(robot)), scenes
+    return (*log_defects(robot), *drive_defects(view), *changes(view), *physics(robot, terms)), scenes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from dynid.core.arrays import FloatArray
 from dynid.core.finding import Finding, Level, Name, Where
 from dynid.estimators.estimate import Estimate
+from dynid.suspects.ledger import Ledger
 from dynid.suspects.ranking import Ranked, SuspectTable, rank_suspects
 from dynid.suspects.refinement import Mended, mend_motions
 from dynid.suspects.suspect import Kind
@@ -62,18 +63,25 @@ class SuspectJudgement:
         return any(f.name is Name.LACKING_PHYSICS and f.level >= Level.CARE for f in self.findings)
 
 
-def judge_suspects(estimate: Estimate) -> SuspectJudgement | None:
+def can_be_judged(estimate: Estimate) -> bool:
+    """Whether rows and motions are there to look for suspects, and parameters that they could move."""
+    problem = estimate.problem
+    return problem.has_rows and problem.motions is not None and estimate.outcome.trustworthy
+
+
+def judge_suspects(
+    estimate: Estimate, ledger: Ledger | None = None, added: Collection[str] = ()
+) -> SuspectJudgement | None:
     """Rank the suspects of an estimate and say what they mean; None where they cannot be looked at.
 
     Args:
         estimate: by least squares on measured motion.
+        ledger: its Grams, where they were made before.
+        added: keys of the terms that were added to the model, which are no suspects any more.
     """
-    problem = estimate.problem
-    if not problem.has_rows or problem.motions is None or estimate.further is not None:
+    if not can_be_judged(estimate) or (estimate.further is not None and not added):
         return None
-    if not estimate.outcome.trustworthy:
-        return None
-    table = rank_suspects(estimate)
+    table = rank_suspects(estimate, ledger, added)
     found = [_finding(ranked, _refinement(estimate, table, ranked), estimate) for ranked in table.ranked]
     return SuspectJudgement(table, tuple(sorted(_without_many_notes(found), key=lambda f: -f.level)))
 

@@ -23,7 +23,7 @@ from dynid.suspects.scene import Scene, scenes_of
 from dynid.suspects.suspect import Suspect
 
 BLOCKS = 20
-"""Blocks of time: enough for a standard error, long enough to hold slow errors inside."""
+"""Blocks of time, about, each of one log: enough for a standard error, long enough to hold slow errors."""
 
 _HELD = 2_000_000
 """Numbers of full-rate columns that are held at once before they are decimated together."""
@@ -41,6 +41,8 @@ class Ledger:
         power: Σ s² of each column over the rows of each joint, unweighted, (columns of S, coordinates).
         torque: Σ y² of each joint, (coordinates,).
         fit: the weighted fit behind Q and ρ.
+        plain: ``grams`` of rows in torques, not divided by σ_j: what errors of a prediction are.
+        logs: number of the experiment that each block is from, (blocks,).
     """
 
     suspects: tuple[Suspect, ...]
@@ -50,6 +52,8 @@ class Ledger:
     power: FloatArray
     torque: FloatArray
     fit: Fit
+    plain: FloatArray
+    logs: NDArray[np.intp]
 
     @cached_property
     def inside(self) -> FloatArray:
@@ -108,9 +112,12 @@ def open_ledger(
         scenes = scenes_of(problem.base, fit.values, problem.motions, problem.plan)
     columns = [_columns_along(scene, suspects) for scene in scenes]
     full = root_over_base(fit.root, fit.kept)
-    before = np.cumsum([0, *(e.regression_samples for e in problem.experiments)])
+    lengths = np.array([e.regression_samples for e in problem.experiments])
+    blocks = np.maximum(1, np.rint(BLOCKS * lengths / lengths.sum())).astype(np.intp)  # none in two logs
+    logs, firsts = np.repeat(np.arange(len(blocks)), blocks), np.cumsum(blocks) - blocks
     rank, count = full.shape[1], columns[0].shape[1]
-    grams, noise = np.zeros((BLOCKS, rank + count + 1, rank + count + 1)), 0.0
+    grams, plain = np.zeros((2, len(logs), rank + count + 1, rank + count + 1))
+    noise = 0.0
     power = np.zeros((count, len(fit.weights)))
     for j, w in enumerate(fit.weights):
         rows = problem.rows(j)
@@ -118,12 +125,16 @@ def open_ledger(
         S, residual = np.concatenate(own, axis=1), w * rows.residual(fit.values)
         power[:, j] = np.einsum("ks,ks->k", S, S)
         stack = np.column_stack([w * (rows.W @ full[list(rows.columns)]), w * S.T, residual])
-        where = (before[rows.experiment] + rows.sample) * BLOCKS // before[-1]
-        edges = np.searchsorted(where, np.arange(BLOCKS + 1))
+        k = rows.experiment
+        where = firsts[k] + rows.sample * blocks[k] // lengths[k]
+        edges = np.searchsorted(where, np.arange(len(logs) + 1))
         for b, (first, last) in enumerate(pairwise(edges)):
-            grams[b] += stack[first:last].T @ stack[first:last]
+            own_gram = stack[first:last].T @ stack[first:last]
+            grams[b] += own_gram
+            plain[b] += own_gram / w**2 if w > 0 else 0.0
         noise += _noise_squares(residual, rows.sample, problem.plan.decimation)
-    return Ledger(tuple(suspects), grams, rank, noise, power, problem.torque_norms() ** 2, fit)
+    torque = problem.torque_norms() ** 2
+    return Ledger(tuple(suspects), grams, rank, noise, power, torque, fit, plain, logs)
 
 
 def _columns_along(scene: Scene, suspects: Sequence[Suspect]) -> FloatArray:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dynid.core.arrays import FloatArray
+from dynid.core.errors import option_words
 from dynid.core.finding import Name
 from dynid.estimators.linear.catalogue import CATALOGUE
 from dynid.estimators.linear.terms import NonlinearTerm
@@ -56,8 +57,8 @@ class Effect(Suspect):
         return f"the model lacks {self.term.words or self.term.expression}{self.at} ({size[0]:+.3g})"
 
     def remedy(self, size: FloatArray) -> str:
-        """What to add."""
-        return f"Add it to the model: --add {self.key}."
+        """Let it be tried."""
+        return f"{option_words('--add', 'auto')} adds it where motion that was not used is predicted better."
 
 
 def physics(robot: Robot, terms: Mapping[str, NonlinearTerm] = CATALOGUE) -> tuple[Suspect, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +12,8 @@ from dynid.core.arrays import FloatArray
 from dynid.core.plain import plain
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.honest import few_blocks_factor
+from dynid.estimators.linear.catalogue import CATALOGUE
+from dynid.estimators.linear.terms import NonlinearTerm
 from dynid.suspects.all_suspects import suspects_of
 from dynid.suspects.ledger import Ledger, open_ledger
 from dynid.suspects.suspect import Suspect
@@ -156,18 +158,32 @@ class SuspectTable:
         }
 
 
-def rank_suspects(estimate: Estimate, further: Sequence[Suspect] = ()) -> SuspectTable:
+def suspect_ledger(estimate: Estimate, terms: Mapping[str, NonlinearTerm] = CATALOGUE) -> Ledger:
+    """The Grams of all suspects of an estimate.
+
+    Args:
+        estimate: by least squares on measured motion whose rows and motions were kept.
+        terms: physics that the model may lack, by name.
+    """
+    suspects, scenes = suspects_of(estimate.problem, estimate.kept, terms)
+    return open_ledger(estimate.problem, suspects, estimate.kept, scenes)
+
+
+def rank_suspects(
+    estimate: Estimate, ledger: Ledger | None = None, added: Collection[str] = ()
+) -> SuspectTable:
     """Score every suspect of an estimate and rank those that are clear.
 
     Args:
         estimate: by least squares on measured motion whose rows and motions were kept.
-        further: suspects beside those that every robot has.
+        ledger: its Grams, where they were made before.
+        added: keys of suspects that are in the model already.
     """
-    suspects, scenes = suspects_of(estimate.problem, estimate.kept)
-    ledger = open_ledger(estimate.problem, (*suspects, *further), estimate.kept, scenes)
-    alone = _scores(ledger, ledger.parts)
+    ledger = ledger or suspect_ledger(estimate)
+    given = [k for k, suspect in enumerate(ledger.suspects) if suspect.key in added]
     chosen, after = list[int](), list[Score]()
-    parts = ledger.parts
+    parts = _sweep(ledger.parts, [c for k in given for c in ledger.spans[k]])
+    alone = _scores(ledger, parts)
     while len(chosen) < RULES.most:
         best = _best(_scores(ledger, parts, RULES.share))
         if best is None:
@@ -176,7 +192,9 @@ def rank_suspects(estimate: Estimate, further: Sequence[Suspect] = ()) -> Suspec
         after.append(best[1])
         parts = _sweep(parts, list(ledger.spans[best[0]]))
     ranked = [
-        Ranked(alone[k], then, _score_given(ledger, k, chosen) or then, _partners(ledger, k, alone))
+        Ranked(
+            alone[k], then, _score_given(ledger, k, [*given, *chosen]) or then, _partners(ledger, k, alone)
+        )
         for k, then in zip(chosen, after, strict=True)
     ]
     return SuspectTable(

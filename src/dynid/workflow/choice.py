@@ -87,10 +87,16 @@ def held_out_errors(train: Sequence[FloatArray], test: Sequence[FloatArray]) -> 
     return errors
 
 
-def gain_over(default: FloatArray, candidate: FloatArray) -> Gain:
-    """A candidate beside the default, from the errors of both on the same parts."""
+def gain_over(default: FloatArray, candidate: FloatArray, fewest: int = RULES.fewest) -> Gain:
+    """A candidate beside the default, from the errors of both on the same parts.
+
+    Args:
+        default: its errors, (parts,).
+        candidate: its errors, (parts,).
+        fewest: parts with rows below which nothing can be told.
+    """
     told = (default > 0) & (candidate > 0)  # a mask may leave nothing of a part
-    if np.count_nonzero(told) < RULES.fewest:
+    if np.count_nonzero(told) < fewest:
         return Gain(0.0, np.inf)
     ratio = np.log(candidate[told] / default[told])
     return Gain(float(np.mean(ratio)), float(np.std(ratio, ddof=1) / np.sqrt(len(ratio))))

@@ -19,6 +19,7 @@ from dynid.core.lazy import later
 from dynid.core.threads import with_one_blas_thread
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.linear.least_squares import WLS
+from dynid.estimators.linear.terms import NonlinearTerm
 from dynid.estimators.strategy import Strategy
 from dynid.logs.log import Log
 from dynid.model.robot import Robot
@@ -26,9 +27,11 @@ from dynid.preparation.preparation import Preparation
 from dynid.preparation.spectrum import spectrum_of_log
 from dynid.preparation.suggestion import Suggestion
 from dynid.problem.build import require_thresholds
-from dynid.suspects.judgement import judge_suspects
+from dynid.suspects.judgement import can_be_judged, judge_suspects
+from dynid.suspects.ranking import suspect_ledger
 from dynid.validation.model import as_model
 from dynid.validation.validation import validate as validate_motions
+from dynid.workflow.added_terms import NONE, TermRequest, add_terms, term_request
 from dynid.workflow.motion_source import MeasuredMotion, MotionSource, Progress, longest_log
 from dynid.workflow.preparation_choice import choose_preparation
 from dynid.workflow.proof import data_checks, prove
@@ -66,6 +69,7 @@ def fit(
     split: float | None = None,
     repair: bool = False,
     accept: Iterable[str] = (),
+    add: str | NonlinearTerm | TermRequest | Sequence[str | NonlinearTerm] = NONE,
     controller: Controller | None = None,
     references: Sequence[Reference] | None = None,
     accuracy: Accuracy | None = None,
@@ -84,6 +88,8 @@ def fit(
         split: share of every log used for the fit, the rest for validation.
         repair: whether repairable defects are repaired (and recorded).
         accept: names of findings of the data check that you know better about; the report says so.
+        add: terms beside the robot's own, for OLS and WLS: "none", "auto" (those that predict parts of the
+            logs better that were not used), names such as "load@2,3", or terms of your own.
         controller: the law the robot ran under.
         references: what the controller followed: one for all logs, or one per log with those of ``validate``
             last; the logs' own reference channels when None.
@@ -97,6 +103,9 @@ def fit(
     require_kinds(fit, locals())
     if split is not None:
         require_share(split)
+    request = term_request(add, robot, strategy)
+    if request.terms:
+        strategy = strategy.with_terms(request.terms)
     progress = progress or (lambda text: None)
     given, unseen = as_logs(logs, accept), as_logs(validate, accept)
     source = _motion_source(strategy, controller, references, accuracy, repair)
@@ -113,12 +122,16 @@ def fit(
     progress("choosing the preparation")
     chosen, suggestion = _chosen_plan(robot, source, used, strategy, plan, overrides)
     estimate, motions = source.estimate(robot, used, chosen, strategy, progress)
+    progress("looking for suspects")
+    ledger = None
+    if source.regresses and can_be_judged(estimate):
+        ledger = suspect_ledger(estimate, request.catalogue)
+    estimate, strategy, addition = add_terms(estimate, strategy, request, ledger)
+    suspects = None if ledger is None else judge_suspects(estimate, ledger, addition.keys)
+    lacking = suspects is not None and suspects.lacks_physics
     progress("validating")
     model = as_model(estimate)
     own = validate_motions(model, motions, chosen, seen=True)
-    progress("looking for suspects")
-    suspects = judge_suspects(estimate) if source.regresses else None
-    lacking = suspects is not None and suspects.lacks_physics
     proof = None
     if held:
         proof = prove(model, held, source, chosen, fitted=motions, fit=own.judged, lacking=lacking)
@@ -139,6 +152,7 @@ def fit(
             *(() if suspects is None else suspects.findings),
             *impossible_values(estimate, motions),
             *few_rows(estimate),
+            *addition.findings,
         ),
         identities=identities,
         loop=source.facts,

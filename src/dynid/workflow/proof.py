@@ -8,6 +8,7 @@ from typing import Any
 
 from dynid.checks import DataCheck
 from dynid.checks.novelty import novelty
+from dynid.checks.term_ranges import beyond_terms
 from dynid.core.finding import Finding
 from dynid.preparation.motion import Motion, PositionSeries
 from dynid.preparation.preparation import Preparation
@@ -73,6 +74,7 @@ def prove(
         lacking: whether the fit shows that the model lacks an effect.
     """
     unseen = source.unseen(model, logs, plan)
+    beyond = beyond_terms(model.base, model.values, model.further, unseen.motions)
     news = novelty(unseen.motions, [used.fitted for used in logs], fitted)
     found = validate(
         model,
@@ -81,7 +83,7 @@ def prove(
         fit=fit,
         seen=news.own,
         repeated=news.repeated,
-        concerns=(*news.findings, *concerns),
+        concerns=(*news.findings, *concerns, *beyond),
         lacking=lacking,
     )
     validation = source.conclusion(found, unseen, model, logs, plan)

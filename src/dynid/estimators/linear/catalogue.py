@@ -26,13 +26,13 @@ CATALOGUE: dict[str, NonlinearTerm] = {
     "stribeck": STRIBECK,
     "load": LOAD,
     "flattening": NonlinearTerm(
-        "Fq", "qd * abs(qd)", unit="N m s²/rad²", words="friction that flattens with speed"
+        "Fq", "qd * abs(qd)", unit="N m s^2/rad^2", words="friction that flattens with speed"
     ),
     "asymmetry": NonlinearTerm("Fa", "abs(qd)", unit="N m s/rad", words="friction of one direction"),
     "spring": NonlinearTerm("Ks", "q", unit="N m/rad", words="spring"),
     "viscous": NonlinearTerm("Fv", "qd", unit="N m s/rad", words="viscous friction", never_negative=True),
     "dry": NonlinearTerm("Fc", "sign(qd)", words="dry friction", never_negative=True),
     "offset": NonlinearTerm("off", "1", words="torque offset"),
-    "inertia": NonlinearTerm("Ia", "qdd", unit="kg m²", words="motor inertia", never_negative=True),
+    "inertia": NonlinearTerm("Ia", "qdd", unit="kg m^2", words="motor inertia", never_negative=True),
 }
 """Terms by the names that ``--add`` takes. The last four are for robot files that leave them out."""

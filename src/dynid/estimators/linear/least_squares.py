@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,16 @@ from numpy.typing import NDArray
 from dynid.core.arrays import FloatArray, singular_values, svd
 from dynid.core.errors import DynidError
 from dynid.core.finding import Finding, Level, Name
+from dynid.core.lazy import later
 from dynid.estimators.fit import Fit
 from dynid.estimators.strategy import Strategy
 from dynid.problem.factor import triangular
 from dynid.problem.problem import Problem
 
+if TYPE_CHECKING:
+    from dynid.estimators.linear.terms import NonlinearTerm
+
+_separable = later("dynid.estimators.linear.separable", "Separable")
 MEDIAN_OF_NORMAL = 0.6744897501960817
 """Median of |x| of a standard normal x: over it, a median absolute residual is a robust σ̂."""
 FLOOR = 1e-9
@@ -127,6 +132,16 @@ def kept_mask(problem: Problem, kept: NDArray[np.bool_] | None) -> NDArray[np.bo
 class OLS(Strategy):
     """Ordinary least squares: χ̂ = argmin ‖Y − W χ‖², C = σ̂² (WᵀW)⁻¹ (P1 eq 9–11)."""
 
+    @property
+    def takes_terms(self) -> bool:
+        """Yes: separable least squares without weights has them."""
+        return True
+
+    def with_terms(self, terms: tuple[NonlinearTerm, ...]) -> Strategy:
+        """Separable least squares without weights."""
+        made: Strategy = _separable(terms=terms, weighted=False, uncertainty=self.uncertainty)
+        return made
+
     def fit(self, problem: Problem, kept: NDArray[np.bool_] | None = None) -> Fit:
         """Solve with every row counting the same."""
         return weighted_fit(problem, np.ones(len(problem.regression.joints)), kept_mask(problem, kept))
@@ -150,6 +165,16 @@ class WLS(Strategy):
         super().__post_init__()
         if self.iterations < 1:
             raise DynidError(f"WLS was asked for {self.iterations} iterations; give at least 1.")
+
+    @property
+    def takes_terms(self) -> bool:
+        """Yes: separable least squares has them, with weights found beside the terms."""
+        return True
+
+    def with_terms(self, terms: tuple[NonlinearTerm, ...]) -> Strategy:
+        """Separable least squares."""
+        made: Strategy = _separable(terms=terms, uncertainty=self.uncertainty)
+        return made
 
     def fit(self, problem: Problem, kept: NDArray[np.bool_] | None = None) -> Fit:
         """Solve with each joint's rows weighted by its own error."""

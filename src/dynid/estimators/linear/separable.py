@@ -61,6 +61,15 @@ class Separable(Strategy):
         """No: its columns are evaluated along the motions anew for every guess of the constants."""
         return False
 
+    @property
+    def takes_terms(self) -> bool:
+        """Yes: in place of its own."""
+        return True
+
+    def with_terms(self, terms: tuple[NonlinearTerm, ...]) -> Strategy:
+        """The same with other terms."""
+        return replace(self, terms=terms)
+
     def fit(self, problem: Problem, kept: NDArray[np.bool_] | None = None) -> Fit:
         """Descend over the constants and solve the rest."""
         system = AugmentedRows.of(problem, self.terms, kept_mask(problem, kept))
@@ -183,12 +192,14 @@ def _result(problem: Problem, found: _Descent, used: int) -> Fit:
     residual = system.residual(values, coefficients, theta)
     degrees = int(problem.row_counts.sum()) - solved.rank
     squares = sum(float(w**2 * r @ r) for w, r in zip(weights, residual, strict=True))
+    loads = (None,) * len(system.motions) if system.loads is None else system.loads
     further = Further(
         tuple(s.coefficient for s in system.slots) + tuple(n for s in system.slots for n in s.constants),
         tuple(s.unit for s in system.slots) + tuple(u for s in system.slots for u in s.constant_units),
         np.concatenate([coefficients, theta]),
         np.zeros((0, 0)),
         system.terms,
+        tuple(slot.ranges(system.motions, loads) for slot in system.slots),
     )
     fit = Fit.weighted(
         values,

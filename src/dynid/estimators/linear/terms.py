@@ -112,15 +112,16 @@ class Slot:
     @property
     def unit(self) -> str:
         """Unit of the coefficient on this joint."""
-        return self._own_unit(self.term.unit)
+        return self.own_unit(self.term.unit)
 
     @property
     def constant_units(self) -> tuple[str, ...]:
         """Units of the constants on this joint; empty where a unit is not known."""
-        return tuple(self._own_unit(self.term.constant_units.get(name, "")) for name in self.term.constants)
+        return tuple(self.own_unit(self.term.constant_units.get(name, "")) for name in self.term.constants)
 
-    def _own_unit(self, unit: str) -> str:
-        on_slides = unit.replace("N m", "N").replace("rad", "m").replace("kg m²", "kg")
+    def own_unit(self, unit: str) -> str:
+        """A unit of revolute joints as it is on this joint."""
+        on_slides = unit.replace("N m", "N").replace("rad", "m").replace("kg m^2", "kg")
         return on_slides if self.prismatic else unit
 
     def values(self, motion: Motion, constants: FloatArray, load: FloatArray | None = None) -> FloatArray:
@@ -131,15 +132,31 @@ class Slot:
             constants: of the term on this joint.
             load: torques of inertia and weight, (samples, coordinates), where the formula holds them.
         """
-        j = self.joint
-        signals = {name: getattr(motion, name)[:, j] for name in SIGNALS if name != "load"}
-        if "load" in self.term.signals:
-            if load is None:
-                raise DynidError(
-                    f"The term {self.term.name!r} holds the load; give the torques of inertia and weight."
-                )
-            signals["load"] = load[:, j]
-        return self.term.evaluate(signals, dict(zip(self.term.constants, constants, strict=True)))
+        named = dict(zip(self.term.constants, constants, strict=True))
+        return self.term.evaluate(self.signals(motion, load), named)
+
+    def signals(self, motion: Motion, load: FloatArray | None) -> dict[str, FloatArray]:
+        """What the formula is evaluated on, each (samples,): the speed, and the signals that it holds."""
+        if load is None and "load" in self.term.signals:
+            raise DynidError(
+                f"The term {self.term.name!r} holds the load; give the torques of inertia and weight."
+            )
+        made = {"qd": motion.qd[:, self.joint]}
+        for name in self.term.signals:
+            source = load if name == "load" else getattr(motion, name)
+            assert source is not None
+            made[name] = source[:, self.joint]
+        return made
+
+    def ranges(
+        self, motions: Sequence[Motion], loads: Sequence[FloatArray | None]
+    ) -> dict[str, tuple[float, float]]:
+        """Lowest and highest value of each signal of the formula over motions with their loads."""
+        each = [self.signals(motion, load) for motion, load in zip(motions, loads, strict=True)]
+        return {
+            name: (min(float(s[name].min()) for s in each), max(float(s[name].max()) for s in each))
+            for name in self.term.signals
+        }
 
 
 def slots_of(robot: Robot, terms: tuple[NonlinearTerm, ...]) -> tuple[Slot, ...]:

@@ -1,0 +1,248 @@
+"""Which terms of the catalogue a model should have: added one by one, as long as they predict better.
+
+Each step takes the term that explains most of what is left (its share after W and the terms so far), and
+keeps it when contiguous parts of the logs, or whole logs, that were not used are predicted better. All of it
+is linear algebra on the Grams of the ledger, part by part: no row is touched again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynid.core.arrays import FloatArray
+from dynid.estimators.linear.terms import NonlinearTerm
+from dynid.suspects.ledger import Ledger
+from dynid.suspects.physics import Effect
+from dynid.workflow.choice import RULES, Gain, gain_over
+
+
+@dataclass(frozen=True)
+class TermRules:
+    """When a term is added. Set on one half of the population of ``tests/population``, shown on the other
+    (docs page on added terms). Lower values add more that helps, and more that does not.
+
+    Args:
+        gain: least share by which the errors on parts that were not used must shrink, for each term.
+        worth: by how much they must fall besides [% of the torque]: below, no formula is worth its trouble.
+        errors: standard errors by which the mean gain over the parts must differ from none.
+        starved: error on parts over that of the fit itself, above which nothing is added: the motion is too
+            poor for the model as it is, and a term that helps there helps by chance.
+        share: least part of the squared residual that a term explains before it is tried.
+        most: terms that are added at most.
+        tried: terms that are tried at each step, those that explain most first.
+        logs: number of logs from which on whole logs are left out in place of parts; fewer tell nothing.
+        span: part of a column outside the span of the model below which it cannot be told from it.
+    """
+
+    gain: float = 0.05
+    worth: float = 0.1
+    errors: float = 1.5
+    starved: float = 1.6
+    share: float = 0.02
+    most: int = 6
+    tried: int = 6
+    logs: int = 3
+    span: float = 1e-6
+
+
+TERMS = TermRules()
+
+
+@dataclass(frozen=True)
+class AddedTerm:
+    """A term that predicts better, and what it brought.
+
+    Args:
+        effect: the term and its joint.
+        share: of the squared residual that it explains after W and the terms before it.
+        before: error on parts that were not used [% of the torque] without it.
+        after: with it.
+    """
+
+    effect: Effect
+    share: float
+    before: float
+    after: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {
+            "name": self.effect.key,
+            "words": self.effect.term.words,
+            "share": self.share,
+            "before_percent": self.before,
+            "after_percent": self.after,
+        }
+
+
+def choose_terms(ledger: Ledger, rules: TermRules = TERMS) -> tuple[AddedTerm, ...]:
+    """Terms that predict better, in the order in which they are added.
+
+    Args:
+        ledger: of a fit without them.
+        rules: when one is added.
+    """
+    bench = _TermBench(ledger, rules)
+    chosen, steps = list[int](), list[AddedTerm]()
+    errors = bench.errors(())
+    if bench.percent(errors) > rules.starved * bench.own_percent:
+        return ()
+    while len(chosen) < rules.most:
+        found = next(bench.better_ones(chosen, errors), None)
+        if found is None:
+            break
+        number, share, after = found
+        steps.append(AddedTerm(_effect(ledger, number), share, bench.percent(errors), bench.percent(after)))
+        chosen.append(number)
+        errors = after
+    return tuple(steps)
+
+
+def contributions(ledger: Ledger, terms: Sequence[NonlinearTerm]) -> tuple[AddedTerm, ...]:
+    """What given terms bring, one after the other, whether they predict better or not.
+
+    Args:
+        ledger: of a fit without them.
+        terms: with their joints.
+    """
+    bench, chosen, steps = _TermBench(ledger, TERMS), list[int](), list[AddedTerm]()
+    errors = bench.errors(())
+    for term in terms:
+        for k, suspect in enumerate(ledger.suspects):
+            if not isinstance(suspect, Effect) or suspect.term.name != term.name:
+                continue
+            if term.joints is None or suspect.joint in term.joints:
+                share, after = bench.shares(chosen).get(k, 0.0), bench.errors((*chosen, k))
+                steps.append(AddedTerm(suspect, share, bench.percent(errors), bench.percent(after)))
+                chosen.append(k)
+                errors = after
+    return tuple(steps)
+
+
+def terms_of(steps: Sequence[AddedTerm]) -> tuple[NonlinearTerm, ...]:
+    """Added terms as an estimator takes them: each once, with all its joints."""
+    joints = dict[str, list[int]]()
+    for step in steps:
+        joints.setdefault(step.effect.label, []).append(step.effect.joint)
+    by_name = {step.effect.label: step.effect.term for step in steps}
+    return tuple(replace(by_name[name], joints=tuple(sorted(on))) for name, on in joints.items())
+
+
+def _effect(ledger: Ledger, number: int) -> Effect:
+    effect = ledger.suspects[number]
+    assert isinstance(effect, Effect)
+    return effect
+
+
+@dataclass(frozen=True, eq=False)
+class _TermBench:
+    """Grams of the parts, and what a model with some terms predicts of each part from the others."""
+
+    ledger: Ledger
+    rules: TermRules
+
+    @cached_property
+    def _parts(self) -> tuple[FloatArray, FloatArray]:
+        """Grams to fit and to judge by, (parts, k, k) each."""
+        logs = self.ledger.logs
+        count = int(logs.max()) + 1
+        by_log = count >= self.rules.logs
+        parts = min(count, RULES.parts) if by_log else RULES.parts
+        part = logs * parts // count if by_log else np.arange(len(logs)) * parts // len(logs)
+        chosen = [part == b for b in range(parts)]
+        train, test = (
+            np.stack([grams[own].sum(axis=0) for own in chosen])
+            for grams in (self.ledger.grams, self.ledger.plain)
+        )
+        return train, test
+
+    @cached_property
+    def _candidates(self) -> NDArray[np.intp]:
+        """Numbers of the suspects that are terms which W does not hold."""
+        seen = self.ledger.outside
+        return np.array(
+            [
+                k
+                for k, suspect in enumerate(self.ledger.suspects)
+                if isinstance(suspect, Effect) and seen[self.ledger.spans[k][0]] > self.rules.span
+            ],
+            dtype=np.intp,
+        )
+
+    def _columns(self, numbers: Sequence[int]) -> list[int]:
+        """Columns of some suspects in the Grams."""
+        return [self.ledger.rank + self.ledger.spans[k][0] for k in numbers]
+
+    def percent(self, errors: FloatArray) -> float:
+        """Errors on all parts over the torques [%]."""
+        return 100.0 * float(np.linalg.norm(errors) / np.sqrt(np.sum(self.ledger.torque)))
+
+    @property
+    def own_percent(self) -> float:
+        """Error of the fit itself over the torques [%]."""
+        return self.percent(np.sqrt(self._parts[1][:, -1, -1]))
+
+    def errors(self, chosen: Sequence[int]) -> FloatArray:
+        """‖y_b − ŷ_b‖ on each part b with all that is linear solved for on the others, (parts,)."""
+        train, test = self._parts
+        model = [*range(self.ledger.rank), *self._columns(chosen)]
+        whole, errors = train.sum(axis=0), np.empty(len(train))
+        for b, own in enumerate(train):
+            others = whole - own
+            solved = np.linalg.pinv(others[np.ix_(model, model)], hermitian=True) @ others[model, -1]
+            ends = np.append(-solved, 1.0)
+            errors[b] = ends @ test[b][np.ix_([*model, -1], [*model, -1])] @ ends
+        return np.sqrt(np.maximum(errors, 0.0))
+
+    def better_ones(
+        self, chosen: Sequence[int], errors: FloatArray
+    ) -> Iterator[tuple[int, float, FloatArray]]:
+        """Terms that predict better beside the chosen ones: number, share and errors on the parts."""
+        shares = self.shares(chosen)
+        for k in sorted(shares, key=lambda k: -shares[k])[: self.rules.tried]:
+            if shares[k] < self.rules.share or not self._plausible((*chosen, k)):
+                continue
+            after = self.errors((*chosen, k))
+            if self._holds(gain_over(errors, after, self.rules.logs), errors, after):
+                yield k, shares[k], after
+
+    def _holds(self, gain: Gain, before: FloatArray, after: FloatArray) -> bool:
+        least = -float(np.log1p(-self.rules.gain))
+        whole = float(np.log(np.linalg.norm(after) / np.linalg.norm(before)))
+        clear = gain.mean < -max(self.rules.errors * gain.error, least) and whole < -least
+        return clear and self.percent(before) - self.percent(after) > self.rules.worth
+
+    def _solve(self, chosen: Sequence[int]) -> FloatArray:
+        """Coefficients of chosen terms on all rows."""
+        whole = self._parts[0].sum(axis=0)
+        model = [*range(self.ledger.rank), *self._columns(chosen)]
+        solved = np.linalg.pinv(whole[np.ix_(model, model)], hermitian=True) @ whole[model, -1]
+        return np.asarray(solved[self.ledger.rank :])
+
+    def _plausible(self, chosen: Sequence[int]) -> bool:
+        """Whether no coefficient is negative that cannot be."""
+        sizes = self._solve(chosen)
+        return all(
+            size >= 0 or not _effect(self.ledger, k).term.never_negative
+            for k, size in zip(chosen, sizes, strict=True)
+        )
+
+    def shares(self, chosen: Sequence[int]) -> dict[int, float]:
+        """Part of ρᵀρ that each further term explains after W and the chosen ones."""
+        whole = self._parts[0].sum(axis=0)
+        model = [*range(self.ledger.rank), *self._columns(chosen)]
+        wanted = [int(k) for k in self._candidates if k not in chosen]
+        columns = [*self._columns(wanted), len(whole) - 1]
+        lift = np.linalg.pinv(whole[np.ix_(model, model)], hermitian=True) @ whole[np.ix_(model, columns)]
+        left = whole[np.ix_(columns, columns)] - whole[np.ix_(columns, model)] @ lift
+        own, pull = np.diag(left)[:-1], left[:-1, -1]
+        seen = own > self.rules.span * np.diag(whole)[columns[:-1]]
+        rest = max(float(left[-1, -1]), 1e-300)
+        shares = np.divide(pull**2, own * rest, out=np.zeros_like(own), where=seen)
+        return dict(zip(wanted, shares.tolist(), strict=True))
