@@ -51,18 +51,31 @@ SUSPECTS: Mapping[str, tuple[str, ...]] = {
     "gear ratio": ("gear ratio",),
     "clock": ("clock rate",),
     "gravity direction": ("gravity direction",),
-    "torque zero steps": ("torque zero step", "torque zero drift", "one log with torque zero"),
-    "torque zero drifts": ("torque zero step", "torque zero drift", "one log with torque zero"),
-    "friction steps": (*_FRICTION_CHANGES, "one log with friction"),
-    "friction drifts": (*_FRICTION_CHANGES, "one log with friction"),
-    "Stribeck friction": ("Stribeck",),
-    "friction that flattens with speed": ("flattening",),
-    "friction that grows with load": ("load friction",),
-    "friction of one direction": ("asymmetry",),
-    "spring": ("spring",),
-    "motor inertia": ("motor inertia",),
+    "stribeck": ("Stribeck",),
+    "flattening": ("flattening",),
+    "load": ("load friction",),
+    "asymmetry": ("asymmetry",),
+    "inertia": ("motor inertia",),
+    "payload log": ("one log with payload",),
+    "friction log": ("one log with friction",),
+    "torque zero log": ("one log with torque zero",),
+    "torque gain log": ("one log with gain",),
 }
-"""Defects of the population that a suspect means, by the suspect's name."""
+"""Defects of the population that a suspect means, where they have other names."""
+CHANGES: Mapping[str, tuple[str, ...]] = {
+    "torque zero": ("torque zero step", "torque zero drift", "one log with torque zero"),
+    "friction": (*_FRICTION_CHANGES, "one log with friction"),
+    "payload": ("payload midway", "one log with payload"),
+    "torque gain": ("one log with gain",),
+}
+"""Defects that a change over time means, whatever its course: the last of several logs is a step too."""
+
+
+def _meant(name: str) -> tuple[str, ...]:
+    what, _, course = name.rpartition(" ")
+    if name not in SUSPECTS and course in ("step", "drift", "warming") and what in CHANGES:
+        return CHANGES[what]
+    return SUSPECTS.get(name, (name,))
 
 
 class Today:
@@ -119,10 +132,12 @@ def _cause(finding: Mapping[str, Any]) -> Cause:
     )
 
 
-def _size_in_the_log(name: str, size: float | Sequence[float]) -> float:
+def _size_in_the_log(name: str, size: float | Sequence[float]) -> float | None:
     """A suspect's size, which mends a log, as the size of the defect that made it."""
-    if not isinstance(size, float):
+    if name == "gravity direction" and not isinstance(size, float):
         return float(np.arctan2(np.linalg.norm(size), 9.81))
+    if not isinstance(size, float):  # a payload's mass; the two parts of friction have no one size
+        return float(size[0]) if name.startswith("payload") else None
     if name == "position scale":
         return 1 / (1 + size) - 1
     return size
