@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import dynid
 from dynid.checks import accept_findings, check_log, repair_log
 from dynid.core.errors import UnknownNameError
 from dynid.core.finding import Finding, Level
@@ -114,6 +115,22 @@ def test_a_recorder_that_repeats_its_row_is_no_rest(rows: slice) -> None:
     mended = repair_log(log, ["frozen rows"])
     assert mended.samples == 2500 - count
     assert not found(mended, "frozen rows")
+
+
+def test_rows_of_an_accepted_stuck_torque_are_left_out() -> None:
+    """They would be explained exactly, by parameters that are zero, with a σ of 1e-14."""
+    stuck = with_channel(LOG, torque=np.column_stack([np.full(LOG.samples, 0.25), LOG.array("torque")[:, 1]]))
+    plain = dynid.fit(ROBOT, LOG).estimate
+    fit = dynid.fit(ROBOT, accept_findings(stuck, ["stuck channel"])).estimate
+    assert fit.outcome.sentence.startswith(
+        "The torque of joint1 never changes, so that its rows were left out"
+    )
+    known = np.isfinite(fit.sigma)
+    assert [name for name, seen in zip(fit.names, known, strict=True) if not seen] == [
+        "ZZ1R", "MX1R", "MY1", "Fv1", "Fc1", "off1",
+    ]  # fmt: skip
+    assert np.abs((fit.values - plain.values) / fit.sigma)[known].max() < 1.0
+    assert (fit.sigma > 0.5 * plain.sigma).all()
 
 
 def test_limits_of_a_robot_file_are_notes() -> None:

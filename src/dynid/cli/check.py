@@ -97,6 +97,10 @@ def _mended(
     paths: tuple[Path, ...] = (target,)
     if mend.parts:
         logs = split_log(read[0], robot)
+        if not logs:
+            raise DynidError(
+                f"Log {read[0].name!r} has no stretch of 20 rows and more; there is nothing to write."
+            )
         paths = tuple(target.with_stem(f"{target.stem}-{k + 1}") for k in range(len(logs)))
     for path in paths:
         require_free(path, mend.force)

@@ -134,6 +134,7 @@ def judge(problem: Problem, fit: Fit) -> tuple[Finding, tuple[Finding, ...]]:
     ratio = outlier_ratios(problem, fit)
     found = (
         fit.problem_outcome
+        or _no_torque(problem, fit)
         or _too_few_rows(problem, fit)
         or _rank_deficient(problem, fit)
         or _scale_unknown(problem, fit)
@@ -182,6 +183,20 @@ def outlier_ratios(problem: Problem, fit: Fit) -> FloatArray:
         if rms > fit.exact * np.sqrt(np.mean(rows.y**2)) and robust > 0:
             ratios[j] = rms / robust
     return ratios
+
+
+def _no_torque(problem: Problem, fit: Fit) -> Finding | None:
+    """Joints whose torques never change, and say nothing, in all experiments."""
+    silent = [problem.robot.joints[problem.robot.coordinates[j]].name for j in np.flatnonzero(problem.silent)]
+    if not silent:
+        return None
+    return Finding(
+        Name.TOO_FEW_ROWS,
+        Level.FAIL,
+        f"The torque of {', '.join(silent)} never changes, so that its rows were left out: parameters that "
+        "no other joint feels are open.",
+        "Record the torque of this joint; parameters with a finite σ come from the others.",
+    )
 
 
 def _too_few_rows(problem: Problem, fit: Fit) -> Finding | None:

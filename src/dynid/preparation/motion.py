@@ -40,6 +40,10 @@ class TrailRules:
 TRAIL = TrailRules()
 
 
+CONSTANT_TORQUE = "constant torque"
+"""Step of a motion with torques that never change, and are not zero: they say nothing."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Motion:
     """Filtered signals of one experiment at one constant rate.
@@ -108,6 +112,12 @@ class Motion:
     def nbytes(self) -> int:
         """Size of its signals and stamps, wherever they are kept."""
         return self.time.nbytes + self.q.nbytes + self.qd.nbytes + self.qdd.nbytes + self.tau.nbytes
+
+    @property
+    def silent_axes(self) -> tuple[int, ...]:
+        """Axes, from 0, whose torques say nothing: their rows are left out."""
+        steps = [step for step in self.history if step.name == CONSTANT_TORQUE]
+        return tuple(axis - 1 for step in steps for axis in step.options["axes"])
 
     def part(self, rows: slice) -> Motion:
         """Consecutive samples of it."""

@@ -21,7 +21,7 @@ from dynid.logs.resample import SAME_RATE, grid, interpolate, is_even, steady_ra
 from dynid.logs.spool import ArrayWriter, Samples, SpoolWriter, writer_of
 from dynid.preparation.derivative import central_difference
 from dynid.preparation.filters import low_pass
-from dynid.preparation.motion import Motion, count_not_finite
+from dynid.preparation.motion import CONSTANT_TORQUE, Motion, count_not_finite
 from dynid.preparation.preparation import DIFFERENTIATED, Preparation
 from dynid.preparation.robust import replace_outliers, rloess, window_samples
 
@@ -66,7 +66,12 @@ def prepare(log: Log, plan: Preparation) -> Motion:
         qdd=qdd.finish(),
         tau=tau.finish(),
         rate_hz=course.rate_hz,
-        history=(*log.history, *_steps(course, log, position, torque), *_hold_steps(still)),
+        history=(
+            *log.history,
+            *_steps(course, log, position, torque),
+            *_hold_steps(still),
+            *_constant_torque_steps(log),
+        ),
         sources=log.sources,
         made_up=_made_up(log, course),
     )
@@ -179,6 +184,18 @@ def _hold_steps(still: BoolArray) -> tuple[Step, ...]:
     axes = (np.flatnonzero(still) + 1).tolist()
     note = "they stand still: speed and acceleration are zero, and friction and drive inertia are not seen"
     return (Step("held axes", {"axes": axes}, note),)
+
+
+def _constant_torque_steps(log: Log) -> tuple[Step, ...]:
+    """That torques are one value other than zero throughout, which says nothing about a robot that moves."""
+    columns = (log.column("torque", axis) for axis in range(log.axes))
+    axes = [axis + 1 for axis, x in enumerate(columns) if len(x) and x[0] != 0 and np.all(x == x[0])]
+    if not axes:
+        return ()
+    note = (
+        f"torque of axis {', '.join(map(str, axes))} never changes: its rows are left out of the regression"
+    )
+    return (Step(CONSTANT_TORQUE, {"axes": axes}, note),)
 
 
 def target_rate(time: FloatArray, plan: Preparation) -> tuple[float, bool]:

@@ -57,7 +57,7 @@ def build_problem(
     for motion in motions:
         _check_motion(robot, motion)
         for block in rows_of(compiled, motion, plan, block_samples):
-            folded.add(block)
+            folded.add(block.without_joints(motion.silent_axes))
         experiments.append(_experiment(motion, plan, folded.end_experiment()))
         room = budget_bytes - folded.row_bytes if folded.keeps_rows else 0.0
         kept = _with_motion(kept, motion, room)

@@ -14,7 +14,7 @@ from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, ShapeError
 from dynid.logs.log import Source, Step
 from dynid.model.robot import Robot
-from dynid.preparation.motion import Motion
+from dynid.preparation.motion import CONSTANT_TORQUE, Motion
 from dynid.preparation.preparation import Preparation
 from dynid.problem.factor import Spectrum, spectrum, triangular
 from dynid.problem.regression import JointRows, Regression
@@ -193,7 +193,18 @@ class Problem:
     def undriven(self) -> NDArray[np.bool_]:
         """Joints that no motor moves: passive ones, and those whose torque is zero in every row."""
         passive = np.logical_not(self.robot.driven)
-        return np.asarray(passive | (self.torque_norms() == 0.0), dtype=bool)
+        silent = (self.torque_norms() == 0.0) & (self.row_counts > 0)
+        return np.asarray(passive | silent, dtype=bool)
+
+    @cached_property
+    def silent(self) -> NDArray[np.bool_]:
+        """Joints without a row, because their torques never change in any experiment."""
+        histories = [experiment.history for experiment in self.experiments]
+        constant = [
+            {axis for step in steps if step.name == CONSTANT_TORQUE for axis in step.options["axes"]}
+            for steps in histories
+        ]
+        return np.array([all(j + 1 in axes for axes in constant) for j in range(len(self.row_counts))])
 
     def subset(self, chosen: Sequence[int]) -> Problem:
         """The problem of some of the experiments, as for k-fold validation."""

@@ -39,6 +39,18 @@ class RowBlock:
     W: tuple[FloatArray, ...]
     y: tuple[FloatArray, ...]
 
+    def without_joints(self, silent: Sequence[int]) -> RowBlock:
+        """The block without the rows of some joints, whose torques say nothing."""
+        if not silent:
+            return self
+        kept = [slice(0, 0 if j in silent else None) for j in range(len(self.y))]
+        return RowBlock(
+            self.samples,
+            tuple(sample[k] for sample, k in zip(self.sample, kept, strict=True)),
+            tuple(W[:, k] for W, k in zip(self.W, kept, strict=True)),
+            tuple(y[k] for y, k in zip(self.y, kept, strict=True)),
+        )
+
 
 def structure(kernels: RobotKernels) -> tuple[tuple[int, ...], ...]:
     """Per joint, the regressor columns that are not zero by structure."""
