@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dynid import check
 from dynid.checks import DataCheck, check_log
 from dynid.core.errors import ModelError, ShapeError
 from dynid.core.finding import Finding
@@ -227,29 +228,21 @@ KINDS: dict[str, tuple[Log, bool, str, str, str, str]] = {
     ),
     "delay": (
         delayed(6),
-        False,
-        GOOD,
-        "delay",
-        "care",
-        "The torques lag positions by 24 ms (",
-    ),
-    "delay, robot": (
-        delayed(6),
         True,
         GOOD,
         "delay",
         "care",
-        "The torques lag positions by 24 ms (",
+        "The torques come 24.1 ms late",
     ),
     "torque sign": (
         scaled("torque", [1, -1]),
-        False,
-        GOOD,
+        True,
+        BAD,
         "reversed sign",
-        "care",
-        "Friction on axis 2 would drive",
+        "fail",
+        "Friction on axis 2 would",
     ),
-    "torque sign, robot": (
+    "torque sign of the first axis": (
         scaled("torque", [-1, 1]),
         True,
         BAD,
@@ -308,22 +301,29 @@ def found(check: DataCheck, name: str) -> list[Finding]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_verdict_and_sentence(kind: str) -> None:
     log, with_robot, verdict, name, level, sentence = KINDS[kind]
-    check = check_log(log, ROBOT if with_robot else None)
-    told = found(check, name)
-    assert told, [f.sentence for f in check.findings]
-    assert check.verdict == verdict, [f.sentence for f in check.findings]
+    made = check(log, ROBOT if with_robot else None)
+    told = found(made, name)
+    assert told, [f.sentence for f in made.findings]
+    assert made.verdict == verdict, [f.sentence for f in made.findings]
     assert any(f.level.word == level and sentence in f.sentence for f in told), [f.sentence for f in told]
     assert all(f.sentence.endswith((".", "?")) and f.remedy for f in told)
 
 
 @pytest.mark.parametrize("robot", [None, ROBOT], ids=["alone", "robot"])
 def test_a_good_log_is_good(robot: Robot | None) -> None:
-    check = check_log(LOG, robot)
-    assert (check.verdict, check.findings) == ("good", ())
-    assert check.summary == "Nothing was found that would harm a fit."
-    assert check.facts["rate_hz"] == pytest.approx(250.0)
-    assert abs(check.facts["delay_s"]) < 0.5 / 250
-    assert all(share < 0.1 for share in check.facts["unexplained_per_axis"])
+    made = check(LOG, robot)
+    assert (made.verdict, made.findings) == ("good", ())
+    assert made.summary == "Nothing was found that would harm a fit."
+    assert made.facts["rate_hz"] == pytest.approx(250.0)
+    assert all(share < 0.1 for share in made.facts["unexplained_per_axis"])
+
+
+def test_what_a_fit_suspects_is_a_fact_of_the_check() -> None:
+    """All suspects with their figures, also where none of them is a finding."""
+    table = check(LOG, ROBOT).facts["suspects"]
+    assert table["ranked"] == []
+    (delay,) = [score for score in table["scores"] if score["suspect"] == "delay"]
+    assert abs(delay["size"][0]) < 0.5 / 250
 
 
 def test_a_cut_off_row_is_told(tmp_path: Path) -> None:

@@ -129,7 +129,7 @@ def test_a_defect_at_a_border_is_found_once(kind: str, monkeypatch: pytest.Monke
 def test_with_a_robot_the_same_is_said_of_the_motion() -> None:
     whole, found = check_log(LOG, ROBOT), check_log(on_disk(LOG), ROBOT)
     assert whole.to_dict() == found.to_dict()
-    assert {"rate_hz", "duration_s", "condition", "delay_s", "unexplained_per_axis"} <= set(whole.facts)
+    assert {"rate_hz", "duration_s", "condition", "unexplained_per_axis"} <= set(whole.facts)
 
 
 @pytest.mark.parametrize("kind", ["NaN", "garbage", "spike", "wrap", "set back", "set forward", "short gap"])

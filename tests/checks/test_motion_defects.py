@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dynid import check
 from dynid.checks import check_log, repair_log
 from dynid.checks.check import LookedAt
 from dynid.core.errors import NotTrustworthyError
@@ -227,12 +228,14 @@ def test_one_axis_that_lags_is_named() -> None:
     late = 10
     tau = TAU.copy()
     tau[late:, 1] = TAU[:-late, 1]
-    for robot in (None, ROBOT):
-        told = found(with_rows(bare(tau=tau), np.arange(late, 2500)), "delay", robot)
-        assert [f.where.axis for f in told if f.level.word == "care"] == [2]
-        assert re.search("On axis 2 the torque lags its position by (39|40) ms", told[0].sentence)
-    both = bare(tau=np.roll(TAU, late, axis=0))
-    assert [f.where.axis for f in found(both, "delay", ROBOT)] == [None]
+    rows = np.arange(late, 2500)
+    for lagging, axis in ((tau, 2), (np.roll(TAU, late, axis=0), None)):
+        (told,) = [
+            f for f in check(with_rows(bare(tau=lagging), rows), ROBOT).findings if f.level.word == "care"
+        ]
+        assert (told.name, told.where.axis) == ("delay", axis)
+        assert told.figures["size"] == pytest.approx(late * STEP, rel=0.05)
+        assert re.search(r"^Add 0\.0(39|4) to delay_s of the torque", told.remedy)
 
 
 def test_a_coarse_torque_is_neither_frozen_nor_saturated() -> None:
