@@ -78,11 +78,11 @@ def test_unusable_and_doubtful_logs_for_validation(logs: Path, capsys: pytest.Ca
     assert refused.document["error"].startswith("Validation log 'still' is not usable: ")
     doubtful = dynid(capsys, *command, str(logs / "late.csv")).document
     assert doubtful["verdict"]["grade"] == "care"
-    assert "Validation log late (with warnings): The torques lag" in str(doubtful["verdict"]["findings"])
+    assert "In what was kept for validation: The torques come 40" in str(doubtful["verdict"]["findings"])
     again = (str(logs / "late.csv"), "--validate", str(logs / "run2.csv"), "--json", "--force")
     late = dynid(capsys, "fit", "scara", *again)
     assert late.document["verdict"]["grade"] in ("care", "fail")
-    assert "Log late (with warnings): The torques lag" in str(late.document["verdict"]["findings"])
+    assert "The torques come 40" in str(late.document["verdict"]["findings"])
 
 
 def test_terminal_json_and_page_show_the_same_findings(

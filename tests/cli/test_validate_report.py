@@ -117,11 +117,16 @@ def test_the_fit_s_own_log_is_no_proof(capsys: pytest.CaptureFixture[str]) -> No
     assert "is a log of the fit itself" in shown
 
 
-def test_a_warning_about_the_log_lowers_the_grade(capsys: pytest.CaptureFixture[str]) -> None:
-    document = dynid(capsys, "validate", "found", "late.csv", "--json").document
-    assert document["verdict"]["grade"] == "care"
-    assert "Validation log late (with warnings): The torques lag positions by" in str(document["verdict"])
-    assert document["data"][0]["findings"][0]["name"] == "delay"
+def test_a_defect_of_the_log_is_named_where_the_model_predicts_it_badly(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    verdict = dynid(capsys, "validate", "found", "late.csv", "--json").document["verdict"]
+    assert verdict["grade"] == "care"
+    (told,) = [f for f in verdict["findings"] if f["name"] == "delay"]
+    assert told["sentence"].startswith("In what was kept for validation: The torques come 40")
+    assert told["figures"]["size"] == pytest.approx(0.04, rel=0.03)
+    sound = dynid(capsys, "validate", "found", "run2.csv", "--json").document["verdict"]
+    assert not {"delay", "joint zero", "change in time"} & {f["name"] for f in sound["findings"]}
 
 
 def test_the_mapping_of_the_fit_is_used_again(capsys: pytest.CaptureFixture[str]) -> None:
