@@ -162,7 +162,7 @@ def test_logged_speeds_and_accelerations_take_the_place_of_differences() -> None
         "logged derivatives",
         "drop ends",
     ]
-    with pytest.raises(UnknownNameError, match='velocity = "measured"; say "differentiated"'):
+    with pytest.raises(UnknownNameError, match='velocity = "measured" was asked for; map its columns'):
         prepare(sines(), replace(plan, velocity="measured"))
     assert replace(plan, velocity="measured").for_channels(sines().channels) == plan
 
