@@ -15,9 +15,11 @@ from dynid.suspects.changes import changes
 from dynid.suspects.drive_defects import drive_defects
 from dynid.suspects.log_defects import log_defects
 from dynid.suspects.physics import physics
+from dynid.suspects.position_effects import position_effects
 from dynid.suspects.row_view import view_rows
 from dynid.suspects.scene import Scene, scenes_of
 from dynid.suspects.suspect import Suspect
+from dynid.suspects.torque_defects import torque_defects
 
 
 def suspects_of(
@@ -34,4 +36,12 @@ def suspects_of(
     fit = WLS().fit(problem, kept)
     scenes = scenes_of(problem.base, fit.values, problem.motions, problem.plan)
     robot, view = problem.robot, view_rows(problem, fit, scenes)
-    return (*log_defects(robot), *drive_defects(view), *changes(view), *physics(robot, terms)), scenes
+    made = (
+        *log_defects(robot),
+        *torque_defects(view),
+        *drive_defects(view),
+        *changes(view),
+        *physics(robot, terms),
+        *position_effects(robot, view),
+    )
+    return made, scenes

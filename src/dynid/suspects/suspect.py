@@ -63,6 +63,10 @@ class Suspect(ABC):
     def columns(self, scene: Scene) -> tuple[FloatArray, ...]:
         """s along a motion, ``width`` of them, each (samples, coordinates) in N m or N per unit of θ."""
 
+    def amount(self, size: FloatArray) -> float:
+        """The one number that is told, in ``unit``: θ itself, or the constant that is meant by it."""
+        return float(size[0])
+
     @abstractmethod
     def words(self, size: FloatArray) -> str:
         """What it means at this size, as a clause: "the zero of joint 3 is off by 4.9°"."""

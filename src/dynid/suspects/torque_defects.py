@@ -1,0 +1,186 @@
+"""Torques that a drive does not report as they are: small ones as zero, large ones cut off."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dynid.core.arrays import FloatArray
+from dynid.suspects.row_view import RowView
+from dynid.suspects.scene import Scene
+from dynid.suspects.suspect import Kind, Suspect
+
+
+@dataclass(frozen=True)
+class LevelRules:
+    """Levels that are tried.
+
+    Args:
+        count: of them, a first and a second time around the best.
+        low: lowest deadband over the rms torque …
+        high: … and highest.
+        cut: lowest saturation over the largest torque of the model.
+        smallest: quantile of the recorded torques beside zero that stands for the smallest one.
+        trials: independent ones among them: neighbours explain nearly the same.
+        least: part of ρᵀρ that a level must explain at the rows' own instants to be looked at closely.
+    """
+
+    count: int = 12
+    low: float = 0.02
+    high: float = 1.0
+    cut: float = 0.3
+    smallest: float = 0.02
+    trials: int = 4
+    least: float = 0.002
+
+
+LEVELS = LevelRules()
+
+
+@dataclass(frozen=True)
+class LevelDefect(Suspect):
+    """A torque f + s(f, level) θ instead of f, θ = 1 where it is so and 0 where not.
+
+    Args:
+        joint: the joint.
+        level: torque of the model at which it begins [N m or N].
+        seen: the level as the recorded torques show it [N m or N].
+    """
+
+    kind = Kind.LOG
+    joint: int
+    level: float
+    seen: float
+    unit: ClassVar[str] = "N m or N"
+
+    @property
+    def trials(self) -> int:
+        """Levels."""
+        return LEVELS.trials
+
+    def amount(self, size: FloatArray) -> float:
+        """The level."""
+        return self.seen
+
+    @staticmethod
+    def change(torque: FloatArray, level: float) -> FloatArray:
+        """s, the shape of ``torque``."""
+        raise NotImplementedError
+
+    @staticmethod
+    def span(torque: FloatArray) -> tuple[float, float]:
+        """Lowest and highest level that are tried for such torques."""
+        raise NotImplementedError
+
+    @staticmethod
+    def recorded_level(view: RowView, joint: int, level: float) -> float:
+        """The level as the recorded torques show it."""
+        return level
+
+    def columns(self, scene: Scene) -> tuple[FloatArray, ...]:
+        """s on its joint."""
+        return (scene.on_joint(self.joint, self.change(scene.torque[:, self.joint], self.level)),)
+
+
+class TorqueDeadband(LevelDefect):
+    """Small torques that are reported as zero: s = −f where |f| < level."""
+
+    name = "torque deadband"
+
+    @staticmethod
+    def change(torque: FloatArray, level: float) -> FloatArray:
+        """−f where |f| < level."""
+        return np.where(np.abs(torque) < level, -torque, 0.0)
+
+    @staticmethod
+    def span(torque: FloatArray) -> tuple[float, float]:
+        """Shares of the rms torque."""
+        rms = float(np.sqrt(np.mean(torque**2)))
+        return LEVELS.low * rms, LEVELS.high * rms
+
+    @staticmethod
+    def recorded_level(view: RowView, joint: int, level: float) -> float:
+        """The smallest of the recorded torques that are not zero: between them and zero is a gap."""
+        recorded = view.signal(joint, lambda scene: np.abs(scene.tau[:, joint]))
+        outside = recorded[recorded > 0.5 * level]
+        return float(np.quantile(outside, LEVELS.smallest)) if len(outside) else level
+
+    def words(self, size: FloatArray) -> str:
+        """The level."""
+        return f"torques{self.at} below {self.seen:.3g} N m or N are reported as zero"
+
+    def remedy(self, size: FloatArray) -> str:
+        """Log what is measured."""
+        return f"Log the measured torque{self.at}, or leave out rows where the model's is below that."
+
+
+class TorqueSaturation(LevelDefect):
+    """Large torques that are cut off: s = −sign(f) (|f| − level) where |f| > level."""
+
+    name = "torque saturation"
+
+    @staticmethod
+    def change(torque: FloatArray, level: float) -> FloatArray:
+        """−sign(f) (|f| − level)₊."""
+        return np.asarray(-np.sign(torque) * np.maximum(np.abs(torque) - level, 0.0))
+
+    @staticmethod
+    def span(torque: FloatArray) -> tuple[float, float]:
+        """Shares of the largest torque."""
+        most = float(np.max(np.abs(torque)))
+        return LEVELS.cut * most, most
+
+    @staticmethod
+    def recorded_level(view: RowView, joint: int, level: float) -> float:
+        """Median of what was recorded where the model is beyond the level: a fit to torques that were cut off
+        is itself too low."""
+        beyond = view.signal(joint, lambda scene: np.abs(scene.torque[:, joint])) > level
+        recorded = view.signal(joint, lambda scene: np.abs(scene.tau[:, joint]))[beyond]
+        return float(np.median(recorded)) if len(recorded) else level
+
+    def words(self, size: FloatArray) -> str:
+        """The level."""
+        return f"torques{self.at} are cut off at {self.seen:.3g} N m or N"
+
+    def remedy(self, size: FloatArray) -> str:
+        """Keep away from the limit."""
+        return "Move more slowly or with less load, or leave out rows near the limit."
+
+
+def torque_defects(view: RowView) -> tuple[Suspect, ...]:
+    """The best level of each kind on each joint, where it explains something."""
+    found = []
+    for kind in (TorqueDeadband, TorqueSaturation):
+        for j in range(len(view.joints)):
+            level, gain = best_level(view, kind, j)
+            if gain > LEVELS.least * view.squares:
+                found.append(kind(j, level, kind.recorded_level(view, j, level)))
+    return tuple(found)
+
+
+def best_level(view: RowView, kind: type[LevelDefect], joint: int) -> tuple[float, float]:
+    """The level that explains most, and the squares of ρ that it does; only θ > 0 counts.
+
+    Args:
+        view: the rows.
+        kind: of the defect.
+        joint: which.
+    """
+    torque = view.signal(joint, lambda scene: scene.torque[:, joint])
+    low, high = kind.span(torque)
+    best, gain = low, 0.0
+    for _ in range(2):
+        levels = np.geomspace(low, high, LEVELS.count) if low > 0 else np.zeros(0)
+        for level in levels:
+            shape = kind.change(torque, float(level))
+            own = view.joints[joint]
+            if own.weight * shape @ own.residual <= 0:
+                continue
+            explained = float(view.gains(joint, shape[None, None])[0])
+            if explained > gain:
+                best, gain = float(level), explained
+        ratio = (high / low) ** (1.0 / LEVELS.count) if low > 0 else 1.0
+        low, high = best / ratio, best * ratio
+    return best, gain
