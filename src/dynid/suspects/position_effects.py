@@ -92,7 +92,7 @@ class Ripple(Suspect):
 
 
 @dataclass(frozen=True)
-class Coupling(Suspect):
+class MotorCoupling(Suspect):
     """A motor that turns with two joints: s = q̈_k on joint j and q̈_j on joint k, or the same of q̇.
 
     Args:
@@ -134,7 +134,7 @@ def position_effects(robot: Robot, view: RowView) -> tuple[Suspect, ...]:
     turning = [j for j in range(n) if robot.joints[robot.coordinates[j]].kind is JointKind.REVOLUTE]
     pairs = [(j, j + 1, by_speed) for j in range(n - 1) for by_speed in (False, True)]
     found = [ripple for j in range(n) if (ripple := best_ripple(view, j)) is not None]
-    return (*(Ripple(j, 1.0) for j in turning), *(Coupling(*pair) for pair in pairs), *found)
+    return (*(Ripple(j, 1.0) for j in turning), *(MotorCoupling(*pair) for pair in pairs), *found)
 
 
 def best_ripple(view: RowView, joint: int) -> Ripple | None:
