@@ -109,6 +109,7 @@ def _finding(ranked: Ranked, mended: Mended | None, estimate: Estimate) -> Findi
         figures={
             "suspect": suspect.key,
             "size": _plain(size),
+            "amount": suspect.amount(size),
             "z": after.z,
             "share": after.share,
             "missed": float(np.max(ranked.together.missed)),

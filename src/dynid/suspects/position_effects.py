@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dynid.core.arrays import FloatArray
+from dynid.core.finding import Name
 from dynid.model.joint import JointKind
 from dynid.model.robot import Robot
 from dynid.suspects.row_view import RowView
@@ -50,6 +51,7 @@ class Ripple(Suspect):
 
     name = "ripple"
     kind = Kind.PHYSICS
+    finding = Name.LACKING_PHYSICS
     unit = "N m or N"
     joint: int
     waves: float
@@ -102,6 +104,7 @@ class MotorCoupling(Suspect):
     """
 
     kind = Kind.PHYSICS
+    finding = Name.LACKING_PHYSICS
     joint: int
     other: int
     by_speed: bool
@@ -121,7 +124,7 @@ class MotorCoupling(Suspect):
     def words(self, size: FloatArray) -> str:
         """Kind and size."""
         what, unit = ("friction", "N m s") if self.by_speed else ("inertia", "kg m²")
-        return f"joints {self.joint + 1} and {self.other + 1} share {what} of {size[0]:+.3g} {unit}"
+        return f"joint {self.joint + 1} and joint {self.other + 1} share {what} of {size[0]:+.3g} {unit}"
 
     def remedy(self, size: FloatArray) -> str:
         """Drives of the robot file."""

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from dynid.core.arrays import FloatArray
+from dynid.core.finding import Name
 from dynid.suspects.row_view import RowView
 from dynid.suspects.scene import Scene
 from dynid.suspects.suspect import Kind, Suspect
@@ -88,6 +89,7 @@ class TorqueDeadband(LevelDefect):
     """Small torques that are reported as zero: s = −f where |f| < level."""
 
     name = "torque deadband"
+    finding = Name.TORQUE_DEADBAND
 
     @staticmethod
     def change(torque: FloatArray, level: float) -> FloatArray:
@@ -120,6 +122,7 @@ class TorqueSaturation(LevelDefect):
     """Large torques that are cut off: s = −sign(f) (|f| − level) where |f| > level."""
 
     name = "torque saturation"
+    finding = Name.SATURATION
 
     @staticmethod
     def change(torque: FloatArray, level: float) -> FloatArray:
