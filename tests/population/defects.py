@@ -223,33 +223,27 @@ def _friction_factor(joint: int, name: str, factor: float) -> Callable[[Plant], 
 
 
 def _friction_in_time(name: str, ramp: bool) -> Damage:
-    """One coefficient changes; the size is the share of the joint's friction by which it does."""
-
     def apply(case: Case, joint: int, grade: float, rng: np.random.Generator) -> tuple[Case, float | None]:
         change = _friction_factor(joint, name, 1 + grade / 100)
-        first = case.experiments[0]
-        speed = first.path.at(np.arange(0, first.path.seconds, 0.01))[1][:, joint]
-        wet, dry = case.plant.drive.Fv[joint] * speed, case.plant.drive.Fc[joint] * np.sign(speed)
-        share = np.sqrt(np.mean((wet if name == "Fv" else dry) ** 2) / np.mean((wet + dry) ** 2))
-        return _later(case, change, ramp), grade / 100 * float(share)
+        return _later(case, change, ramp), grade / 100 * float(getattr(case.plant.drive, name)[joint])
 
     return apply
 
 
 def _payload(case: Case, grade: float, rng: np.random.Generator) -> LinkInertia:
-    """A ball whose mass is a share of the last link's, somewhat off its frame."""
+    """A ball whose mass is a share of the last link's; the mass alone is not always seen: no size."""
     mass = grade / 100 * case.plant.bodies[f"M{case.robot.joints[-1].label}"]
     return LinkInertia.from_com(mass, rng.uniform(0.05, 0.2, 3), 0.002 * mass * np.eye(3))
 
 
-def _payload_midway(case: Case, joint: int, grade: float, rng: np.random.Generator) -> tuple[Case, float]:
+def _payload_midway(case: Case, joint: int, grade: float, rng: np.random.Generator) -> tuple[Case, None]:
     body = _payload(case, grade, rng)
-    return _later(case, lambda p: p.with_payload(body), ramp=False), body.mass
+    return _later(case, lambda p: p.with_payload(body), ramp=False), None
 
 
-def _log_with_payload(case: Case, joint: int, grade: float, rng: np.random.Generator) -> tuple[Case, float]:
+def _log_with_payload(case: Case, joint: int, grade: float, rng: np.random.Generator) -> tuple[Case, None]:
     body = _payload(case, grade, rng)
-    return _one_log(case, lambda e: replace(e, plant=e.plant.with_payload(body))), body.mass
+    return _one_log(case, lambda e: replace(e, plant=e.plant.with_payload(body))), None
 
 
 def _log_with_friction(case: Case, joint: int, grade: float, rng: np.random.Generator) -> tuple[Case, None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -39,26 +39,28 @@ class Cause:
     Args:
         names: defects of the population that it stands for; the first judge's words may cover several.
         joint: from 0; None where it means all or does not say.
-        size: in the unit of ``Case.size``; None where it does not say.
+        size: in the unit of ``Case.size``, or one per defect that it stands for; None where it does not say.
         words: as the judge has it.
         level: "note", "care" or "fail".
     """
 
     names: frozenset[str]
     joint: int | None = None
-    size: float | None = None
+    size: float | Mapping[str, float] | None = None
     words: str = ""
     level: str = "care"
 
     def names_defect(self, case: Case) -> bool:
         """Whether it is the defect of the case, on its joint where it has one."""
-        return case.defect in self.names and (case.joint is None or self.joint in (None, case.joint))
+        right_joint = case.joint is None or case.axes == 1 or self.joint == case.joint
+        return case.defect in self.names and right_joint
 
     def right_size(self, case: Case) -> bool | None:
         """Whether its size is right; None where there is no size to tell."""
         if case.size is None:
             return None
-        return self.size is not None and bool(abs(abs(self.size) - case.size) <= RIGHT_SIZE * case.size)
+        size = self.size.get(case.defect) if isinstance(self.size, Mapping) else self.size
+        return size is not None and bool(abs(abs(size) - case.size) <= RIGHT_SIZE * case.size)
 
 
 @dataclass(frozen=True, eq=False)

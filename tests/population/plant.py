@@ -110,7 +110,9 @@ class Plant:
         link = self.link_torques((q, qd, qdd))
         if np.any(self.drive.compliance) or np.any(self.drive.backlash):
             soft = np.maximum(0.3 * np.sqrt(np.mean(link**2, axis=0)), 1e-9)
-            bend = link * self.drive.compliance + 0.5 * self.drive.backlash * np.tanh(link / soft)
+            bend = link * self.drive.compliance + 0.5 * self.drive.backlash * np.arctan(2 * link / soft) / (
+                np.pi / 2
+            )
             rate = np.gradient(bend, time, axis=0)
             q, qd, qdd = q + bend, qd + rate, qdd + np.gradient(rate, time, axis=0)
         return (q, qd, qdd), link + drive_torques(self.drive, q, qd, qdd, link, held_shares(qd, rng))

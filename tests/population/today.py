@@ -20,7 +20,6 @@ DELAYS = ("delay of a joint", "delay of all")
 SIGNS = ("reversed torque", "reversed position")
 _ONE_LOG = ("one log with payload", "one log with friction", "one log with torque zero", "one log with gain")
 _WEAK = ("weak motion",)
-_FRICTION_CHANGES = ("viscous step", "viscous drift", "Coulomb step", "Coulomb drift")
 MEANT: Mapping[str, tuple[str, ...]] = {
     Name.REVERSED_SIGN: SIGNS,
     Name.GRAVITY_DIRECTION: ("gravity direction",),
@@ -43,39 +42,53 @@ MEANT: Mapping[str, tuple[str, ...]] = {
     Name.NO_MOTION: _WEAK,
 }
 """Defects of the population that a finding may mean; other findings are symptoms."""
+_IN_TIME = ("step", "drift", "warming")
+"""Courses of a change within logs: what has changed is the cause, its exact course is not asked for."""
+_ACROSS = ("log", "step", "drift")
+"""Courses that one log of several may take: between two logs all are the same."""
 SUSPECTS: Mapping[str, tuple[str, ...]] = {
     "delay": DELAYS,
     "zero": ("zero of a joint",),
     "position scale": ("position scale",),
-    "torque gain": ("torque gain", "reversed torque"),
+    "torque gain": ("torque gain",),
     "gear ratio": ("gear ratio",),
     "clock": ("clock rate",),
     "gravity direction": ("gravity direction",),
+    "elasticity": ("elasticity",),
+    "backlash": ("backlash",),
     "stribeck": ("Stribeck",),
     "flattening": ("flattening",),
     "load": ("load friction",),
     "asymmetry": ("asymmetry",),
+    "spring": ("spring",),
     "inertia": ("motor inertia",),
-    "payload log": ("one log with payload",),
-    "friction log": ("one log with friction",),
-    "torque zero log": ("one log with torque zero",),
-    "torque gain log": ("one log with gain",),
+    "viscous": (),
+    "dry": (),
+    "offset": (),
 }
-"""Defects of the population that a suspect means, where they have other names."""
-CHANGES: Mapping[str, tuple[str, ...]] = {
-    "torque zero": ("torque zero step", "torque zero drift", "one log with torque zero"),
-    "friction": (*_FRICTION_CHANGES, "one log with friction"),
-    "payload": ("payload midway", "one log with payload"),
-    "torque gain": ("one log with gain",),
+"""Defects of the population that a suspect means, by its key without the joint."""
+CHANGES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "torque zero": (("torque zero step", "torque zero drift"), ("one log with torque zero",)),
+    "friction": (
+        ("viscous step", "viscous drift", "Coulomb step", "Coulomb drift"),
+        ("one log with friction",),
+    ),
+    "torque gain": ((), ("one log with gain",)),
+    "payload": (("payload midway",), ("one log with payload",)),
+    "zero": ((), ()),
 }
-"""Defects that a change over time means, whatever its course: the last of several logs is a step too."""
+"""The same for what changes: within logs, and between them."""
 
 
-def _meant(name: str) -> tuple[str, ...]:
-    what, _, course = name.rpartition(" ")
-    if name not in SUSPECTS and course in ("step", "drift", "warming") and what in CHANGES:
-        return CHANGES[what]
-    return SUSPECTS.get(name, (name,))
+def meant_by(suspect: str) -> tuple[str, ...]:
+    """Defects that a suspect means, by its key without the joint; KeyError where it is not known here."""
+    if suspect in SUSPECTS:
+        return SUSPECTS[suspect]
+    what, course = suspect.rsplit(" ", 1)
+    within, between = CHANGES[what]
+    if course not in (*_IN_TIME, *_ACROSS):
+        raise KeyError(suspect)
+    return (within if course in _IN_TIME else ()) + (between if course in _ACROSS else ())
 
 
 class Today:
@@ -88,16 +101,16 @@ class Today:
         except DynidError:
             checks = [dynid.check(log, robot) for log in logs]
             findings = gravest_first(finding for one in checks for finding in one.findings)
-            return Ruling("fail", _causes([f.to_dict() for f in findings]), None)
+            return Ruling("fail", _causes([f.to_dict() for f in findings], robot.n_coordinates), None)
         told = result.document["verdict"]["findings"]
         counted = [finding for finding in told if finding["name"] != Name.NO_UNSEEN_MOTION]
-        return Ruling(_level(counted), _causes(counted), result.estimate)
+        return Ruling(_level(counted), _causes(counted, robot.n_coordinates), result.estimate)
 
     def follow(self, robot: Robot, logs: Sequence[Log], ruling: Ruling) -> tuple[Robot, Sequence[Log]] | None:
         """Do to the logs what the remedy of the first cause says; None where that is no act on logs."""
         words, joint, size = ruling.causes[0].words, ruling.causes[0].joint, ruling.causes[0].size
         name, sides = words.split("@")[0], [to_joint_side(log, robot) for log in logs]
-        if size is None or not (name == "delay" or name in ACTS):
+        if not isinstance(size, float) or not (name == "delay" or name in ACTS):
             return None
         if name == "delay":
             return robot, [shifted_torques(log, joint, size) for log in sides]
@@ -109,38 +122,39 @@ def _level(findings: Sequence[Mapping[str, Any]]) -> str:
     return next((level for level in ("fail", "care") if level in levels), "good")
 
 
-def _causes(findings: Sequence[Mapping[str, Any]]) -> tuple[Cause, ...]:
+def _causes(findings: Sequence[Mapping[str, Any]], axes: int) -> tuple[Cause, ...]:
+    """What asks for care and names a cause, in the order of the report."""
     grave = [f for f in findings if f["level"] in ("care", "fail")]
-    named = [f for f in grave if f["name"] in MEANT or "suspect" in f["figures"]]
-    # A suspect says what it explains; those that explain most come first, symptoms after them.
-    return tuple(map(_cause, sorted(named, key=lambda f: -f["figures"].get("share", 0.0))))
+    return tuple(_cause(f, axes) for f in grave if f["name"] in MEANT or "suspect" in f["figures"])
 
 
-def _cause(finding: Mapping[str, Any]) -> Cause:
-    axis, figures = finding["where"].get("axis"), finding["figures"]
+def _cause(finding: Mapping[str, Any], axes: int) -> Cause:
+    axis, figures, level = finding["where"].get("axis"), finding["figures"], finding["level"]
     joint = None if axis is None else axis - 1
     if "suspect" not in figures:
-        return Cause(
-            frozenset(MEANT[finding["name"]]), joint, figures.get("size"), finding["name"], finding["level"]
-        )
+        return Cause(frozenset(MEANT[finding["name"]]), joint, figures.get("size"), finding["name"], level)
     name = figures["suspect"].split("@")[0]
-    names = SUSPECTS.get(name, ())
-    if name == "delay":
-        names = DELAYS[:1] if joint is not None else DELAYS[1:]
-    return Cause(
-        frozenset(names), joint, _size_in_the_log(name, figures["size"]), figures["suspect"], finding["level"]
-    )
+    names = meant_by(name)
+    if name == "delay" and axes > 1:
+        names = DELAYS[1:] if joint is None else DELAYS[:1]
+    if finding["name"] == Name.REVERSED_SIGN:
+        names = SIGNS
+    return Cause(frozenset(names), joint, _size(name, figures["size"]), figures["suspect"], level)
 
 
-def _size_in_the_log(name: str, size: float | Sequence[float]) -> float | None:
+def _size(name: str, size: float | Sequence[float]) -> float | Mapping[str, float] | None:
     """A suspect's size, which mends a log, as the size of the defect that made it."""
-    if name == "gravity direction" and not isinstance(size, float):
+    if isinstance(size, float):
+        return 1 / (1 + size) - 1 if name == "position scale" else size
+    if name == "gravity direction":
         return float(np.arctan2(np.linalg.norm(size), 9.81))
-    if not isinstance(size, float):  # a payload's mass; the two parts of friction have no one size
-        return float(size[0]) if name.startswith("payload") else None
-    if name == "position scale":
-        return 1 / (1 + size) - 1
-    return size
+    if name.startswith("friction ") and len(size) == 2:
+        return {
+            f"{what} {course}": x
+            for what, x in zip(("viscous", "Coulomb"), size, strict=True)
+            for course in ("step", "drift")
+        }
+    return None
 
 
 def shifted_torques(log: Log, joint: int | None, seconds: float) -> Log:
