@@ -14,8 +14,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 BOUNDS = {
-    "files": 284,
-    "lines": 50_000,
+    "files": 288,
+    "lines": 51_000,
     "short files with one importer": 1,
     "class names with two meanings": 0,
     "numeric constants": 300,

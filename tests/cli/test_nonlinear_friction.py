@@ -93,12 +93,12 @@ def test_people_read_the_further_parameters_everywhere(folder: Path, capsys: Cap
     command = ("fit", "scara", log, "--plan", plan, "--out")
     assert dynid(capsys, *command, "linear").code in (0, 2)
     said = dynid(capsys, *command, "bent", "--method", "separable")
-    assert "nonlinear friction" in said.out
+    assert "added terms:" in said.out
     assert "Fs1 " in said.out
     assert "rad/s" in said.out
     assert "\nvs2," in Path("bent/parameters.csv").read_text(encoding="utf-8")
     page = Path("bent/report.html").read_text(encoding="utf-8")
-    assert "8 base parameters and 4 of friction that is not linear in them" in page
+    assert "8 base parameters and 4 of added terms" in page
     assert "Fs2 × sign(qd) * exp(-(qd / vs)^2)" in page
     assert "<dt>Kept</dt><dd><b>8</b> of 8</dd>" in page
     assert "vs1" in load_result(Path("bent")).document["correlation"]["names"]
@@ -130,10 +130,10 @@ def test_what_knows_only_standard_parameters_refuses_nonlinear_friction(folder: 
     ridge = ("fit", "scara", "no.csv", "--method", "ridge", "--prior", "bent")
     for command in (simulate, ridge):
         told = assert_one_sentence(dynid(capsys, *command))
-        assert told.startswith("The result in bent has friction that is not linear (Fs1, Fs2, vs1, vs2)")
+        assert told.startswith("The result in bent has terms beside the robot's own (Fs1, Fs2, vs1, vs2)")
 
 
-@pytest.mark.parametrize("more", [(), ("--essential",)])
+@pytest.mark.parametrize("more", [(), ("--essential",), ("--method", "wls", "--add", "auto")])
 def test_a_long_log_is_refused(
     folder: Path, capsys: Capsys, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...]
 ) -> None:

@@ -37,12 +37,12 @@ OTHERS = tuple(
     if name not in LACKING and not name.startswith(("reversed", "degrees", "swapped"))
 )
 RULES: Mapping[str, TermRules] = {
-    "gain 5 %": TermRules(errors=0.0),
-    "gain 5 %, 1 error": TermRules(errors=1.0),
-    "gain 5 %, 2 errors": TermRules(errors=2.0),
-    "gain 8 %, 1 error": TermRules(gain=0.08, errors=1.0),
-    "gain 3 %, 2 errors": TermRules(gain=0.03, errors=2.0),
+    "as it is": TermRules(),
+    "gain of 5 %": TermRules(gain=0.05),
+    "2 errors": TermRules(errors=2.0),
+    "poor motion too": TermRules(starved=np.inf),
 }
+"""The rule as it is beside neighbours of it."""
 
 
 def cases_of(half: str, index: int) -> Iterator[tuple[str, Case]]:

@@ -75,7 +75,9 @@ def test_nothing_is_added_where_nothing_lacks() -> None:
     for seed in range(3, 7):
         found = fit(BASE.robot, log_of(seed), plan=PLAN, add="auto")
         assert names_of(found) == []
-        assert not [f for f in found.concerns if f.name in ("terms lacking", "terms added")]
+        (told,) = [f.sentence for f in found.concerns if f.name in ("terms lacking", "terms added")]
+        assert told.startswith("No term was added: none is clearly seen")
+    assert not [f for f in fit(BASE.robot, log_of(3), plan=PLAN).concerns if f.name == "terms lacking"]
 
 
 def test_terms_by_name_are_added_in_any_case_and_told_when_useless(lacking: Log) -> None:

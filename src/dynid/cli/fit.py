@@ -152,7 +152,7 @@ def _summary(result: FitResult, document: Mapping[str, Any], out: Path, seconds:
 
 
 def _further(estimate: Estimate) -> list[dict[str, Any]]:
-    """Parameters beside the base ones, of friction that is not linear."""
+    """Parameters beside the base ones, of added terms."""
     further = estimate.further
     if further is None:
         return []

@@ -22,7 +22,7 @@ SIGMA_WORDS = {"classical": "classical", "blocks": "block", "hac": "HAC", "boots
 
 @dataclass(frozen=True, eq=False)
 class Further:
-    """Parameters beside the base ones: coefficients and inner constants of nonlinear friction.
+    """Parameters beside the base ones: coefficients and inner constants of added terms.
 
     Args:
         names: such as ``Stribeck1`` and ``Stribeck1.vs``.

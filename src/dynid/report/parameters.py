@@ -104,7 +104,7 @@ def unknown_parts(base: BaseMap, before: Mapping[str, float]) -> dict[str, tuple
 
 
 def _further_rows(estimate: Estimate) -> list[dict[str, Any]]:
-    """Coefficients and constants of friction that is not linear in them."""
+    """Coefficients and constants of added terms."""
     further = estimate.further
     if further is None:
         return []

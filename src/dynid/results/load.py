@@ -98,8 +98,8 @@ def parameters_from(path: Path, robot: Robot) -> dict[str, float]:
         )
     if saved.further is not None:
         raise DynidError(
-            f"The result in {path} has friction that is not linear ({', '.join(saved.further.names)}), which "
-            "standard parameters cannot hold; use the result of a fit without added terms (--add none)."
+            f"The result in {path} has terms beside the robot's own ({', '.join(saved.further.names)}), "
+            "which standard parameters cannot hold; use the result of a fit without added terms (--add none)."
         )
     return robot.table.mapping(saved.base.expand(saved.values))
 
@@ -176,7 +176,7 @@ def trails_from(arrays: Arrays, coordinates: int) -> tuple[Trail, ...]:
 
 
 def _further_from(table: Any, arrays: Arrays, base: BaseMap) -> Further | None:
-    """Parameters of nonlinear friction, whose covariance has the base parameters first."""
+    """Parameters of added terms, whose covariance has the base parameters first."""
     if table is None:
         return None
     terms = tuple(_term(row) for row in table["terms"])

@@ -34,7 +34,7 @@ class SavedResult(ResultView):
         joint_sigma: standard deviation of each joint's torque error.
         plan: preparation that was used, and that validation should use.
         document: content of the report.
-        further: parameters beside the base ones, of friction that is not linear; None when there are none.
+        further: parameters beside the base ones, of added terms; None when there are none.
         trails: where the robot went in the fit's motions; () when an earlier version wrote the folder.
     """
 

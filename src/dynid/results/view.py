@@ -135,7 +135,7 @@ def summary_lines(document: Mapping[str, Any], *, verbose: bool = False) -> list
     speeds = document["reproducibility"].get("logged_speeds")
     lines += [str(speeds)] if speeds else []
     if friction:
-        lines += ["", *_parameter_cells("nonlinear friction:", friction).lines()]
+        lines += ["", *_parameter_cells("added terms:", friction).lines()]
     if verbose:
         lines += ["", "How the data were prepared:"]
         lines += [f"  {reason}" for reason in document["reproducibility"].get("preparation_reasons", ())]
@@ -165,7 +165,7 @@ def joint_table(document: Mapping[str, Any]) -> TextTable:
 
 
 def _parameter_rows(document: Mapping[str, Any]) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]:
-    """Base parameters that have values, and those of friction that is not linear, which come last."""
+    """Base parameters that have values, and those of added terms, which come last."""
     rows, n_base = document["parameters"], document["estimate"]["n_base"]
     return [row for row in rows[:n_base] if row["value"] is not None], list(rows[n_base:])
 

@@ -37,7 +37,7 @@ class IdentifiedModel:
         base: its base parameters.
         values: values of the base parameters, (base,), SI.
         covariance: their covariance (base, base), or None when it is not known.
-        further: parameters beside the base ones, of friction that is not linear; None when there are none.
+        further: parameters beside the base ones, of added terms; None when there are none.
         uncertainty: how the covariance was found: "classical", "blocks", "hac" or "bootstrap".
     """
 

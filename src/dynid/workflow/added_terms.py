@@ -17,6 +17,11 @@ from dynid.suspects.ledger import Ledger
 from dynid.workflow.term_choice import AddedTerm, choose_terms, contributions, terms_of
 
 AUTO, NONE = "auto", "none"
+_NONE_FOUND = Finding(
+    Name.TERMS_ADDED,
+    Level.GOOD,
+    "No term was added: none is clearly seen to predict parts of the logs better that were not used.",
+)
 
 
 @dataclass(frozen=True)
@@ -115,10 +120,12 @@ class Addition:
     Args:
         added: those in the model, with what each brought.
         lacking: those that "auto" would add where it was not asked for.
+        in_vain: whether "auto" was asked for and found none.
     """
 
     added: tuple[AddedTerm, ...] = ()
     lacking: tuple[AddedTerm, ...] = ()
+    in_vain: bool = False
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -128,7 +135,8 @@ class Addition:
     @property
     def findings(self) -> tuple[Finding, ...]:
         """What terms brought or would bring, in a sentence; nothing where there are none."""
-        return (*_note_on_added(self.added), *_note_on_lacking(self.lacking))
+        none = (_NONE_FOUND,) if self.in_vain else ()
+        return (*none, *_note_on_added(self.added), *_note_on_lacking(self.lacking))
 
 
 def add_terms(
@@ -144,12 +152,7 @@ def add_terms(
     """
     own_terms = estimate.further is not None and request.empty  # those of Separable itself
     if ledger is None or not strategy.takes_terms or own_terms:
-        if request.auto:
-            raise DynidError(
-                "Terms cannot be found by auto: the logs are too long for their motions to be held in "
-                "memory, or do not determine the model without them; name the terms, or leave them out."
-            )
-        return estimate, strategy, Addition()
+        return estimate, strategy, Addition(in_vain=request.auto)
     if request.terms:
         return estimate, strategy, Addition(added=contributions(ledger, request.terms))
     steps = choose_terms(ledger)
@@ -175,7 +178,7 @@ def _with_found_terms(
         if not wrong:
             return found, widened, Addition(added=steps)
         steps = tuple(s for s in steps if (s.effect.term.name, s.effect.joint) not in wrong)
-    return estimate, strategy, Addition()
+    return estimate, strategy, Addition(in_vain=True)
 
 
 def _note_on_added(steps: Sequence[AddedTerm]) -> tuple[Finding, ...]:

@@ -32,7 +32,7 @@ from dynid.suspects.ranking import suspect_ledger
 from dynid.validation.model import as_model
 from dynid.validation.validation import validate as validate_motions
 from dynid.workflow.added_terms import NONE, TermRequest, add_terms, term_request
-from dynid.workflow.motion_source import MeasuredMotion, MotionSource, Progress, longest_log
+from dynid.workflow.motion_source import MeasuredMotion, MotionSource, Progress, longest_log, refuse_long
 from dynid.workflow.preparation_choice import choose_preparation
 from dynid.workflow.proof import data_checks, prove
 from dynid.workflow.result import FitResult
@@ -119,6 +119,8 @@ def fit(
     if split is not None:
         used, rest = split_logs(robot, used, split)
         held = (*held, *rest)
+    if request.auto:
+        refuse_long(used, strategy.with_terms(tuple(request.catalogue.values())))
     progress("choosing the preparation")
     chosen, suggestion = _chosen_plan(robot, source, used, strategy, plan, overrides)
     estimate, motions = source.estimate(robot, used, chosen, strategy, progress)

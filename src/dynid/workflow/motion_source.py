@@ -108,7 +108,7 @@ class MeasuredMotion(MotionSource):
         progress: Progress,
     ) -> tuple[Estimate, tuple[Motion, ...]]:
         """Filter and differentiate, build the regression, solve it."""
-        _refuse_long(logs, strategy)
+        refuse_long(logs, strategy)
         progress("filtering and differentiating")
         motions = tuple(prepare(used.log, plan) for used in logs)
         progress("building the regression")
@@ -157,7 +157,8 @@ def longest_log(logs: Sequence[UsableLog]) -> UsableLog:
     return max(logs, key=lambda used: used.log.samples)
 
 
-def _refuse_long(logs: Sequence[UsableLog], strategy: Strategy) -> None:
+def refuse_long(logs: Sequence[UsableLog], strategy: Strategy) -> None:
+    """Refuse logs that a strategy cannot hold in memory."""
     long = [used.log.name for used in logs if used.log.on_disk]
     if long and not strategy.streams:
         raise DynidError(

@@ -40,7 +40,7 @@ class TermRules:
         span: part of a column outside the span of the model below which it cannot be told from it.
     """
 
-    gain: float = 0.05
+    gain: float = 0.08
     worth: float = 0.1
     errors: float = 1.5
     starved: float = 1.6
