@@ -23,6 +23,8 @@ from dynid.preparation.preparation import Preparation
 from dynid.report.checks import used_logs
 from dynid.report.headline import headline
 from dynid.report.parameters import correlation, parameter_rows
+from dynid.suspects.account import suspects_document
+from dynid.suspects.judgement import SuspectJudgement
 from dynid.validation.cross import Stability
 from dynid.validation.curves import motion_curves
 from dynid.validation.model import as_model
@@ -47,6 +49,7 @@ def build_document(
     concerns: Sequence[Finding] = (),
     stability: Stability | None = None,
     cross: Mapping[str, Any] | None = None,
+    suspects: SuspectJudgement | None = None,
     prior: Mapping[str, float] | None = None,
     run: Mapping[str, Any] | None = None,
     title: str | None = None,
@@ -65,6 +68,7 @@ def build_document(
         concerns: what else was noticed about the parameters, for the verdict.
         stability: parameters from each experiment alone.
         cross: cross-validation over experiments, as a dictionary.
+        suspects: what may be wrong with the logs or missing in the model.
         prior: values known before, by standard parameter, SI; the robot's own when None.
         run: how it was run: "command", "options", "seed", "created" and whatever else is to be kept.
         title: heading of the page; the robot's title when None.
@@ -85,6 +89,7 @@ def build_document(
         "validation": None if validation is None else validation.to_dict(),
         "stability": None if stability is None else stability.to_dict(),
         "cross_validation": None if cross is None else plain(cross),
+        "suspects": None if suspects is None else suspects_document(suspects),
         "curves": motion_curves(model, motions, validation_motions),
         "reproducibility": reproducibility([*motions, *validation_motions], plan, run or {}),
     }

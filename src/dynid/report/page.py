@@ -69,6 +69,7 @@ REPORT = Page(
         Section("essential", "Essential set", sections.essential),
         Section("condition", "Correlation", sections.condition),
         Section("validation", "Unseen motion", sections.validation, "torques"),
+        Section("suspects", "Suspects", sections.suspects),
         Section("parts", "Parts", sections.parts),
         Section("tests", "Residuals", sections.tests),
         Section("stability", "Experiments", sections.stability),

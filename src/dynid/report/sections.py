@@ -12,6 +12,8 @@ from itertools import groupby
 from typing import Any
 
 from dynid.estimators.estimate import SIGMA_WORDS
+from dynid.report.charts import Chart, chart_drawing, line
+from dynid.suspects.account import suspect_cells
 from dynid.validation.verdict import tested_on
 
 Content = Mapping[str, Any]
@@ -280,6 +282,24 @@ def stability(document: Content) -> Content | None:
         "folds": folds,
         "joints": document["fit"]["joints"],
     }
+
+
+def suspects(document: Content) -> Content | None:
+    """What may be wrong with the logs or missing in the model, and the best one over the residual."""
+    entry = document.get("suspects")
+    if not entry:
+        return None
+    rows = [{**row, "cells": suspect_cells(row)} for row in entry["ranked"]]
+    found, drawing = entry["picture"], None
+    if found is not None:
+        name, unit = (document["fit"][key][found["joint"] - 1] for key in ("joints", "units"))
+        drawn = [
+            line("left by the fit", found["time"], found["left"], colour="measured"),
+            line(f"explained by {found['suspect']}", found["time"], found["explained"], colour="residual"),
+        ]
+        title = f"{found['suspect']}, felt most by {name} ({found['log']})"
+        drawing = chart_drawing(Chart(title, "time [s]", f"torque [{unit}]", tuple(drawn)))
+    return {**entry, "rows": rows, "drawing": drawing, "asked": len(entry["scores"])}
 
 
 def run(document: Content) -> Content:

@@ -30,7 +30,7 @@ from dynid.simulation.parameter_file import read_parameters
 _term_of = later("dynid.estimators.linear.terms", "NonlinearTerm")
 _slots_of = later("dynid.estimators.linear.terms", "slots_of")
 _NEEDED = ("values", "covariance", "kept", "joint_sigma")
-_TABLES = ("verdict", "estimate", "fit", "validation", "reproducibility")
+_TABLES = ("verdict", "estimate", "fit", "validation", "reproducibility", "suspects")
 """Parts of the document that are tables, where it has them."""
 _UNREADABLE = (
     *(OSError, ValueError, EOFError, KeyError, AttributeError, NotImplementedError, MemoryError),

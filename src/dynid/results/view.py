@@ -24,6 +24,7 @@ from dynid.core.kinds import require_kinds
 from dynid.core.text import TextTable
 from dynid.estimators.estimate import SIGMA_WORDS
 from dynid.preparation.motion import Motion
+from dynid.suspects.account import suspect_lines
 from dynid.validation.curves import drawn_motion
 from dynid.validation.figures import ErrorFigures
 from dynid.validation.model import IdentifiedModel, predictions
@@ -129,6 +130,7 @@ def summary_lines(document: Mapping[str, Any], *, verbose: bool = False) -> list
     verdict = document["verdict"]
     lines = [verdict["words"], verdict["sentence"]]
     lines += [finding_line(finding) for finding in verdict["findings"]]
+    lines += suspect_lines(document["suspects"]) if document.get("suspects") else []
     lines += ["", *joint_table(document).lines()]
     base, friction = _parameter_rows(document)
     lines += ["", *parameter_table(base, every=verbose).lines(), sigma_line(document)]

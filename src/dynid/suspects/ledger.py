@@ -37,7 +37,8 @@ class Ledger:
         suspects: in the order of their columns.
         grams: (blocks, k, k) over [Q S ρ].
         rank: columns of Q.
-        noise: squares of ρ that noise alone would leave, from its fastest part.
+        left: Σ ρ² of each joint, (coordinates,).
+        noise_left: what noise alone would leave of it, from the fastest part of ρ, (coordinates,).
         power: Σ s² of each column over the rows of each joint, unweighted, (columns of S, coordinates).
         torque: Σ y² of each joint, (coordinates,).
         fit: the weighted fit behind Q and ρ.
@@ -48,7 +49,8 @@ class Ledger:
     suspects: tuple[Suspect, ...]
     grams: FloatArray
     rank: int
-    noise: float
+    left: FloatArray
+    noise_left: FloatArray
     power: FloatArray
     torque: FloatArray
     fit: Fit
@@ -80,6 +82,17 @@ class Ledger:
         own = self.squares_outside
         return np.divide(own, whole, out=np.zeros_like(own), where=whole > 0)
 
+    @property
+    def noise(self) -> float:
+        """Squares of ρ that noise alone would leave."""
+        return float(self.noise_left.sum())
+
+    @property
+    def lacking(self) -> FloatArray:
+        """RMS of what is left beside noise over that of the torques, per joint, (coordinates,)."""
+        beside = np.maximum(self.left - self.noise_left, 0.0) / self.fit.weights**2
+        return np.asarray(np.sqrt(beside / np.maximum(self.torque, 1e-300)))
+
     @cached_property
     def residual_squares(self) -> float:
         """ρᵀρ."""
@@ -110,15 +123,14 @@ def open_ledger(
     fit = WLS().fit(problem, kept)
     if scenes is None:
         scenes = scenes_of(problem.base, fit.values, problem.motions, problem.plan)
-    columns = [_columns_along(scene, suspects) for scene in scenes]
+    columns = [columns_along(scene, suspects) for scene in scenes]
     full = root_over_base(fit.root, fit.kept)
     lengths = np.array([e.regression_samples for e in problem.experiments])
     blocks = np.maximum(1, np.rint(BLOCKS * lengths / lengths.sum())).astype(np.intp)  # none in two logs
     logs, firsts = np.repeat(np.arange(len(blocks)), blocks), np.cumsum(blocks) - blocks
     rank, count = full.shape[1], columns[0].shape[1]
     grams, plain = np.zeros((2, len(logs), rank + count + 1, rank + count + 1))
-    noise = 0.0
-    power = np.zeros((count, len(fit.weights)))
+    power, (left, noise) = np.zeros((count, len(fit.weights))), np.zeros((2, len(fit.weights)))
     for j, w in enumerate(fit.weights):
         rows = problem.rows(j)
         own = [columns[k][j][:, rows.sample[rows.experiment == k]] for k in range(len(scenes))]
@@ -132,12 +144,13 @@ def open_ledger(
             own_gram = stack[first:last].T @ stack[first:last]
             grams[b] += own_gram
             plain[b] += own_gram / w**2 if w > 0 else 0.0
-        noise += _noise_squares(residual, rows.sample, problem.plan.decimation)
+        left[j] = residual @ residual
+        noise[j] = _noise_squares(residual, rows.sample, problem.plan.decimation)
     torque = problem.torque_norms() ** 2
-    return Ledger(tuple(suspects), grams, rank, noise, power, torque, fit, plain, logs)
+    return Ledger(tuple(suspects), grams, rank, left, noise, power, torque, fit, plain, logs)
 
 
-def _columns_along(scene: Scene, suspects: Sequence[Suspect]) -> FloatArray:
+def columns_along(scene: Scene, suspects: Sequence[Suspect]) -> FloatArray:
     """All columns of a motion at the regression's rate, (coordinates, columns, samples)."""
     size, held, made = scene.q.size, list[FloatArray](), list[FloatArray]()
     for number, suspect in enumerate(suspects):

@@ -16,6 +16,7 @@ from dynid.estimators.linear.catalogue import CATALOGUE
 from dynid.estimators.linear.terms import NonlinearTerm
 from dynid.suspects.all_suspects import suspects_of
 from dynid.suspects.ledger import Ledger, open_ledger
+from dynid.suspects.picture import SuspectPicture, draw_suspect
 from dynid.suspects.suspect import Suspect
 
 
@@ -85,20 +86,13 @@ class Score:
         sure = self.z >= RULES.clear and self.share >= RULES.share
         return sure or (self.z >= RULES.large and self.share >= RULES.large_share)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
+    def to_dict(self, figures: Sequence[str] = ("size", "z", "share")) -> dict[str, Any]:
+        """Ready for JSON, with some of its figures."""
         return {
             "suspect": self.suspect.key,
             "kind": self.suspect.kind.value,
             "joint": None if self.suspect.joint is None else self.suspect.joint + 1,
-            "unit": self.suspect.unit,
-            "words": self.suspect.words(self.size),
-            **plain(
-                {
-                    name: getattr(self, name)
-                    for name in ("size", "sigma", "z", "share", "systematic", "effect", "missed", "outside")
-                }
-            ),
+            **plain({name: getattr(self, name) for name in figures}),
         }
 
 
@@ -123,6 +117,21 @@ class Ranked:
         """Which."""
         return self.alone.suspect
 
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON: alone, after the better ones, and its size and σ beside all of them."""
+        together = self.together.to_dict(("size", "sigma", "effect", "missed", "outside"))
+        return {
+            **together,
+            "unit": self.suspect.unit,
+            "words": self.suspect.words(self.together.size),
+            "remedy": self.suspect.remedy(self.together.size),
+            "alone": plain({name: getattr(self.alone, name) for name in ("size", "sigma", "z", "share")}),
+            "z": plain(self.after.z),
+            "share": plain(self.after.share),
+            "systematic": plain(self.after.systematic),
+            "confusable": [partner.key for partner in self.partners],
+        }
+
 
 @dataclass(frozen=True, eq=False)
 class SuspectTable:
@@ -132,29 +141,24 @@ class SuspectTable:
         scores: alone, those that explain most first.
         ranked: those that are clear after the better ones, in order.
         noise_share: part of ρᵀρ that noise alone would leave.
+        picture: the best one over the residual; None where none is ranked.
         ledger: behind it.
     """
 
     scores: tuple[Score, ...]
     ranked: tuple[Ranked, ...]
     noise_share: float
+    picture: SuspectPicture | None
     ledger: Ledger = field(repr=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
+        """Ready for JSON: the ranked ones in full, all others short."""
         return {
             "noise_share": plain(self.noise_share),
-            "ranked": [
-                {
-                    **one.alone.to_dict(),
-                    "share_after": plain(one.after.share),
-                    "z_after": plain(one.after.z),
-                    "size_together": plain(one.together.size),
-                    "confusable": [partner.key for partner in one.partners],
-                }
-                for one in self.ranked
-            ],
+            "lacking": plain(self.ledger.lacking),
+            "ranked": [one.to_dict() for one in self.ranked],
             "scores": [score.to_dict() for score in self.scores],
+            "picture": None if self.picture is None else self.picture.to_dict(),
         }
 
 
@@ -197,10 +201,12 @@ def rank_suspects(
         )
         for k, then in zip(chosen, after, strict=True)
     ]
+    drawn = draw_suspect(estimate.problem, scenes, ledger, chosen[0], after[0].size) if chosen else None
     return SuspectTable(
         tuple(sorted(alone.values(), key=lambda score: -score.share)),
         tuple(ranked),
         ledger.noise / max(ledger.residual_squares, 1e-300),
+        drawn,
         ledger,
     )
 

@@ -65,5 +65,5 @@ def with_suspects(found: DataCheck, log: Log, base: BaseMap) -> DataCheck:
     judged = judge_suspects(estimate)
     if judged is None:
         return found
-    of_fit = Checked(judged.findings, {"suspects": judged.table.to_dict()})
+    of_fit = Checked(judged.findings, {"suspects": {**judged.table.to_dict(), "picture": None}})
     return data_check(found.log, [Checked(found.findings, found.facts), of_fit], accepted_names(log))

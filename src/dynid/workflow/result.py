@@ -182,6 +182,7 @@ def document_of(result: FitResult, run: Mapping[str, Any]) -> dict[str, Any]:
         concerns=result.concerns,
         stability=experiment_stability(problem, strategy) if several else None,
         cross=cross_validate(problem, strategy).to_dict() if several else None,
+        suspects=result.suspects,
         run={**run, **kept, **result.loop},
     )
 
