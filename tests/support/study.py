@@ -30,6 +30,7 @@ from dynid.preparation.preparation import Preparation
 from dynid.problem import Problem, build_problem
 from dynid.report.document import build_document
 from dynid.report.page import render_report
+from dynid.suspects.judgement import judge_suspects
 from dynid.validation.cross import experiment_stability
 from dynid.validation.validation import Validation, validate
 
@@ -182,6 +183,7 @@ def _document(s: Study, **changes: Any) -> dict[str, Any]:
         "validation_motions": s.unseen,
         "checks": checks(),
         "stability": compared,
+        "suspects": judge_suspects(s.estimate),
         "run": run,
     }
     return build_document(s.estimate, s.motions, PLAN, s.fit, **(arguments | changes))

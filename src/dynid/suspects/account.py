@@ -32,28 +32,25 @@ def suspects_document(judged: SuspectJudgement) -> dict[str, Any]:
         size = np.atleast_1d(np.asarray(found.figures["size"], dtype=float))
         mended = {"size": plain(size), "words": ranked.suspect.words(size), "remedy": found.remedy}
         rows.append({**row, **mended, "level": found.level.word})
-    return {"sentence": conclusion(judged), **made, "ranked": rows}
+    return {"sentence": conclusion(judged, rows), **made, "ranked": rows}
 
 
-def conclusion(judged: SuspectJudgement) -> str:
+def conclusion(judged: SuspectJudgement, rows: Sequence[Entry]) -> str:
     """What wins and what to do about it; or that nothing does, what is left and where."""
     table = judged.table
     grave = [finding for finding in judged.findings if finding.level >= Level.CARE]
     if grave:
         more = f" {len(grave) - 1} more below ask for care too." if len(grave) > 1 else ""
         return f"{grave[0].text}{more}"
-    noise, lacking = 100 * min(table.noise_share, 1.0), table.ledger.lacking
+    noise, unexplained = 100 * min(table.noise_share, 1.0), table.ledger.unexplained
     left = f"noise alone would leave {noise:.2g} % of the residual's squares"
-    if table.noise_share < 1.0 and len(lacking):
-        worst = int(np.argmax(lacking))
-        left += f", and the rest is largest on joint {worst + 1}: {100 * lacking[worst]:.2g} % of its torque"
-    if table.ranked:
-        first = table.ranked[0]
-        words = first.suspect.words(first.together.size)
-        return (
-            f"Nothing wins clearly: {words} comes first and explains {100 * first.after.share:.2g} % of the "
-            f"residual, too little to ask for care; {left}."
-        )
+    if table.noise_share < 1.0 and len(unexplained):
+        worst = int(np.argmax(unexplained))
+        share = _percent(unexplained[worst])
+        left += f", and the rest is largest on joint {worst + 1}: {share} of its torque"
+    if rows:
+        words, share = rows[0]["words"], _percent(rows[0]["share"])
+        return f"No suspect asks for care: the first one ({words}) explains {share} of the residual; {left}."
     return f"No suspect explains more than chance would; {left}."
 
 

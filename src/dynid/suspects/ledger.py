@@ -88,7 +88,7 @@ class Ledger:
         return float(self.noise_left.sum())
 
     @property
-    def lacking(self) -> FloatArray:
+    def unexplained(self) -> FloatArray:
         """RMS of what is left beside noise over that of the torques, per joint, (coordinates,)."""
         beside = np.maximum(self.left - self.noise_left, 0.0) / self.fit.weights**2
         return np.asarray(np.sqrt(beside / np.maximum(self.torque, 1e-300)))

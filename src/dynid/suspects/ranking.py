@@ -155,7 +155,7 @@ class SuspectTable:
         """Ready for JSON: the ranked ones in full, all others short."""
         return {
             "noise_share": plain(self.noise_share),
-            "lacking": plain(self.ledger.lacking),
+            "unexplained": plain(self.ledger.unexplained),
             "ranked": [one.to_dict() for one in self.ranked],
             "scores": [score.to_dict() for score in self.scores],
             "picture": None if self.picture is None else self.picture.to_dict(),
