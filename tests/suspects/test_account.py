@@ -9,16 +9,18 @@ import numpy as np
 import pytest
 
 from dynid.core.finding import Level
+from dynid.estimators import Estimate
 from dynid.suspects.account import suspect_lines, suspect_table, suspects_document
 from dynid.suspects.judgement import SuspectJudgement, judge_suspects
+from dynid.suspects.picture import draw_suspect
 from support.defect_arms import defect_arm, with_torque
 
 SEED = 2
 
 
 @cache
-def judged(defect: str) -> SuspectJudgement:
-    """Suspects of two logs of a three-axis arm, with one defect or none."""
+def fitted(defect: str) -> Estimate:
+    """A fit of two logs of a three-axis arm, with one defect or none."""
     arm = defect_arm(SEED)
     motions = arm.motions(SEED, logs=2, seconds=10.0)
     size = 0.3 * np.sqrt(np.mean(motions[1].tau ** 2, axis=0))
@@ -26,7 +28,13 @@ def judged(defect: str) -> SuspectJudgement:
         motions[1] = with_torque(motions[1], motions[1].tau + size * np.array([0.0, 1.0, 0.0]))
     if defect == "physics":
         motions = [with_torque(m, m.tau - 0.2 * size * m.qd * np.abs(m.qd) * [1, 0, 0]) for m in motions]
-    found = judge_suspects(arm.fit(motions, SEED))
+    return arm.fit(motions, SEED)
+
+
+@cache
+def judged(defect: str) -> SuspectJudgement:
+    """Its suspects."""
+    found = judge_suspects(fitted(defect))
     assert found is not None
     return found
 
@@ -87,6 +95,17 @@ def test_a_change_is_drawn_over_all_logs_and_physics_over_a_stretch() -> None:
     assert effect is not None
     assert change.time[-1] - change.time[0] > 18.0  # two logs of ten seconds
     assert effect.time[-1] - effect.time[0] < 9.0
+
+
+def test_what_is_in_the_model_already_is_taken_out_of_a_picture() -> None:
+    ledger, first = judged("physics").table.ledger, judged("physics").table.ranked[0]
+    keys = [suspect.key for suspect in ledger.suspects]
+    known, other = keys.index(first.suspect.key), keys.index("zero@1")
+    problem, size = fitted("physics").problem, np.array([0.01])
+    plain = draw_suspect(problem, ledger, known, first.alone.size)
+    beside = draw_suspect(problem, ledger, other, size, given=[known])
+    assert beside.joint == plain.joint
+    assert np.mean(beside.left**2) < 0.2 * np.mean(plain.left**2)
 
 
 def test_the_terminal_gets_one_line() -> None:

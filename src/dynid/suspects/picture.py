@@ -13,7 +13,7 @@ from dynid.core.arrays import FloatArray
 from dynid.estimators.linear.least_squares import root_over_base
 from dynid.problem.problem import Problem
 from dynid.suspects.ledger import Ledger, columns_along
-from dynid.suspects.scene import Scene
+from dynid.suspects.scene import scenes_of
 from dynid.suspects.suspect import Kind
 
 _STRETCH = 300
@@ -52,35 +52,46 @@ class SuspectPicture:
 
 
 def draw_suspect(
-    problem: Problem, scenes: Sequence[Scene], ledger: Ledger, number: int, size: FloatArray
+    problem: Problem, ledger: Ledger, number: int, size: FloatArray, given: Sequence[int] = ()
 ) -> SuspectPicture:
     """The picture of a suspect of a ledger.
 
     Args:
-        problem: with rows.
-        scenes: of its motions.
+        problem: with rows and motions.
         ledger: of its suspects.
         number: of the suspect in the ledger.
         size: θ̂, (width,).
+        given: numbers of suspects that are in the model already.
     """
-    suspect, span, weights = ledger.suspects[number], list(ledger.spans[number]), ledger.fit.weights
-    felt = size**2 @ (ledger.outside[span, None] * ledger.power[span]) * weights**2
-    j = int(np.argmax(felt))
+    suspect, span, fit = ledger.suspects[number], list(ledger.spans[number]), ledger.fit
+    j = int(np.argmax(size**2 @ (ledger.outside[span, None] * ledger.power[span]) * fit.weights**2))
     rows = problem.rows(j)
-    columns = [columns_along(scene, (suspect,))[j] for scene in scenes]
-    column = np.concatenate(
-        [size @ columns[k][:, rows.sample[rows.experiment == k]] for k in range(len(scenes))]
-    )
-    full = root_over_base(ledger.fit.root, ledger.fit.kept)
-    inside = full @ (ledger.inside[:, span] @ size)
-    explained = column - rows.W @ inside[list(rows.columns)]
-    left = rows.residual(ledger.fit.values)
+    taken = [c for k in given for c in ledger.spans[k]]
+    Z = _columns(problem, ledger, [*given, number], j)
+    drawn = np.column_stack([Z[:, len(taken) :] @ size, rows.residual(fit.values)])
+    if taken:
+        gram = ledger.parts.sum(axis=0)[taken]
+        held = np.linalg.pinv(gram[:, taken]) @ np.column_stack([gram[:, span] @ size, gram[:, -1]])
+        drawn -= Z[:, : len(taken)] @ held
+    explained, left = drawn.T
     shown = _spread(len(left)) if suspect.kind is Kind.CHANGE else _stretch(explained * left, rows.experiment)
     start = np.array([0.0, *np.cumsum([e.regression_samples * e.step_s for e in problem.experiments])[:-1]])
     first = int(rows.experiment[shown[0]])
     time = problem.time(rows) + start[rows.experiment] - start[first]
     name = problem.experiments[first].name
     return SuspectPicture(suspect.key, j, name, time[shown], left[shown], explained[shown])
+
+
+def _columns(problem: Problem, ledger: Ledger, numbers: Sequence[int], joint: int) -> FloatArray:
+    """Z = S − Q Qᵀ S of some suspects at the rows of a joint, not weighted, (rows, columns)."""
+    assert problem.motions is not None
+    fit, span = ledger.fit, [c for k in numbers for c in ledger.spans[k]]
+    scenes = scenes_of(problem.base, fit.values, problem.motions, problem.plan)
+    suspects, rows = [ledger.suspects[k] for k in numbers], problem.rows(joint)
+    made = [columns_along(scene, suspects)[joint] for scene in scenes]
+    S = [made[k][:, rows.sample[rows.experiment == k]] for k in range(len(scenes))]
+    inside = root_over_base(fit.root, fit.kept) @ ledger.inside[:, span]
+    return np.asarray(np.concatenate(S, axis=1).T - rows.W @ inside[list(rows.columns)])
 
 
 def _spread(count: int) -> NDArray[np.intp]:

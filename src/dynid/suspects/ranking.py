@@ -201,7 +201,7 @@ def rank_suspects(
         )
         for k, then in zip(chosen, after, strict=True)
     ]
-    drawn = draw_suspect(estimate.problem, scenes, ledger, chosen[0], after[0].size) if chosen else None
+    drawn = draw_suspect(estimate.problem, ledger, chosen[0], after[0].size, given) if chosen else None
     return SuspectTable(
         tuple(sorted(alone.values(), key=lambda score: -score.share)),
         tuple(ranked),
