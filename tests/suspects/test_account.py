@@ -27,7 +27,7 @@ def fitted(defect: str) -> Estimate:
     if defect == "log":
         motions[1] = with_torque(motions[1], motions[1].tau + size * np.array([0.0, 1.0, 0.0]))
     if defect == "physics":
-        motions = [with_torque(m, m.tau - 0.2 * size * m.qd * np.abs(m.qd) * [1, 0, 0]) for m in motions]
+        motions = [with_torque(m, m.tau - 0.6 * size * m.qd * np.abs(m.qd) * [1, 0, 0]) for m in motions]
     return arm.fit(motions, SEED)
 
 
