@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -91,7 +92,10 @@ def test_bodies_come_back_within_two_per_cent(
         length = found[inertia] / found[moment]
         assert length == pytest.approx(truth[inertia] / truth[moment], rel=0.02)
     said = capsys.readouterr().out
-    assert "as a controller that holds its torque makes them" in said
+    assert "early" in said
+    assert "A controller that holds its torque makes it early by half a sample." in said
+    early = float(re.search(r"Add (-[\d.]+) to delay_s", said)[1])
+    assert early == pytest.approx(-0.5 * BENCHES[robot].period, rel=0.2)
     assert "Do not trust" not in said
 
 

@@ -44,4 +44,5 @@ def suspects_of(
         *physics(robot, terms),
         *position_effects(robot, view),
     )
-    return made, scenes
+    driven = problem.torque_norms() > 0
+    return tuple(s for s in made if s.joint is None or driven[s.joint] or not s.of_torque), scenes

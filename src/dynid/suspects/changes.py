@@ -99,6 +99,11 @@ class Change(Suspect):
         return f"{self.what.name} {self.course.shape}{where}"
 
     @property
+    def of_torque(self) -> bool:
+        """Zero and gain of the torque."""
+        return self.what.name.startswith("torque")
+
+    @property
     def trials(self) -> int:
         """Courses."""
         return self.tried

@@ -34,6 +34,8 @@ class TorqueDelay(Suspect):
     finding = Name.DELAY
     unit = "s"
 
+    of_torque = True
+
     def columns(self, scene: Scene) -> tuple[FloatArray, ...]:
         """−ḟ of the joint, or of all."""
         return (-scene.rate(scene.torque) * unit_vector(scene.joints, self.joint),)
@@ -44,8 +46,11 @@ class TorqueDelay(Suspect):
         return f"the torques{self.at} come {1e3 * abs(size[0]):.3g} ms {late}"
 
     def remedy(self, size: FloatArray) -> str:
-        """The mapping's delay."""
-        return f"Add {size[0]:.2g} to delay_s of the torque{self.at} in the mapping (0 where it has none)."
+        """The mapping's delay, and who makes torques early."""
+        held = " A controller that holds its torque makes it early by half a sample." if size[0] < 0 else ""
+        return (
+            f"Add {size[0]:.2g} to delay_s of the torque{self.at} in the mapping (0 where it has none).{held}"
+        )
 
     def mend(self, motion: Motion, size: FloatArray) -> Motion:
         """Torques read θ later."""
@@ -122,6 +127,8 @@ class TorqueScale(_Factor):
     finding = Name.TORQUE_SCALE
     joint: int
 
+    of_torque = True
+
     def columns(self, scene: Scene) -> tuple[FloatArray, ...]:
         """f_j on its own joint."""
         return (scene.on_joint(self.joint, scene.torque[:, self.joint]),)
@@ -158,6 +165,8 @@ class GearRatio(_Factor):
     kind = Kind.LOG
     finding = Name.GEAR_RATIO
     joint: int
+
+    of_torque = True
 
     def columns(self, scene: Scene) -> tuple[FloatArray, ...]:
         """Those of position and torque scale together."""

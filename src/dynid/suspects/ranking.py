@@ -273,7 +273,8 @@ def _score(
     squared = _distance(size, covariance)
     z = float(np.sqrt(_without_chance(squared, ledger.suspects[number].trials, free) / k))
     explained = float(size @ whole[:k, k])
-    effect = np.sqrt(size**2 @ ledger.power[span] / np.maximum(ledger.torque, 1e-300))
+    power = size**2 @ ledger.power[span], size**2 @ (outside[:, None] * ledger.power[span])
+    effect, missed = (_share_of_torque(one, ledger.torque) for one in power)
     return Score(
         ledger.suspects[number],
         size,
@@ -282,10 +283,15 @@ def _score(
         explained / squares,
         explained / max(squares - ledger.noise, RULES.least_systematic * squares),
         effect,
-        np.sqrt(size**2 @ (outside[:, None] * ledger.power[span]) / np.maximum(ledger.torque, 1e-300)),
+        missed,
         ledger.fit.root @ (ledger.inside[:, span] @ size),
         float(outside.min()),
     )
+
+
+def _share_of_torque(power: FloatArray, torque: FloatArray) -> FloatArray:
+    """RMS over that of the torques, per joint; nothing on a joint that no motor drives."""
+    return np.sqrt(np.divide(power, torque, out=np.zeros_like(power), where=torque > 0))
 
 
 def _without_chance(squares: float, trials: int, free: int) -> float:

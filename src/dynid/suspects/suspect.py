@@ -45,6 +45,11 @@ class Suspect(ABC):
     unit: ClassVar[str] = ""
 
     @property
+    def of_torque(self) -> bool:
+        """Whether it is about a torque that was recorded, which a joint without a motor has not."""
+        return False
+
+    @property
     def trials(self) -> int:
         """Constants that were tried to find this one: the best of many explains something by chance."""
         return 1

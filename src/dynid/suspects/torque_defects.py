@@ -56,6 +56,8 @@ class LevelDefect(Suspect):
     seen: float
     unit: ClassVar[str] = "N m or N"
 
+    of_torque = True
+
     @property
     def trials(self) -> int:
         """Levels."""
