@@ -13,6 +13,7 @@ from dynid.checks.excitation import check_excitation
 from dynid.checks.explained import check_explained, plain_columns, robot_columns
 from dynid.checks.gravity import check_gravity
 from dynid.checks.light_motion import LightMotion, light_motion
+from dynid.checks.lost_samples import check_lost_samples
 from dynid.checks.saturation import check_saturation
 from dynid.checks.scales import check_scales, check_turns
 from dynid.checks.signs import check_signs
@@ -71,6 +72,7 @@ _STAGES: tuple[tuple[Callable[[Log, Columns, Robot | None], Checked], tuple[Name
     (check_stale, (Name.STALE_SAMPLES, Name.HELD_SAMPLES)),
     (check_steps, (Name.SPIKES,)),
     (check_gaps, ()),
+    (check_lost_samples, ()),
 )
 """What is looked at, and what is repaired before the next: wraps need time in order, holes are bridged in
 what does not wrap, leaps need values.
