@@ -14,8 +14,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 BOUNDS = {
-    "files": 288,
-    "lines": 51_000,
+    "files": 292,
+    "lines": 52_000,
     "short files with one importer": 1,
     "class names with two meanings": 0,
     "numeric constants": 300,
@@ -23,7 +23,7 @@ BOUNDS = {
     "duplicated runs of six lines": 11,
     "public names": 40,
 }
-WALK = {"files": 176, "handovers": 214, "factorisations": 480}
+WALK = {"files": 292, "handovers": 214, "factorisations": 480}
 
 
 @pytest.fixture(scope="module")
