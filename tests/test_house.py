@@ -18,8 +18,8 @@ BOUNDS = {
     "lines": 52_000,
     "short files with one importer": 1,
     "class names with two meanings": 0,
-    "numeric constants": 300,
-    "functions named by a participle": 36,
+    "numeric constants": 305,
+    "functions named by a participle": 38,
     "duplicated runs of six lines": 11,
     "public names": 40,
 }

@@ -9,12 +9,10 @@ import numpy as np
 from dynid.checks.data_check import Checked
 from dynid.core.arrays import FloatArray
 from dynid.core.finding import Finding, Level, Name, Where
+from dynid.estimators.linear.least_squares import MEDIAN_OF_NORMAL
 from dynid.logs.log import Log
 from dynid.model.robot import Robot
 from dynid.preparation.bad_rows import Columns
-
-_MAD = 1.4826
-"""Standard deviation of a normal law over its median absolute deviation."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +87,7 @@ def step_excess(log: Log) -> FloatArray:
         if not len(moves) or not np.all(np.isfinite(off)):
             continue
         # Steps of an encoder hide noise below them: half of one is the least doubt.
-        sigma = max(_MAD * float(np.median(np.abs(off))), 0.5 * float(moves.min()))
+        sigma = max(float(np.median(np.abs(off))) / MEDIAN_OF_NORMAL, 0.5 * float(moves.min()))
         pull[1:-1] += off * p[1:-1] / sigma**2
         size += p**2 / sigma**2
     steps = np.diff(log.time[:count])
