@@ -22,6 +22,7 @@ from dynid.problem import build_problem
 from dynid.results.view import predicted_torques
 from dynid.validation.model import as_model
 from population.cases import Case
+from population.remedies import Act
 
 Array = NDArray[np.float64]
 RIGHT_SIZE = 0.2
@@ -42,6 +43,7 @@ class Cause:
         size: in the unit of ``Case.size``, or one per defect that it stands for; None where it does not say.
         words: as the judge has it.
         level: "note", "care" or "fail".
+        act: what its remedy asks for; None where that cannot be done at the desk.
     """
 
     names: frozenset[str]
@@ -49,6 +51,7 @@ class Cause:
     size: float | Mapping[str, float] | None = None
     words: str = ""
     level: str = "care"
+    act: Act | None = None
 
     def names_defect(self, case: Case) -> bool:
         """Whether it is the defect of the case, on its joint where it has one."""
@@ -83,9 +86,6 @@ class Judge(Protocol):
 
     def rule(self, robot: Robot, logs: Sequence[Log]) -> Ruling:
         """Level, ranked causes and the fit."""
-
-    def follow(self, robot: Robot, logs: Sequence[Log], ruling: Ruling) -> tuple[Robot, Sequence[Log]] | None:
-        """Robot and logs as the advice about the first cause leaves them; None where it names no act."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +187,7 @@ def judge(case: Case, judge: Judge, sound: Fitted | None = None) -> tuple[dict[s
         row |= {"caused": caused, "moved_sigma": sigmas, "moved_share": share}
         row["sound_worst"] = float(np.max(sound.errors))
         row["matters"] = caused > MATTERS or sigmas > MATTERS_SIGMA
-    row |= _advice_figures(case, judge, ruling)
+    row |= _advice_figures(case, ruling)
     return row, fit
 
 
@@ -198,17 +198,17 @@ def _cause_figures(case: Case, ruling: Ruling) -> dict[str, Any]:
     return {"told": ruling.level != "good", "first": first, "named": bool(right), "right_size": size}
 
 
-def _advice_figures(case: Case, judge: Judge, ruling: Ruling) -> dict[str, Any]:
-    """Errors on the clean motion after the advice was followed."""
-    advice = judge.follow(case.robot, case.logs, ruling) if ruling.causes else None
-    if advice is None:
+def _advice_figures(case: Case, ruling: Ruling) -> dict[str, Any]:
+    """Errors on the clean motion after the advice about the first cause was followed."""
+    act = ruling.causes[0].act if ruling.causes else None
+    if act is None:
         return {}
-    robot, logs = advice
+    advice = act(case.robot, case.logs)
     try:
-        estimate = dynid.fit(robot, logs).estimate
+        estimate = dynid.fit(advice.robot, advice.logs, add=advice.add).estimate
     except DynidError:
         estimate = None
-    fit = fitted(case, estimate, robot, logs)
+    fit = fitted(case, estimate, advice.robot, advice.logs)
     if fit is None:
         return {"advised_error": None, "advised_worst": None}
     return {"advised_error": fit.overall, "advised_worst": float(np.max(fit.errors))}

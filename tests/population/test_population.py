@@ -207,3 +207,13 @@ def test_gross_defects_are_told_and_sound_logs_are_not_refused() -> None:
     assert [row for row in damaged if not row["told"]] == []
     assert sum(not row["first"] for row in damaged) <= 1
     assert "Sound cases: 5" in table_lines(rows)[0]
+
+
+def test_advice_that_is_followed_mends_the_log() -> None:
+    """A gear ratio that is 10 % off: named, sized, and gone after the remedy."""
+    case = draw_case("setting", 16)
+    made = damage(case, "gear ratio", 10)
+    assert made is not None
+    row, _ = judge(made, Today(), judge(case, Today())[1])
+    assert (row["matters"], row["told"], row["first"], row["right_size"]) == (True, True, True, True)
+    assert row["advised_worst"] < 0.2 * row["worst"]

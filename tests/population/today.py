@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 import dynid
+from dynid.checks import DataCheck
 from dynid.core.errors import DynidError
 from dynid.core.finding import Name, gravest_first
-from dynid.logs.convert import to_joint_side
 from dynid.logs.log import Log
 from dynid.model.robot import Robot
 from population.judge import Cause, Ruling
+from population.remedies import act_of, point_gravity, turn_torque
 
 DELAYS = ("delay of a joint", "delay of all")
 SIGNS = ("reversed torque", "reversed position")
@@ -101,20 +102,11 @@ class Today:
         except DynidError:
             checks = [dynid.check(log, robot) for log in logs]
             findings = gravest_first(finding for one in checks for finding in one.findings)
-            return Ruling("fail", _causes([f.to_dict() for f in findings], robot.n_coordinates), None)
+            causes = _causes([f.to_dict() for f in findings], robot.n_coordinates)
+            return Ruling("fail", tuple(_with_gravity(c, robot, checks) for c in causes), None)
         told = result.document["verdict"]["findings"]
         counted = [finding for finding in told if finding["name"] != Name.NO_UNSEEN_MOTION]
         return Ruling(_level(counted), _causes(counted, robot.n_coordinates), result.estimate)
-
-    def follow(self, robot: Robot, logs: Sequence[Log], ruling: Ruling) -> tuple[Robot, Sequence[Log]] | None:
-        """Do to the logs what the remedy of the first cause says; None where that is no act on logs."""
-        words, joint, size = ruling.causes[0].words, ruling.causes[0].joint, ruling.causes[0].size
-        name, sides = words.split("@")[0], [to_joint_side(log, robot) for log in logs]
-        if not isinstance(size, float) or not (name == "delay" or name in ACTS):
-            return None
-        if name == "delay":
-            return robot, [shifted_torques(log, joint, size) for log in sides]
-        return robot, [ACTS[name](log, joint, size) for log in sides]
 
 
 def _level(findings: Sequence[Mapping[str, Any]]) -> str:
@@ -132,14 +124,28 @@ def _cause(finding: Mapping[str, Any], axes: int) -> Cause:
     axis, figures, level = finding["where"].get("axis"), finding["figures"], finding["level"]
     joint = None if axis is None else axis - 1
     if "suspect" not in figures:
-        return Cause(frozenset(MEANT[finding["name"]]), joint, figures.get("size"), finding["name"], level)
+        act = turn_torque(joint) if finding["name"] == Name.REVERSED_SIGN and joint is not None else None
+        return Cause(
+            frozenset(MEANT[finding["name"]]), joint, figures.get("size"), finding["name"], level, act
+        )
     name = figures["suspect"].split("@")[0]
     names = meant_by(name)
     if name == "delay" and axes > 1:
         names = DELAYS[1:] if joint is None else DELAYS[:1]
     if finding["name"] == Name.REVERSED_SIGN:
         names = SIGNS
-    return Cause(frozenset(names), joint, _size(name, figures["size"]), figures["suspect"], level)
+    key, size = figures["suspect"], figures["size"]
+    return Cause(frozenset(names), joint, _size(name, size), key, level, act_of(key, joint, size))
+
+
+def _with_gravity(cause: Cause, robot: Robot, checks: Sequence[DataCheck]) -> Cause:
+    """The gravity that a check has found, where that is the cause: its angle, and what to do."""
+    found = next((g for check in checks if (g := check.facts.get("gravity_free")) is not None), None)
+    if cause.words != Name.GRAVITY_DIRECTION or found is None:
+        return cause
+    given, size = np.array(robot.gravity), np.linalg.norm
+    angle = float(np.arccos(np.clip(given @ found / size(given) / size(found), -1, 1)))
+    return replace(cause, size=angle, act=point_gravity(found))
 
 
 def _size(name: str, size: float | Sequence[float]) -> float | Mapping[str, float] | None:
@@ -155,44 +161,3 @@ def _size(name: str, size: float | Sequence[float]) -> float | Mapping[str, floa
             for course in ("step", "drift")
         }
     return None
-
-
-def shifted_torques(log: Log, joint: int | None, seconds: float) -> Log:
-    """Torques read so many seconds later, of one joint or of all; the ends that have none are left out."""
-    tau = log.array("torque").copy()
-    for j in range(log.axes) if joint is None else (joint,):
-        tau[:, j] = np.interp(log.time + seconds, log.time, tau[:, j])
-    cut = int(np.ceil(abs(seconds) * log.rate_hz)) + 1
-    return replace(log, channels={**log.channels, "torque": tau}).part(slice(cut, -cut))
-
-
-def _scaled(log: Log, channel: str, joint: int | None, by: float) -> Log:
-    values = {}
-    for name in log.channels:
-        values[name] = log.array(name).copy()
-        if name == channel or (channel == "position" and name in ("velocity", "acceleration")):
-            values[name][:, slice(None) if joint is None else joint] *= by
-    return replace(log, channels=values)
-
-
-def _moved(log: Log, joint: int | None, by: float) -> Log:
-    values = log.array("position").copy()
-    values[:, slice(None) if joint is None else joint] += by
-    return replace(log, channels={**log.channels, "position": values})
-
-
-def _other_clock(log: Log, by: float) -> Log:
-    kept = {name: log.array(name) for name in log.channels if name in ("position", "torque")}
-    return replace(log, time=log.time * by, channels=kept)
-
-
-ACTS: Mapping[str, Callable[[Log, int | None, float], Log]] = {
-    "zero": _moved,
-    "position scale": lambda log, joint, size: _scaled(log, "position", joint, 1 / (1 + size)),
-    "torque gain": lambda log, joint, size: _scaled(log, "torque", joint, 1 / (1 + size)),
-    "gear ratio": lambda log, joint, size: _scaled(
-        _scaled(log, "position", joint, 1 + size), "torque", joint, 1 / (1 + size)
-    ),
-    "clock": lambda log, joint, size: _other_clock(log, 1 / (1 + size)),
-}
-"""What remedies of suspects say, done to a log; sizes are those of the defect."""
