@@ -14,6 +14,7 @@ from dynid.core.errors import DynidError
 from dynid.core.finding import Name, gravest_first
 from dynid.logs.log import Log
 from dynid.model.robot import Robot
+from population.defects import DEFECTS
 from population.judge import Cause, Ruling
 from population.remedies import act_of, point_gravity, turn_torque
 
@@ -50,24 +51,14 @@ _ACROSS = ("log", "step", "drift")
 SUSPECTS: Mapping[str, tuple[str, ...]] = {
     "delay": DELAYS,
     "zero": ("zero of a joint",),
-    "position scale": ("position scale",),
-    "torque gain": ("torque gain",),
-    "gear ratio": ("gear ratio",),
     "clock": ("clock rate",),
-    "gravity direction": ("gravity direction",),
-    "elasticity": ("elasticity",),
-    "backlash": ("backlash",),
     "stribeck": ("Stribeck",),
-    "flattening": ("flattening",),
     "load": ("load friction",),
-    "asymmetry": ("asymmetry",),
-    "spring": ("spring",),
     "inertia": ("motor inertia",),
-    "viscous": (),
-    "dry": (),
-    "offset": (),
+    "inertia coupling": ("coupling",),
+    "viscous coupling": ("coupling",),
 }
-"""Defects of the population that a suspect means, by its key without the joint."""
+"""Defects of the population that a suspect means, by its key without the joint, where names differ."""
 CHANGES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "torque zero": (("torque zero step", "torque zero drift"), ("one log with torque zero",)),
     "friction": (
@@ -82,13 +73,13 @@ CHANGES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 
 
 def meant_by(suspect: str) -> tuple[str, ...]:
-    """Defects that a suspect means, by its key without the joint; KeyError where it is not known here."""
+    """Defects that a suspect means, by its key without the joint; none where it is not known here."""
     if suspect in SUSPECTS:
         return SUSPECTS[suspect]
-    what, course = suspect.rsplit(" ", 1)
-    within, between = CHANGES[what]
-    if course not in (*_IN_TIME, *_ACROSS):
-        raise KeyError(suspect)
+    if suspect in DEFECTS:
+        return (suspect,)
+    what, _, course = suspect.rpartition(" ")
+    within, between = CHANGES.get(what, ((), ()))
     return (within if course in _IN_TIME else ()) + (between if course in _ACROSS else ())
 
 
@@ -135,7 +126,8 @@ def _cause(finding: Mapping[str, Any], axes: int) -> Cause:
     if finding["name"] == Name.REVERSED_SIGN:
         names = SIGNS
     key, size = figures["suspect"], figures["size"]
-    return Cause(frozenset(names), joint, _size(name, size), key, level, act_of(key, joint, size))
+    told = _size(name, size, figures["amount"])
+    return Cause(frozenset(names), joint, told, key, level, act_of(key, joint, size))
 
 
 def _with_gravity(cause: Cause, robot: Robot, checks: Sequence[DataCheck]) -> Cause:
@@ -148,16 +140,13 @@ def _with_gravity(cause: Cause, robot: Robot, checks: Sequence[DataCheck]) -> Ca
     return replace(cause, size=angle, act=point_gravity(found))
 
 
-def _size(name: str, size: float | Sequence[float]) -> float | Mapping[str, float] | None:
+def _size(name: str, size: float | Sequence[float], amount: float) -> float | Mapping[str, float]:
     """A suspect's size, which mends a log, as the size of the defect that made it."""
-    if isinstance(size, float):
-        return 1 / (1 + size) - 1 if name == "position scale" else size
-    if name == "gravity direction":
+    if name == "position scale" and isinstance(size, float):
+        return 1 / (1 + size) - 1
+    if name == "gravity direction" and not isinstance(size, float):
         return float(np.arctan2(np.linalg.norm(size), 9.81))
-    if name.startswith("friction ") and len(size) == 2:
-        return {
-            f"{what} {course}": x
-            for what, x in zip(("viscous", "Coulomb"), size, strict=True)
-            for course in ("step", "drift")
-        }
-    return None
+    if name.startswith("friction ") and not isinstance(size, float) and len(size) == 2:
+        parts = zip(("viscous", "Coulomb"), size, strict=True)
+        return {f"{what} {course}": x for what, x in parts for course in ("step", "drift")}
+    return amount
