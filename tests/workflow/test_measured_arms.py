@@ -38,6 +38,9 @@ def test_the_kr300_is_read_as_it_is(kr300: tuple[Robot, dict[str, Log]]) -> None
     alone = fit(robot, logs["A"], validate=[logs["B"], logs["C"]])
     assert alone.unseen is not None
     assert not alone.unseen.trustworthy
+    first = alone.unseen.verdict.findings[0]
+    assert first.name == "excitation"
+    assert "excites too little" in first.sentence
 
 
 def test_enough_rows_come_before_a_narrow_band_on_the_med_7() -> None:

@@ -192,6 +192,7 @@ def validate(
             uncertainty=tested.uncertainty,
             concerns=concerns,
             lacking=lacking or not tested.dry_friction,
+            doubt_rms=_doubt(runs),
         ),
         repeated=repeated,
     )

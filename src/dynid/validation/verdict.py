@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,8 @@ class Thresholds:
         bias_share: |bias| / rms beyond which a joint's offset is said to have moved.
         rest_share: share of samples left out as nearly at rest beyond which that is said.
         rest_care_share: the same beyond which it asks for care: most of the motion proves nothing.
+        expected_share: error that the parameters' doubt leads to expect over the one that is seen, from where
+            on too little excitation is named as its cause.
         level: probability below which a residual test rejects.
     """
 
@@ -43,6 +45,7 @@ class Thresholds:
     bias_share: float = 0.5
     rest_share: float = 0.1
     rest_care_share: float = 0.5
+    expected_share: float = 0.5
     level: float = 0.01
 
     def __post_init__(self) -> None:
@@ -107,6 +110,7 @@ def judge(
     uncertainty: str = "classical",
     concerns: Sequence[Finding] = (),
     lacking: bool = False,
+    doubt_rms: FloatArray | None = None,
 ) -> Verdict:
     """Weigh the figures of a validation.
 
@@ -123,20 +127,21 @@ def judge(
         concerns: what else is known about the motions.
         lacking: whether something says that the model lacks an effect: it has no dry friction, or its joints
             do not agree on the parameters they share.
+        doubt_rms: RMS of the predicted torques' standard deviation that comes from that of the parameters
+            [N m or N], (coordinates,); None where it is not known.
     """
     limits = thresholds or Thresholds()
     where = tested_on(seen, repeated)
     doubted = [lacking or _heavy_tailed(test, limits.level) for test in tests]
+    errors = [_overall_error(figures, limits, where), *_joint_errors(figures, fit, joints, limits, where)]
+    if fit is not None and not seen:
+        errors += _errors_against_fit(figures, fit, joints, limits, where, doubted)
+    if not seen:
+        errors = _blame_excitation(errors, figures, doubt_rms, limits)
     findings = gravest_first(
         [
             *concerns,
-            _overall_error(figures, limits, where),
-            *_joint_errors(figures, fit, joints, limits, where),
-            *(
-                []
-                if fit is None or seen
-                else _errors_against_fit(figures, fit, joints, limits, where, doubted)
-            ),
+            *errors,
             *_moved_offsets(figures, joints, limits),
             *_rows_at_rest(left_out, limits),
             *_coloured_residuals(tests, joints, limits.level, uncertainty),
@@ -144,6 +149,28 @@ def judge(
         ]
     )
     return Verdict(_answer(grade_of(findings), figures, joints, where), findings)
+
+
+def _blame_excitation(
+    errors: list[Finding], figures: ErrorFigures, doubt_rms: FloatArray | None, limits: Thresholds
+) -> list[Finding]:
+    """Errors with too little excitation as their cause, where the parameters' doubt leads to expect them."""
+    level = worst_level(errors)
+    seen = float(np.linalg.norm(figures.rms))
+    expected = 0.0 if doubt_rms is None else float(np.linalg.norm(doubt_rms))
+    if level < Level.CARE or not expected >= limits.expected_share * seen > 0:
+        return errors
+    told = figures.overall_percent * expected / seen
+    cause = Finding(
+        Name.EXCITATION,
+        level,
+        f"The motion of the fit excites too little: the doubt it leaves in the parameters leads to expect an "
+        f"error of {_percent(told)} here, and {_percent(figures.overall_percent)} is seen.",
+        "Fit more and other motion together with it, such as this one, or keep to essential parameters "
+        "(--essential).",
+        figures={"expected_percent": told},
+    )
+    return [cause, *(replace(e, remedy="") if e.level >= Level.CARE else e for e in errors)]
 
 
 def tested_on(seen: bool, repeated: bool) -> str:
