@@ -37,7 +37,7 @@ def suspects_of(
     scenes = scenes_of(problem.base, fit.values, problem.motions, problem.plan)
     robot, view = problem.robot, view_rows(problem, fit, scenes)
     made = (
-        *log_defects(robot),
+        *log_defects(robot, problem.undriven.tolist()),
         *torque_defects(view),
         *drive_defects(view),
         *changes(view),

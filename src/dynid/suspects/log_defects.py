@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,6 +16,10 @@ from dynid.suspects.suspect import Kind, Suspect, unit_vector
 
 _REVERSED = -1.5
 """Size of a torque scale below which it is a wrong sign rather than a wrong constant; −2 is exactly that."""
+
+
+_NOTHING = 0.05
+"""Factor below which a scale is none: dividing by it would blow up noise."""
 
 
 class _Factor(Suspect):
@@ -150,8 +155,10 @@ class TorqueScale(_Factor):
             return f"Turn the sign of the torque{self.at} in the mapping."
         return f"Check torque constant and gear ratio{self.at}: its torques over {1 + size[0]:.4g} fit."
 
-    def mend(self, motion: Motion, size: FloatArray) -> Motion:
-        """Torques over 1 + θ."""
+    def mend(self, motion: Motion, size: FloatArray) -> Motion | None:
+        """Torques over 1 + θ; None where nothing would be left of them."""
+        if abs(1.0 + size[0]) < _NOTHING:
+            return None
         return replace(
             motion, tau=motion.tau[:] / (1.0 + size[0] * unit_vector(motion.q.shape[1], self.joint))
         )
@@ -182,7 +189,7 @@ class GearRatio(_Factor):
         """The ratio."""
         return f"Check the gear ratio{self.at}: the present one over {1 + size[0]:.4g} fits."
 
-    def mend(self, motion: Motion, size: FloatArray) -> Motion:
+    def mend(self, motion: Motion, size: FloatArray) -> Motion | None:
         """Both scales."""
         return TorqueScale(self.joint).mend(PositionScale(self.joint).mend(motion, size), size)
 
@@ -263,13 +270,18 @@ class GravityTilt(Suspect):
         return f"Check how the robot is mounted: gravity = [{g}] fits the torques."
 
 
-def log_defects(robot: Robot) -> tuple[Suspect, ...]:
-    """All defects of a recording that torques can show, for every joint of a robot."""
+def log_defects(robot: Robot, undriven: Sequence[bool] = ()) -> tuple[Suspect, ...]:
+    """All defects of a recording that torques can show, for every joint of a robot.
+
+    Args:
+        robot: the robot.
+        undriven: joints without torque, whose torque has neither time nor scale; none when empty.
+    """
     n = robot.n_coordinates
-    found: list[Suspect] = [
-        kind(j) for kind in (TorqueDelay, JointZero, PositionScale, TorqueScale, GearRatio) for j in range(n)
-    ]
-    if n > 1:
+    driven = [j for j in range(n) if not (undriven and undriven[j])]
+    found: list[Suspect] = [kind(j) for kind in (JointZero, PositionScale) for j in range(n)]
+    found += [kind(j) for kind in (TorqueDelay, TorqueScale, GearRatio) for j in driven]
+    if len(driven) > 1:
         found.append(TorqueDelay(None))
     found.append(ClockRate(None))
     if any(robot.gravity):
