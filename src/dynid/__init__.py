@@ -38,7 +38,13 @@ if TYPE_CHECKING:
         load_reference as load_reference,
         simulate as simulate,
     )
-    from dynid.workflow import FitResult as FitResult, check as check, fit as fit, validate as validate
+    from dynid.workflow import (
+        FitResult as FitResult,
+        check as check,
+        find_suspects as find_suspects,
+        fit as fit,
+        validate as validate,
+    )
 
     repair, compare = repair_log, compare_results
 else:
@@ -60,7 +66,7 @@ else:
         "problem": ("build_problem",),
         "results": ("compare:compare_results", "load_result"),
         "simulation": ("load_controller", "load_reference", "simulate"),
-        "workflow": ("FitResult", "check", "fit", "validate"),
+        "workflow": ("FitResult", "check", "find_suspects", "fit", "validate"),
     }
     _FAMILIES = (
         *("base", "checks", "compile", "dynamics", "estimators", "logs", "model", "preparation"),

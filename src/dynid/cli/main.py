@@ -26,6 +26,7 @@ COMMANDS = {
     "check": "Say whether logs are good enough to fit.",
     "fit": "Identify a robot's parameters from logs.",
     "validate": "Put a saved model to the test on other logs.",
+    "suspects": "Say what may be wrong with logs or missing in a model, and what changed since.",
     "simulate": "Simulate a robot under a controller and write its log.",
     "compare": "Put results side by side.",
     "report": "Write the report of a result again.",

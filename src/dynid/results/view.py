@@ -46,7 +46,7 @@ class _HasDocument(Protocol):
 
 
 @contextmanager
-def _document_reader() -> Iterator[None]:
+def document_reader() -> Iterator[None]:
     """A sentence where a document lacks something: it was changed, or written by another version."""
     try:
         yield
@@ -63,7 +63,7 @@ class ResultView(ABC):
     def as_saved(self) -> SavedResult:
         """The result as it is read back from a folder."""
 
-    @_document_reader()
+    @document_reader()
     def summary(self: _HasDocument, *, verbose: bool = False) -> str:
         """Verdict, findings, errors of the joints and the main parameters, as text.
 
@@ -72,7 +72,7 @@ class ResultView(ABC):
         """
         return "\n".join(summary_lines(self.document, verbose=verbose))
 
-    @_document_reader()
+    @document_reader()
     def to_frame(self: _HasDocument) -> Any:
         """Parameters as a pandas DataFrame: value, sigma, percent_sigma, unit, status, formula; by name."""
         pandas = _library("pandas", "a table of the parameters")
@@ -113,7 +113,7 @@ class ResultView(ABC):
         """
         return predicted_torques(self.model, q, qd, qdd)
 
-    @_document_reader()
+    @document_reader()
     def _repr_html_(self: _HasDocument) -> str:
         """The summary as a notebook shows it."""
         verdict, *rest = summary_lines(self.document)
@@ -221,7 +221,7 @@ def predicted_torques(model: IdentifiedModel, q: ArrayLike, qd: ArrayLike, qdd: 
     return np.asarray(predictions(model, motion)[0]).reshape(given[0].shape)
 
 
-@_document_reader()
+@document_reader()
 def torque_figure(document: Mapping[str, Any]) -> Any:
     """One row per joint: measured and predicted torque of the last motion tried, and what is left."""
     figures = _library("matplotlib.figure", "a plot of the torques")

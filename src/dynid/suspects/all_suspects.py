@@ -16,7 +16,7 @@ from dynid.suspects.drive_defects import drive_defects
 from dynid.suspects.log_defects import log_defects
 from dynid.suspects.physics import physics
 from dynid.suspects.position_effects import position_effects
-from dynid.suspects.row_view import view_rows
+from dynid.suspects.row_view import RowView, view_rows
 from dynid.suspects.scene import Scene, scenes_of
 from dynid.suspects.suspect import Suspect
 from dynid.suspects.torque_defects import torque_defects
@@ -35,7 +35,20 @@ def suspects_of(
     assert problem.motions is not None
     fit = WLS().fit(problem, kept)
     scenes = scenes_of(problem.base, fit.values, problem.motions, problem.plan)
-    robot, view = problem.robot, view_rows(problem, fit, scenes)
+    return suspects_in_rows(problem, view_rows(problem, fit, scenes), terms), scenes
+
+
+def suspects_in_rows(
+    problem: Problem, view: RowView, terms: Mapping[str, NonlinearTerm]
+) -> tuple[Suspect, ...]:
+    """Suspects of all families.
+
+    Args:
+        problem: with rows and motions.
+        view: its rows and scenes.
+        terms: physics that the model may lack, by name.
+    """
+    robot = problem.robot
     made = (
         *log_defects(robot, problem.undriven.tolist()),
         *torque_defects(view),
@@ -45,4 +58,4 @@ def suspects_of(
         *position_effects(robot, view),
     )
     driven = problem.torque_norms() > 0
-    return tuple(s for s in made if s.joint is None or driven[s.joint] or not s.of_torque), scenes
+    return tuple(s for s in made if s.joint is None or driven[s.joint] or not s.of_torque)

@@ -9,7 +9,7 @@ import numpy as np
 
 from dynid.core.arrays import FloatArray
 from dynid.core.finding import Name
-from dynid.suspects.courses import CHANGES, TimeCourse, Timetable, timetable
+from dynid.suspects.courses import CHANGES, SINCE, TimeCourse, Timetable, timetable
 from dynid.suspects.row_view import RowView
 from dynid.suspects.scene import PAYLOAD, Scene
 from dynid.suspects.suspect import Kind, Suspect
@@ -124,10 +124,13 @@ class Change(Suspect):
             f"{part} {100 * x if unit == '%' else x:+.3g} {unit}".strip()
             for (part, unit), x in zip(self.parts, size, strict=True)
         ]
-        return f"{self.what.name}{self.at} changes {self.course.words} ({', '.join(sizes)})"
+        verb = "has changed" if self.course is SINCE else "changes"
+        return f"{self.what.name}{self.at} {verb} {self.course.words} ({', '.join(sizes)})"
 
     def remedy(self, size: FloatArray) -> str:
         """Fit apart, or warm up."""
+        if self.course is SINCE:
+            return "Look what was done to the robot, or fit again with these logs."
         if self.course.shape == "log":
             return "Fit this log apart, or leave it out."
         if self.course.shape == "step":
@@ -154,6 +157,20 @@ def changes(view: RowView) -> tuple[Suspect, ...]:
             course = _refine_moment(view, table, columns, best)
             found.append(Change(joint, what, parts, course, len(table.courses)))
     return tuple(found)
+
+
+def changes_since(view: RowView) -> tuple[Suspect, ...]:
+    """What may have changed before the rows were taken and stayed so: torque zeros, friction, gain, payload.
+
+    Args:
+        view: the rows and scenes of new logs.
+    """
+    wanted = ("torque zero", "friction", "payload")
+    return tuple(
+        Change(joint, what, parts, SINCE)
+        for what, joint in _changeables(view)
+        if (what.name in wanted or joint is None) and (parts := _live_parts(view, what, joint))
+    )
 
 
 def _changeables(view: RowView) -> Iterator[tuple[Changeable, int | None]]:

@@ -45,7 +45,7 @@ class TimeCourse:
     """How something changes over time, from 0 before to 1 after the change.
 
     Args:
-        shape: "drift", "step", "warming" or "log".
+        shape: "drift", "step", "warming" or "log"; "since" where all of it is after the change.
         own: whether it happens within every log, and not once over all of them.
         moment: share of time before a step; number of the log where that is the change.
         words: the moment or the log as a clause.
@@ -66,6 +66,8 @@ class TimeCourse:
         """
         if self.shape == "log":
             return np.asarray(number == self.moment, dtype=float)
+        if self.shape == "since":
+            return np.ones(len(whole))
         t = own if self.own else whole
         if self.shape == "step":
             return np.asarray(t > self.moment, dtype=float)
@@ -79,6 +81,9 @@ class TimeCourse:
             np.arange(count) / max(count - 1, 1),
             np.full(count, scene.number, dtype=np.int64),
         )
+
+
+SINCE = TimeCourse("since", False, 0.0, "since the fit")
 
 
 @dataclass(frozen=True, eq=False)

@@ -83,7 +83,16 @@ def judge_suspects(
         return None
     table = rank_suspects(estimate, ledger, added)
     found = [_finding(ranked, _refinement(estimate, table, ranked), estimate) for ranked in table.ranked]
-    return SuspectJudgement(table, tuple(sorted(_without_many_notes(found), key=lambda f: -f.level)))
+    return SuspectJudgement(table, _gravest(found))
+
+
+def judge_new_rows(table: SuspectTable) -> SuspectJudgement:
+    """Say what suspects of rows mean that were not fitted.
+
+    Args:
+        table: ranked beside a model that was known before.
+    """
+    return SuspectJudgement(table, _gravest([_finding(ranked, None, None) for ranked in table.ranked]))
 
 
 def _refinement(estimate: Estimate, table: SuspectTable, ranked: Ranked) -> Mended | None:
@@ -93,17 +102,19 @@ def _refinement(estimate: Estimate, table: SuspectTable, ranked: Ranked) -> Mend
     return mend_motions(estimate.problem, ranked.suspect, ranked.alone.size, weights, estimate.kept)
 
 
-def _finding(ranked: Ranked, mended: Mended | None, estimate: Estimate) -> Finding:
+def _finding(ranked: Ranked, mended: Mended | None, estimate: Estimate | None) -> Finding:
     suspect, after = ranked.suspect, ranked.after
     size = ranked.together.size if mended is None else mended.size
     partners = ", ".join(partner.key for partner in ranked.partners)
     alike = f"; {partners} would look nearly the same" if partners else ""
     words = suspect.words(size)
+    left = "the model leaves" if estimate is None else "the fit leaves"
+    moved = "" if estimate is None else _effects(ranked.together.bias, estimate)
     return Finding(
         suspect.finding_of(size),
         _level(ranked, mended),
-        f"{words[0].upper()}{words[1:]}: that explains {100 * after.share:.2g} % of what the fit leaves"
-        f"{_effects(ranked.together.bias, estimate)}{alike}.",
+        f"{words[0].upper()}{words[1:]}: that explains {100 * after.share:.2g} % of what {left}"
+        f"{moved}{alike}.",
         suspect.remedy(size),
         where=Where(axis=None if suspect.joint is None else suspect.joint + 1),
         figures={
@@ -139,10 +150,10 @@ def _level(ranked: Ranked, mended: Mended | None) -> Level:
     return Level.CARE if after.share >= RULES.share and after.z >= RULES.z else Level.NOTE
 
 
-def _without_many_notes(findings: Sequence[Finding]) -> list[Finding]:
+def _gravest(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """All that ask for care, and the first few notes."""
     notes = [finding for finding in findings if finding.level is Level.NOTE][: RULES.noted]
-    return [f for f in findings if f.level >= Level.CARE or f in notes]
+    return tuple(sorted((f for f in findings if f.level >= Level.CARE or f in notes), key=lambda f: -f.level))
 
 
 def _plain(size: FloatArray) -> float | list[float]:

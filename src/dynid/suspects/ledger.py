@@ -19,6 +19,7 @@ from dynid.estimators.fit import Fit
 from dynid.estimators.linear.least_squares import WLS, root_over_base
 from dynid.preparation.decimate import FILTER
 from dynid.problem.problem import Problem
+from dynid.suspects.anchor import Anchor
 from dynid.suspects.scene import Scene, scenes_of
 from dynid.suspects.suspect import Suspect
 
@@ -44,6 +45,7 @@ class Ledger:
         fit: the weighted fit behind Q and ρ.
         plain: ``grams`` of rows in torques, not divided by σ_j: what errors of a prediction are.
         logs: number of the experiment that each block is from, (blocks,).
+        priors: last blocks of ``grams`` that are no time, but what is known of the parameters.
     """
 
     suspects: tuple[Suspect, ...]
@@ -56,6 +58,7 @@ class Ledger:
     fit: Fit
     plain: FloatArray
     logs: NDArray[np.intp]
+    priors: int = 0
 
     @cached_property
     def inside(self) -> FloatArray:
@@ -110,6 +113,7 @@ def open_ledger(
     suspects: Sequence[Suspect],
     kept: NDArray[np.bool_],
     scenes: Sequence[Scene] | None = None,
+    anchor: Anchor | None = None,
 ) -> Ledger:
     """Evaluate all columns along the motions and fold them with the rows.
 
@@ -118,9 +122,10 @@ def open_ledger(
         suspects: what may be wrong.
         kept: base parameters in use, (base,).
         scenes: of weighted least squares, where they were made before.
+        anchor: a model that was known before and is not fitted again.
     """
     assert problem.motions is not None
-    fit = WLS().fit(problem, kept)
+    fit = WLS().fit(problem, kept) if anchor is None else anchor.fit
     if scenes is None:
         scenes = scenes_of(problem.base, fit.values, problem.motions, problem.plan)
     columns = [columns_along(scene, suspects) for scene in scenes]
@@ -147,7 +152,13 @@ def open_ledger(
         left[j] = residual @ residual
         noise[j] = _noise_squares(residual, rows.sample, problem.plan.decimation)
     torque = problem.torque_norms() ** 2
-    return Ledger(tuple(suspects), grams, rank, left, noise, power, torque, fit, plain, logs)
+    if anchor is not None:
+        known = np.column_stack(
+            [anchor.rows[:, :-1], np.zeros((len(anchor.rows), count)), anchor.rows[:, -1]]
+        )
+        grams = np.concatenate([grams, (known.T @ known)[None]])
+    priors = len(grams) - len(logs)
+    return Ledger(tuple(suspects), grams, rank, left, noise, power, torque, fit, plain, logs, priors)
 
 
 def columns_along(scene: Scene, suspects: Sequence[Suspect]) -> FloatArray:

@@ -14,6 +14,7 @@ from dynid.estimators.estimate import Estimate
 from dynid.estimators.honest import few_blocks_factor
 from dynid.estimators.linear.catalogue import CATALOGUE
 from dynid.estimators.linear.terms import NonlinearTerm
+from dynid.problem.problem import Problem
 from dynid.suspects.all_suspects import suspects_of
 from dynid.suspects.ledger import Ledger, open_ledger
 from dynid.suspects.picture import SuspectPicture, draw_suspect
@@ -183,7 +184,17 @@ def rank_suspects(
         ledger: its Grams, where they were made before.
         added: keys of suspects that are in the model already.
     """
-    ledger = ledger or suspect_ledger(estimate)
+    return rank_ledger(estimate.problem, ledger or suspect_ledger(estimate), added)
+
+
+def rank_ledger(problem: Problem, ledger: Ledger, added: Collection[str] = ()) -> SuspectTable:
+    """Score every suspect of a ledger and rank those that are clear.
+
+    Args:
+        problem: with rows and motions.
+        ledger: its Grams.
+        added: keys of suspects that are in the model already.
+    """
     given = [k for k, suspect in enumerate(ledger.suspects) if suspect.key in added]
     chosen, after = list[int](), list[Score]()
     parts = _sweep(ledger.parts, [c for k in given for c in ledger.spans[k]])
@@ -201,7 +212,7 @@ def rank_suspects(
         )
         for k, then in zip(chosen, after, strict=True)
     ]
-    drawn = draw_suspect(estimate.problem, ledger, chosen[0], after[0].size, given) if chosen else None
+    drawn = draw_suspect(problem, ledger, chosen[0], after[0].size, given) if chosen else None
     return SuspectTable(
         tuple(sorted(alone.values(), key=lambda score: -score.share)),
         tuple(ranked),
@@ -265,11 +276,13 @@ def _score(
     size = inverse @ whole[:k, k]
     # What a block would say of itself is left out: (1 − G_b G⁻¹)⁻¹ is the jackknife over blocks. Without it a
     # column that lives in one block alone, such as a late step, would seem to be free of doubt.
+    own, prior = own[: len(own) - ledger.priors], own[len(own) - ledger.priors :]
     others = np.eye(k) * (1.0 + 1e-3) - (taken := own[:, :k, :k] @ inverse)
     pulls = own[:, :k, k] - own[:, :k, :k] @ size
     pulls = pulls / others[:, 0] if k == 1 else np.linalg.solve(others, pulls[:, :, None])[:, :, 0]
     free = max(round(k**2 / float(np.sum(np.einsum("bii->b", taken) ** 2))) - 1, 2)
-    covariance = few_blocks_factor(free) ** 2 * inverse @ (pulls.T @ pulls) @ inverse
+    doubt = few_blocks_factor(free) ** 2 * pulls.T @ pulls + prior[:, :k, :k].sum(axis=0)
+    covariance = inverse @ doubt @ inverse
     squared = _distance(size, covariance)
     z = float(np.sqrt(_without_chance(squared, ledger.suspects[number].trials, free) / k))
     explained = float(size @ whole[:k, k])

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from dynid.workflow.proof import Proof as Proof
     from dynid.workflow.result import FitResult as FitResult
     from dynid.workflow.saved_model import validate as validate
+    from dynid.workflow.saved_suspects import NewSuspects as NewSuspects, find_suspects as find_suspects
 else:
     from dynid.core.lazy import lazy_exports
 
@@ -19,5 +20,6 @@ else:
         "proof": ("Proof",),
         "result": ("FitResult",),
         "saved_model": ("validate",),
+        "saved_suspects": ("NewSuspects", "find_suspects"),
     }
     __getattr__, __dir__, __all__ = lazy_exports(__name__, _NAMES)

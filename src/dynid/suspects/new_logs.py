@@ -1,0 +1,43 @@
+"""What has changed on a robot since its model was identified: suspects of new logs beside that model."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynid.core.arrays import FloatArray
+from dynid.estimators.linear.catalogue import CATALOGUE
+from dynid.problem.problem import Problem
+from dynid.suspects.all_suspects import suspects_in_rows
+from dynid.suspects.anchor import fit_near_model
+from dynid.suspects.changes import changes_since
+from dynid.suspects.judgement import SuspectJudgement, judge_new_rows
+from dynid.suspects.ledger import open_ledger
+from dynid.suspects.ranking import rank_ledger
+from dynid.suspects.row_view import view_rows
+from dynid.suspects.scene import scenes_of
+
+
+def judge_new_logs(
+    problem: Problem,
+    values: FloatArray,
+    covariance: FloatArray,
+    kept: NDArray[np.bool_],
+    joint_sigma: FloatArray,
+) -> SuspectJudgement:
+    """Rank the suspects of new rows beside a model that is not fitted again.
+
+    Args:
+        problem: the new rows, with motions.
+        values: base parameters of the model, (base,).
+        covariance: theirs, (base, base).
+        kept: which were estimated, (base,).
+        joint_sigma: standard deviation of each joint's torque error in its fit, (coordinates,).
+    """
+    assert problem.motions is not None
+    anchor = fit_near_model(problem, values, covariance, kept, joint_sigma)
+    scenes = scenes_of(problem.base, values, problem.motions, problem.plan)
+    view = view_rows(problem, anchor.fit, scenes)
+    lacking = {name: term for name, term in CATALOGUE.items() if term.name not in problem.robot.terms}
+    suspects = (*changes_since(view), *suspects_in_rows(problem, view, lacking))
+    return judge_new_rows(rank_ledger(problem, open_ledger(problem, suspects, kept, scenes, anchor)))
