@@ -11,7 +11,7 @@ import json
 import sys
 import time
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from population.cases import draw_case
 from population.defects import DEFECTS, damage
 from population.judge import Judge, judge
 from population.robots import HALVES
-from population.table import table_lines
+from population.table import CRASH, table_lines
 from population.today import Today
 
 JUDGES: dict[str, type[Judge]] = {"today": Today}
@@ -64,7 +64,7 @@ def run(path: Path, half: str, cases: range, count: int, judge_name: str, worker
     with ProcessPoolExecutor(workers) as pool, path.open("a", encoding="utf-8") as file:
         waiting = {pool.submit(rows_of, half, index, count, judge_name): index for index in left}
         for number, future in enumerate(as_completed(waiting)):
-            file.writelines(json.dumps(row) + "\n" for row in future.result())
+            file.writelines(json.dumps(row) + "\n" for row in _rows_or_crash(future, half, waiting[future]))
             file.flush()
             each = (time.monotonic() - begun) / (number + 1)
             minutes = each * (len(left) - number - 1) / 60
@@ -78,6 +78,14 @@ def publish(page: Path, lines: list[str]) -> None:
     """Put the table into a page, in place of what stands behind the mark."""
     head, _, _ = page.read_text(encoding="utf-8").partition(MARK)
     page.write_text("\n".join([head + MARK, "", *lines, ""]), encoding="utf-8")
+
+
+def _rows_or_crash(future: Future[list[dict[str, Any]]], half: str, index: int) -> list[dict[str, Any]]:
+    """Rows of a case; one that names the error where the judge broke down on it."""
+    try:
+        return future.result()
+    except Exception as error:
+        return [{"half": half, "index": index, "defect": CRASH, "words": repr(error)}]
 
 
 def main() -> None:

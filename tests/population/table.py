@@ -13,6 +13,8 @@ from scipy.stats import beta
 from population.defects import DEFECTS
 
 Row = dict[str, Any]
+CRASH = "crash"
+"""What stands in the place of a defect where the judge broke down."""
 WELL = 0.10
 """Error of the worst joint on clean motion up to which sound logs have led to a good model."""
 WORSE = 1.05
@@ -40,6 +42,8 @@ def rate(rows: Sequence[Row], test: Callable[[Row], bool]) -> str:
 def table_lines(rows: Iterable[Row]) -> list[str]:
     """All rates as Markdown."""
     rows = list(rows)
+    crashes = [f"Broke down on case {r['index']}: {r['words']}" for r in rows if r["defect"] == CRASH]
+    rows = [row for row in rows if row["defect"] != CRASH]
     sound = [row for row in rows if row["defect"] == "sound"]
     damaged = [
         row
@@ -48,7 +52,16 @@ def table_lines(rows: Iterable[Row]) -> list[str]:
     ]
     advised = [row for row in rows if row.get("advised_worst") is not None and "worst" in row]
     advice = f"Worse after advice was followed, sound or damaged: {rate(advised, _is_worse)}"
-    return [*_sound_lines(sound), "", *_damaged_lines(damaged), "", advice, "", *_defect_lines(rows)]
+    return [
+        *crashes,
+        *_sound_lines(sound),
+        "",
+        *_damaged_lines(damaged),
+        "",
+        advice,
+        "",
+        *_defect_lines(rows),
+    ]
 
 
 def _sound_lines(sound: Sequence[Row]) -> list[str]:

@@ -22,7 +22,7 @@ from population.judge import judge
 from population.plant import Drive
 from population.robots import HALVES, ROBOTS, draw_robot, generator
 from population.run import GRADES, MARK, defects_of, publish, read_rows
-from population.table import bounds, table_lines
+from population.table import CRASH, bounds, table_lines
 from population.today import Today, meant_by
 
 
@@ -218,3 +218,8 @@ def test_advice_that_is_followed_mends_the_log() -> None:
     row, _ = judge(made, Today(), judge(case, Today())[1])
     assert (row["matters"], row["told"], row["first"], row["right_size"]) == (True, True, True, True)
     assert row["advised_worst"] < 0.2 * row["worst"]
+
+
+def test_a_judge_that_breaks_down_is_told() -> None:
+    row = {"half": "setting", "index": 5, "defect": CRASH, "words": "ValueError('x')"}
+    assert table_lines([row])[0] == "Broke down on case 5: ValueError('x')"
