@@ -19,8 +19,7 @@ import numpy as np
 from dynid.core.errors import DynidError
 from dynid.estimators import Estimate, Separable, identify
 from dynid.results.view import predicted_torques
-from dynid.suspects.ledger import open_ledger
-from dynid.suspects.physics import physics
+from dynid.suspects.ranking import suspect_ledger
 from dynid.validation.model import as_model
 from dynid.workflow import fit
 from dynid.workflow.term_choice import AddedTerm, TermRules, choose_terms, terms_of
@@ -30,7 +29,7 @@ from population.motions import draw_path
 from population.robots import generator
 
 LACKING = ("Stribeck", "flattening", "load friction", "asymmetry", "spring", "ripple", "coupling")
-"""Physics that the model lacks; no term is the shape of the last two."""
+"""Physics that the model lacks; no term has the shape of the last."""
 OTHERS = tuple(
     name
     for name in DEFECTS
@@ -39,8 +38,6 @@ OTHERS = tuple(
 RULES: Mapping[str, TermRules] = {
     "as it is": TermRules(),
     "gain of 5 %": TermRules(gain=0.05),
-    "2 errors": TermRules(errors=2.0),
-    "poor motion too": TermRules(starved=np.inf),
 }
 """The rule as it is beside neighbours of it."""
 
@@ -79,7 +76,7 @@ def rows_of(half: str, index: int, rules: Mapping[str, TermRules] = RULES) -> li
 
 def _row(kind: str, case: Case, rules: Mapping[str, TermRules]) -> dict[str, Any]:
     plain = fit(case.robot, case.logs).estimate
-    ledger = open_ledger(plain.problem, physics(case.robot), plain.kept)
+    ledger = suspect_ledger(plain)
     cleans = (case, other_kind(case))
     default, seen = _errors(cleans, plain), dict[tuple[str, ...], list[float]]()
     row = {"index": case.index, "kind": kind, "defect": case.defect, "grade": case.grade, "default": default}

@@ -11,11 +11,11 @@ from cli.scara_logs import LOAD_TRUTH, loaded
 from dynid import load_result, validate
 from dynid.core.errors import DynidError
 from dynid.estimators import OLS, Essential, NonlinearTerm, Separable
-from dynid.estimators.linear.catalogue import CATALOGUE
 from dynid.logs.log import Log
 from dynid.preparation.preparation import Preparation
 from dynid.suspects.ledger import open_ledger
 from dynid.suspects.physics import physics
+from dynid.suspects.position_effects import RippleRules
 from dynid.workflow import FitResult, fit
 from dynid.workflow.term_choice import TermRules, choose_terms, contributions
 from support.estimation import scara
@@ -26,9 +26,14 @@ PLAN = Preparation(cutoff_hz=20, drop_samples=30, decimation=4)
 
 
 def log_of(
-    seed: int, *, load: float = 0.0, quadratic: tuple[float, float] = (0.0, 0.0), faster: float = 1.0
+    seed: int,
+    *,
+    load: float = 0.0,
+    quadratic: tuple[float, float] = (0.0, 0.0),
+    ripple: float = 0.0,
+    faster: float = 1.0,
 ) -> Log:
-    """The SCARA with friction beside its model: a share of the load, and coefficients of v|v|."""
+    """The SCARA with torques beside its model: a share of the load, factors of v|v|, ripple of joint 1."""
     rng = np.random.default_rng(seed)
     motion = fourier_motion(BASE.robot, rng, seconds=12.0, rate_hz=250.0)
     if faster != 1.0:
@@ -36,6 +41,7 @@ def log_of(
         motion = type(motion)(**{**vars(motion), **scaled, "rate_hz": motion.rate_hz * faster})
     tau = exact_torques(BASE, TRUTH, motion)
     tau += load * loaded(motion) + np.array(quadratic) * motion.qd * np.abs(motion.qd)
+    tau[:, 0] += ripple * np.sin(9.0 * motion.q[:, 0] + 0.5)
     tau += 0.01 * np.sqrt(np.mean(tau**2, axis=0)) * rng.normal(size=tau.shape)
     return Log(f"log{seed}", motion.time, {"position": np.asarray(motion.q), "torque": tau})
 
@@ -107,7 +113,7 @@ def test_errors_on_parts_are_those_of_least_squares_without_the_part(lacking: Lo
     estimate = fit(BASE.robot, lacking, plan=PLAN).estimate
     problem = estimate.problem
     ledger = open_ledger(problem, physics(BASE.robot), estimate.kept)
-    told = contributions(ledger, (CATALOGUE["load"],))[0].before
+    told = contributions(ledger, [0])[0].before
     joints = [problem.rows(j) for j in range(2)]
     blocks = [rows.sample * len(ledger.logs) // problem.experiments[0].regression_samples for rows in joints]
     squares = 0.0
@@ -159,6 +165,22 @@ def test_terms_of_ones_own_join_the_catalogue(lacking: Log) -> None:
     tried = fit(BASE.robot, lacking, plan=PLAN, add=("auto", mine))
     assert {"Fl2"} < set(names_of(tried))
     assert len(names_of(tried)) == 2  # the same on joint 1 once, by either name
+
+
+def test_ripple_is_found_added_and_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    rippled = [log_of(seed, ripple=4.0) for seed in (1, 2)]
+    plain, auto, named = (
+        fit(BASE.robot, rippled[0], plan=PLAN, validate=rippled[1], add=add)
+        for add in ("none", "auto", "ripple@1")
+    )
+    assert names_of(auto) == names_of(named) == ["Rs1", "Rc1"]
+    assert auto.estimate.further is not None
+    assert float(np.linalg.norm(auto.estimate.further.values)) == pytest.approx(4.0, rel=0.1)
+    errors = [result.unseen.judged.overall_percent for result in (plain, auto) if result.unseen]
+    assert errors[1] < 0.5 * errors[0]
+    monkeypatch.setattr("dynid.suspects.position_effects.RIPPLE", RippleRules(least=1.0))
+    with pytest.raises(DynidError, match="The logs show nothing that ripple@2 could be"):
+        fit(BASE.robot, log_of(1), plan=PLAN, add="ripple@2")
 
 
 def test_estimators_with_and_without_terms(lacking: Log) -> None:

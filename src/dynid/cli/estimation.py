@@ -12,7 +12,7 @@ from dynid.base.find import base_of
 from dynid.cli.command import OptionGroup, option
 from dynid.core.errors import DynidError, unknown_name
 from dynid.core.lazy import later
-from dynid.estimators.linear.catalogue import CATALOGUE
+from dynid.estimators.linear.catalogue import TERM_NAMES
 from dynid.estimators.strategy import Strategy
 from dynid.estimators.uncertainty import DEFAULT_KIND, KINDS
 from dynid.model.robot import Robot
@@ -57,9 +57,9 @@ class MethodOptions(OptionGroup, title="Estimator"):
         None,
         "NAME[@JOINTS],…",
         "Terms beside the robot's own, with ols and wls: auto (those that predict parts of the logs better "
-        f"that were not used), none, or {', '.join(CATALOGUE)}, on every joint or on some "
+        f"that were not used), none, or {', '.join(TERM_NAMES)}, on every joint or on some "
         "(load@2,3,stribeck@1); may be repeated.",
-        choices=("auto", "none", *CATALOGUE),
+        choices=("auto", "none", *TERM_NAMES),
         shown="none",
     )
     uncertainty: str = option(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -40,6 +40,11 @@ class Effect(Suspect):
     def key(self) -> str:
         """As ``--add`` takes it, such as ``load@2``."""
         return f"{self.label}@{self.joint + 1}"
+
+    @property
+    def terms(self) -> tuple[NonlinearTerm, ...]:
+        """The term on this joint."""
+        return (replace(self.term, joints=(self.joint,)),)
 
     def columns(self, scene: Scene) -> tuple[FloatArray, ...]:
         """The formula along the joint's own motion, constants at their first guesses."""

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from dynid.core.arrays import FloatArray
+from dynid.core.errors import option_words
 from dynid.core.finding import Name
+from dynid.estimators.linear.terms import NonlinearTerm
 from dynid.model.joint import JointKind
 from dynid.model.robot import Robot
 from dynid.suspects.row_view import RowView
@@ -76,6 +78,19 @@ class Ripple(Suspect):
         """The amplitude."""
         return float(np.linalg.norm(size))
 
+    @property
+    def terms(self) -> tuple[NonlinearTerm, ...]:
+        """Sine and cosine of N q with N as it was found."""
+        symbol, words = (
+            ("B", "weight or counterbalance") if self.waves == 1.0 else ("R", "ripple over position")
+        )
+        return tuple(
+            NonlinearTerm(
+                symbol + wave[0], f"{wave}({self.waves:.9g} * q)", joints=(self.joint,), words=words
+            )
+            for wave in ("sin", "cos")
+        )
+
     def columns(self, scene: Scene) -> tuple[FloatArray, ...]:
         """sin(N q), cos(N q)."""
         angle = self.waves * scene.q[:, self.joint]
@@ -89,8 +104,8 @@ class Ripple(Suspect):
         return f"the torque{self.at} ripples over position by {self.amount(size):.3g} {self.unit} ({often})"
 
     def remedy(self, size: FloatArray) -> str:
-        """Add it."""
-        return f"Add sin({self.waves:.6g} q) and cos({self.waves:.6g} q) of this joint to the model as terms."
+        """Let it be tried."""
+        return f"{option_words('--add', 'auto')} adds it where motion that was not used is predicted better."
 
 
 @dataclass(frozen=True)

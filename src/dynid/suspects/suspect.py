@@ -15,6 +15,7 @@ import numpy as np
 
 from dynid.core.arrays import FloatArray
 from dynid.core.finding import Name
+from dynid.estimators.linear.terms import NonlinearTerm
 from dynid.preparation.motion import Motion
 from dynid.suspects.scene import Scene
 
@@ -79,6 +80,11 @@ class Suspect(ABC):
     @abstractmethod
     def remedy(self, size: FloatArray) -> str:
         """What to do about it, in a sentence."""
+
+    @property
+    def terms(self) -> tuple[NonlinearTerm, ...]:
+        """Formulas that add it to a model, one per column; none where it is not added."""
+        return ()
 
     def mend(self, motion: Motion, size: FloatArray) -> Motion | None:
         """The motion as it would be without the defect; None where a motion cannot show that."""

@@ -9,7 +9,7 @@ from dynid.core.errors import DynidError, option_words, unknown_name
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.identification import identify
-from dynid.estimators.linear.catalogue import CATALOGUE
+from dynid.estimators.linear.catalogue import CATALOGUE, SOUGHT, TERM_NAMES
 from dynid.estimators.linear.terms import NonlinearTerm, slots_of
 from dynid.estimators.strategy import Strategy
 from dynid.model.robot import Robot
@@ -31,17 +31,19 @@ class TermRequest:
     Args:
         auto: whether those that predict better are found.
         terms: those that are added in any case.
+        sought: suspects whose formula the logs must give, as ``ripple@2``, which are added in any case too.
         catalogue: those that are tried, by name; a user's own are among them.
     """
 
     auto: bool = False
     terms: tuple[NonlinearTerm, ...] = ()
+    sought: tuple[str, ...] = ()
     catalogue: Mapping[str, NonlinearTerm] = field(default_factory=lambda: CATALOGUE)
 
     @property
     def empty(self) -> bool:
         """Whether nothing is to be added."""
-        return not self.auto and not self.terms
+        return not self.auto and not self.terms and not self.sought
 
 
 def term_request(
@@ -67,18 +69,19 @@ def term_request(
                 f"add has {alone!r} beside {', '.join(map(repr, beside))}; give auto, which tries every term "
                 "by itself, or none, or names."
             )
-    named = _terms_by_name([word for word in words if word not in (AUTO, NONE)], robot)
-    terms = (*named.values(), *own)
+    joints = _joints_by_name([word for word in words if word not in (AUTO, NONE)], robot)
+    sought = tuple(f"{name}@{j + 1}" for name in SOUGHT for j in joints.pop(name, ()))
+    terms = (*_terms_by_name(joints, robot), *own)
     slots_of(robot, terms)
     auto, catalogue = AUTO in words, {**CATALOGUE, **{term.name: term for term in own}}
-    request = TermRequest(auto, () if auto else terms, catalogue)
+    request = TermRequest(auto, () if auto else terms, sought, catalogue)
     if not request.empty:
         strategy.with_terms(terms or (CATALOGUE["load"],))
     return request
 
 
-def _terms_by_name(words: Sequence[str], robot: Robot) -> dict[str, NonlinearTerm]:
-    """Terms by name on all joints (``load``) or on some (``load@2,3``, counted from 1), each once."""
+def _joints_by_name(words: Sequence[str], robot: Robot) -> dict[str, list[int]]:
+    """Joints of each term: all (``load``) or some (``load@2,3``, counted from 1)."""
     joints = [str(j + 1) for j in range(robot.n_coordinates)]
     found, name = dict[str, set[int]](), ""
     for word in words:
@@ -87,20 +90,24 @@ def _terms_by_name(words: Sequence[str], robot: Robot) -> dict[str, NonlinearTer
             joint = word
         else:
             name = head
-        if name not in CATALOGUE:
-            raise unknown_name("term to add", name, (*CATALOGUE, AUTO, NONE))
+        if name not in TERM_NAMES:
+            raise unknown_name("term to add", name, (*TERM_NAMES, AUTO, NONE))
         if (at or joint) and joint not in joints:
             raise unknown_name(f"joint of the term {name!r}", joint, joints)
         found.setdefault(name, set()).update([int(joint) - 1] if joint else range(len(joints)))
         name = name if joint else ""
-    every = set(range(len(joints)))
+    return {name: sorted(on) for name, on in found.items()}
+
+
+def _terms_by_name(joints: Mapping[str, Sequence[int]], robot: Robot) -> tuple[NonlinearTerm, ...]:
+    """Terms of the catalogue on their joints."""
     terms = {
-        name: replace(CATALOGUE[name], joints=None if on == every else tuple(sorted(on)))
-        for name, on in found.items()
+        name: replace(CATALOGUE[name], joints=None if len(on) == robot.n_coordinates else tuple(on))
+        for name, on in joints.items()
     }
     for name, term in terms.items():
         _refuse_double(name, term, robot)
-    return terms
+    return tuple(terms.values())
 
 
 def _refuse_double(name: str, term: NonlinearTerm, robot: Robot) -> None:
@@ -153,12 +160,37 @@ def add_terms(
     own_terms = estimate.further is not None and request.empty  # those of Separable itself
     if ledger is None or not strategy.takes_terms or own_terms:
         return estimate, strategy, Addition(in_vain=request.auto)
-    if request.terms:
-        return estimate, strategy, Addition(added=contributions(ledger, request.terms))
+    if request.terms or request.sought:
+        steps = contributions(ledger, _asked_suspects(ledger, request))
+        if request.sought:
+            strategy = strategy.with_terms(terms_of(steps))
+            estimate = identify(estimate.problem, strategy)
+        return estimate, strategy, Addition(added=steps)
     steps = choose_terms(ledger)
     if not request.auto:
         return estimate, strategy, Addition(lacking=steps)
     return _with_found_terms(estimate, strategy, steps)
+
+
+def _asked_suspects(ledger: Ledger, request: TermRequest) -> list[int]:
+    """Numbers of the suspects that were asked for by name."""
+    numbers = []
+    for term in request.terms:
+        every = term.joints is None
+        numbers += [
+            k
+            for k, suspect in enumerate(ledger.suspects)
+            if any(own.name == term.name for own in suspect.terms)
+            and (every or suspect.joint in (term.joints or ()))
+        ]
+    keys = {suspect.key: k for k, suspect in enumerate(ledger.suspects)}
+    for key in request.sought:
+        if key not in keys:
+            raise DynidError(
+                f"The logs show nothing that {key} could be: no period over position explains anything "
+                "there; leave it out of what is added."
+            )
+    return [*numbers, *(keys[key] for key in request.sought)]
 
 
 def _with_found_terms(
@@ -177,7 +209,7 @@ def _with_found_terms(
         }
         if not wrong:
             return found, widened, Addition(added=steps)
-        steps = tuple(s for s in steps if (s.effect.term.name, s.effect.joint) not in wrong)
+        steps = tuple(s for s in steps if (s.effect.terms[0].name, s.effect.joint) not in wrong)
     return estimate, strategy, Addition(in_vain=True)
 
 
@@ -202,8 +234,8 @@ def _note_on_lacking(steps: Sequence[AddedTerm]) -> tuple[Finding, ...]:
     if not steps:
         return ()
     joints = dict[str, list[str]]()
-    for step in sorted(steps, key=lambda step: step.effect.joint):
-        joints.setdefault(step.effect.term.words or step.effect.label, []).append(f"{step.effect.joint + 1}")
+    for step in sorted(steps, key=lambda step: step.effect.joint or 0):
+        joints.setdefault(step.words, []).append(f"{(step.effect.joint or 0) + 1}")
     named = "; ".join(f"{what} (joint{'s' * (len(on) > 1)} {', '.join(on)})" for what, on in joints.items())
     it = "it" if len(steps) == 1 else "them"
     return (

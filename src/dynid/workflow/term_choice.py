@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from dynid.core.arrays import FloatArray
 from dynid.estimators.linear.terms import NonlinearTerm
 from dynid.suspects.ledger import Ledger
-from dynid.suspects.physics import Effect
+from dynid.suspects.suspect import Suspect
 from dynid.workflow.choice import RULES, Gain, gain_over
 
 
@@ -59,22 +59,28 @@ class AddedTerm:
     """A term that predicts better, and what it brought.
 
     Args:
-        effect: the term and its joint.
+        effect: what it is, and on which joint.
         share: of the squared residual that it explains after W and the terms before it.
         before: error on parts that were not used [% of the torque] without it.
         after: with it.
     """
 
-    effect: Effect
+    effect: Suspect
     share: float
     before: float
     after: float
+
+    @property
+    def words(self) -> str:
+        """What it is, as in "the model lacks …"."""
+        first = self.effect.terms[0]
+        return first.words or f"{first.name} × {first.expression}"
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
         return {
             "name": self.effect.key,
-            "words": self.effect.term.words,
+            "words": self.words,
             "share": self.share,
             "before_percent": self.before,
             "after_percent": self.after,
@@ -98,46 +104,37 @@ def choose_terms(ledger: Ledger, rules: TermRules = TERMS) -> tuple[AddedTerm, .
         if found is None:
             break
         number, share, after = found
-        steps.append(AddedTerm(_effect(ledger, number), share, bench.percent(errors), bench.percent(after)))
+        effect = ledger.suspects[number]
+        steps.append(AddedTerm(effect, share, bench.percent(errors), bench.percent(after)))
         chosen.append(number)
         errors = after
     return tuple(steps)
 
 
-def contributions(ledger: Ledger, terms: Sequence[NonlinearTerm]) -> tuple[AddedTerm, ...]:
+def contributions(ledger: Ledger, numbers: Sequence[int]) -> tuple[AddedTerm, ...]:
     """What given terms bring, one after the other, whether they predict better or not.
 
     Args:
         ledger: of a fit without them.
-        terms: with their joints.
+        numbers: of the suspects that they are.
     """
-    bench, chosen, steps = _TermBench(ledger, TERMS), list[int](), list[AddedTerm]()
+    bench, steps = _TermBench(ledger, TERMS), list[AddedTerm]()
     errors = bench.errors(())
-    for term in terms:
-        for k, suspect in enumerate(ledger.suspects):
-            if not isinstance(suspect, Effect) or suspect.term.name != term.name:
-                continue
-            if term.joints is None or suspect.joint in term.joints:
-                share, after = bench.shares(chosen).get(k, 0.0), bench.errors((*chosen, k))
-                steps.append(AddedTerm(suspect, share, bench.percent(errors), bench.percent(after)))
-                chosen.append(k)
-                errors = after
+    for i, k in enumerate(numbers):
+        share, after = bench.shares(numbers[:i]).get(k, 0.0), bench.errors(numbers[: i + 1])
+        steps.append(AddedTerm(ledger.suspects[k], share, bench.percent(errors), bench.percent(after)))
+        errors = after
     return tuple(steps)
 
 
 def terms_of(steps: Sequence[AddedTerm]) -> tuple[NonlinearTerm, ...]:
-    """Added terms as an estimator takes them: each once, with all its joints."""
-    joints = dict[str, list[int]]()
-    for step in steps:
-        joints.setdefault(step.effect.label, []).append(step.effect.joint)
-    by_name = {step.effect.label: step.effect.term for step in steps}
-    return tuple(replace(by_name[name], joints=tuple(sorted(on))) for name, on in joints.items())
-
-
-def _effect(ledger: Ledger, number: int) -> Effect:
-    effect = ledger.suspects[number]
-    assert isinstance(effect, Effect)
-    return effect
+    """Added terms as an estimator takes them: each formula once, with all its joints."""
+    found = dict[tuple[str, str], NonlinearTerm]()
+    for term in (term for step in steps for term in step.effect.terms):
+        key = (term.name, term.expression)
+        before = found[key].joints if key in found else ()
+        found[key] = replace(term, joints=tuple(sorted((*(before or ()), *(term.joints or ())))))
+    return tuple(found.values())
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,20 +161,16 @@ class _TermBench:
 
     @cached_property
     def _candidates(self) -> NDArray[np.intp]:
-        """Numbers of the suspects that are terms which W does not hold."""
-        seen = self.ledger.outside
+        """Numbers of the suspects that can be added and that W does not hold."""
+        seen = self.ledger.outside > self.rules.span
+        pairs = enumerate(zip(self.ledger.suspects, self.ledger.spans, strict=True))
         return np.array(
-            [
-                k
-                for k, suspect in enumerate(self.ledger.suspects)
-                if isinstance(suspect, Effect) and seen[self.ledger.spans[k][0]] > self.rules.span
-            ],
-            dtype=np.intp,
+            [k for k, (s, span) in pairs if s.terms and all(seen[c] for c in span)], dtype=np.intp
         )
 
     def _columns(self, numbers: Sequence[int]) -> list[int]:
         """Columns of some suspects in the Grams."""
-        return [self.ledger.rank + self.ledger.spans[k][0] for k in numbers]
+        return [self.ledger.rank + c for k in numbers for c in self.ledger.spans[k]]
 
     def percent(self, errors: FloatArray) -> float:
         """Errors on all parts over the torques [%]."""
@@ -227,11 +220,9 @@ class _TermBench:
 
     def _plausible(self, chosen: Sequence[int]) -> bool:
         """Whether no coefficient is negative that cannot be."""
+        terms = [term for k in chosen for term in self.ledger.suspects[k].terms]
         sizes = self._solve(chosen)
-        return all(
-            size >= 0 or not _effect(self.ledger, k).term.never_negative
-            for k, size in zip(chosen, sizes, strict=True)
-        )
+        return all(size >= 0 or not term.never_negative for term, size in zip(terms, sizes, strict=True))
 
     def shares(self, chosen: Sequence[int]) -> dict[int, float]:
         """Part of ρᵀρ that each further term explains after W and the chosen ones."""
@@ -241,8 +232,15 @@ class _TermBench:
         columns = [*self._columns(wanted), len(whole) - 1]
         lift = np.linalg.pinv(whole[np.ix_(model, model)], hermitian=True) @ whole[np.ix_(model, columns)]
         left = whole[np.ix_(columns, columns)] - whole[np.ix_(columns, model)] @ lift
-        own, pull = np.diag(left)[:-1], left[:-1, -1]
-        seen = own > self.rules.span * np.diag(whole)[columns[:-1]]
-        rest = max(float(left[-1, -1]), 1e-300)
-        shares = np.divide(pull**2, own * rest, out=np.zeros_like(own), where=seen)
-        return dict(zip(wanted, shares.tolist(), strict=True))
+        seen = np.diag(left)[:-1] > self.rules.span * np.diag(whole)[columns[:-1]]
+        rest, shares, first = max(float(left[-1, -1]), 1e-300), dict[int, float](), 0
+        for k in wanted:
+            own = slice(first, first + len(self.ledger.spans[k]))
+            first, pull = own.stop, left[own, -1]
+            if not np.all(seen[own]) or not np.any(pull):
+                continue
+            if len(pull) == 1:
+                shares[k] = float(pull[0] ** 2 / left[own, own][0, 0]) / rest
+            else:
+                shares[k] = float(pull @ np.linalg.pinv(left[own, own], hermitian=True) @ pull) / rest
+        return shares

@@ -36,3 +36,6 @@ CATALOGUE: dict[str, NonlinearTerm] = {
     "inertia": NonlinearTerm("Ia", "qdd", unit="kg m^2", words="motor inertia", never_negative=True),
 }
 """Terms by the names that ``--add`` takes. The last four are for robot files that leave them out."""
+SOUGHT = ("ripple", "counterbalance")
+"""Terms whose formula the logs give: the period over position, and a weight that turns with the joint."""
+TERM_NAMES = (*CATALOGUE, *SOUGHT)
