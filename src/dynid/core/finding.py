@@ -90,6 +90,7 @@ class Name(StrEnum):
     LONG_LOG = "long log"
     DELAY = "delay"
     REVERSED_SIGN = "reversed sign"
+    SWAPPED_AXES = "swapped axes"
     DRIVEN_AXIS = "driven axis"
     UNDRIVEN_AXIS = "undriven axis"
     HELD_AXIS = "held axis"

@@ -1,0 +1,264 @@
+"""Defects that no small size describes: signs, swapped columns, units, gravity along another axis.
+
+Each is undone on some samples of the logs and all joints are fitted together again. Where the log is right
+they agree about as well as each of them agrees with itself; where a candidate mends it they do so again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+
+from dynid.core.arrays import FloatArray
+from dynid.core.finding import Name
+from dynid.dynamics.operations import NUMERIC
+from dynid.dynamics.regressor import regressor
+from dynid.model.joint import JointKind
+from dynid.model.robot import Robot
+from dynid.problem.problem import Problem
+
+
+@dataclass(frozen=True)
+class DiscreteRules:
+    """When candidates are tried and told.
+
+    Args:
+        samples: of all logs together that are fitted.
+        poor: misfit from which on the joints do not agree, and candidates are tried: 1 is as good as each
+            joint alone.
+        unexplained: share of the torque that a joint leaves alone, as a median, from which on they are tried
+            too: no parameters explain such torques.
+        mended: part of the misfit above 1 that a candidate may leave; half of all where the joints agree.
+        alike: difference of what candidates leave, over the misfit above 1 as recorded, up to which physics
+            decides between them.
+        least: torques are not taken to be known better than this share of their spread.
+        rank: singular value over the largest, columns at unit length, below which a direction is not used.
+    """
+
+    samples: int = 400
+    poor: float = 1.15
+    unexplained: float = 0.3
+    mended: float = 0.4
+    alike: float = 0.1
+    least: float = 0.01
+    rank: float = 1e-7
+
+
+DISCRETE = DiscreteRules()
+
+
+@dataclass(frozen=True, eq=False)
+class Sampling:
+    """Some samples of all logs, (samples, coordinates) each."""
+
+    robot: Robot
+    q: FloatArray
+    qd: FloatArray
+    qdd: FloatArray
+    tau: FloatArray
+
+    @cached_property
+    def columns(self) -> FloatArray:
+        """Torques per unit of every standard parameter, (coordinates, samples, parameters)."""
+        state = [list(x.T) for x in (self.q, self.qd, self.qdd)]
+        made = np.zeros((self.q.shape[1], len(self.q), len(self.robot.table)))
+        for k, column in enumerate(regressor(self.robot, *state, NUMERIC)):
+            for j, torque in enumerate(column):
+                made[j, :, k] = np.asarray(torque, dtype=float)
+        return made
+
+    def with_scale(self, joints: Sequence[int], scale: float) -> Sampling:
+        """Positions, speeds and accelerations of some joints times a factor."""
+        by = np.ones(self.q.shape[1])
+        by[list(joints)] = scale
+        return Sampling(self.robot, self.q * by, self.qd * by, self.qdd * by, self.tau)
+
+    def with_order(self, order: Sequence[int], states: bool = False) -> Sampling:
+        """Torques, or positions, in another order of the axes."""
+        chosen = list(order)
+        if not states:
+            return replace(self, tau=self.tau[:, chosen])
+        return replace(self, q=self.q[:, chosen], qd=self.qd[:, chosen], qdd=self.qdd[:, chosen])
+
+    def left_alone(self) -> FloatArray:
+        """RMS of what each joint leaves when it alone chooses all parameters, (coordinates,)."""
+        pairs = zip(self.columns, self.tau.T, strict=True)
+        return np.array([_solve(W, y)[1] for W, y in pairs]) / np.sqrt(len(self.q))
+
+    def agreement(self, weights: FloatArray) -> tuple[float, int]:
+        """RMS of what all joints together leave, and the number of joints that friction would drive.
+
+        Args:
+            weights: one over what each joint leaves alone, (coordinates,).
+        """
+        stack = (self.columns * weights[:, None, None]).reshape(-1, self.columns.shape[2])
+        values, left = _solve(stack, (self.tau * weights).T.reshape(-1))
+        rubs = np.array([entry.family == "friction" and entry.symbol != "off" for entry in self.robot.table])
+        power = np.einsum("sj,jsk,k->j", self.qd, self.columns[:, :, rubs], values[rubs])
+        return left / float(np.sqrt(self.tau.size)), int(np.count_nonzero(power < 0))
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A defect that, undone, makes the joints agree.
+
+    Args:
+        key: name and joints, such as ``reversed torque@2``.
+        joints: concerned, from 0; none where it is the whole robot.
+        finding: name of the finding that tells it.
+        words: what is wrong, as a clause.
+        remedy: what to do, in a sentence.
+        misfit: what all joints together leave with it undone, over what each leaves alone …
+        driven: … and joints that friction would drive then: of reversed signs that fit alike, the one is
+            right that leaves none.
+        before: the same as recorded.
+    """
+
+    key: str
+    joints: tuple[int, ...]
+    finding: Name
+    words: str
+    remedy: str
+    misfit: float = 1.0
+    driven: int = 0
+    before: float = 1.0
+
+
+def discrete_suspects(problem: Problem) -> tuple[Candidate, ...]:
+    """Candidates that make joints agree which do not, the best first; none where they agree as recorded.
+
+    A robot of one joint agrees with itself whatever its sign: nothing can be said by this.
+
+    Args:
+        problem: with motions.
+    """
+    sampling = _sampling_of(problem)
+    spread = np.std(sampling.tau, axis=0)
+    floor = np.maximum(sampling.left_alone(), DISCRETE.least * spread)
+    weights = np.where(spread > 0, 1.0 / np.where(floor > 0, floor, 1.0), 0.0)
+    before, _ = sampling.agreement(weights)
+    explained = float(np.median(np.divide(floor, spread, out=np.zeros_like(floor), where=spread > 0)))
+    if before < DISCRETE.poor and explained < DISCRETE.unexplained:
+        return ()
+    most = 1.0 + DISCRETE.mended * (before - 1.0) if before >= DISCRETE.poor else 0.5
+    found = []
+    for candidate, mended in _candidates(sampling):
+        misfit, driven = mended.agreement(_carried(weights, candidate))
+        if misfit < most:
+            found.append(replace(candidate, misfit=misfit, driven=driven, before=before))
+    alike = min((one.misfit for one in found), default=1.0) + DISCRETE.alike * (before - 1.0)
+    return tuple(sorted(found, key=lambda one: (one.misfit > alike, one.driven, one.misfit)))
+
+
+def _carried(weights: FloatArray, candidate: Candidate) -> FloatArray:
+    """Weights of the joints; swapped torques take theirs along."""
+    if not candidate.key.startswith("swapped torques"):
+        return weights
+    j, k = candidate.joints
+    swapped = weights.copy()
+    swapped[[j, k]] = weights[[k, j]]
+    return swapped
+
+
+def _candidates(sampling: Sampling) -> Iterator[tuple[Candidate, Sampling]]:
+    """Each candidate with the samples as they would be without it."""
+    yield from _signs(sampling)
+    yield from _units(sampling)
+    yield from _swaps(sampling)
+    yield from _gravities(sampling)
+
+
+def _signs(sampling: Sampling) -> Iterator[tuple[Candidate, Sampling]]:
+    turn = "Turn the sign of its {} in the mapping, or of its gear ratio."
+    for j in range(sampling.q.shape[1]):
+        sign = np.where(np.arange(sampling.q.shape[1]) == j, -1.0, 1.0)
+        for what in ("torque", "position"):
+            words, remedy = f"has its {what} reversed", turn.format(what)
+            mended = (
+                replace(sampling, tau=sampling.tau * sign)
+                if what == "torque"
+                else sampling.with_scale([j], -1.0)
+            )
+            yield _of_joint(f"reversed {what}", j, Name.REVERSED_SIGN, words, remedy), mended
+
+
+def _units(sampling: Sampling) -> Iterator[tuple[Candidate, Sampling]]:
+    """Degrees for radians, on one joint and on all."""
+    robot = sampling.robot
+    kinds = [robot.joints[c].kind for c in robot.coordinates]
+    turning = [j for j, kind in enumerate(kinds) if kind is JointKind.REVOLUTE]
+    remedy = 'Say unit = "deg" of the positions in the mapping.'
+    for j in turning:
+        candidate = _of_joint("degrees", j, Name.POSITION_UNIT, "is in degrees", remedy)
+        yield candidate, sampling.with_scale([j], float(np.pi / 180.0))
+    if len(turning) != 1:
+        whole = Candidate("degrees", (), Name.POSITION_UNIT, "positions are in degrees", remedy)
+        yield whole, sampling.with_scale(turning, float(np.pi / 180.0))
+
+
+def _swaps(sampling: Sampling) -> Iterator[tuple[Candidate, Sampling]]:
+    n = sampling.q.shape[1]
+    for j, k in combinations(range(n), 2):
+        order = list(range(n))
+        order[j], order[k] = k, j
+        both = f"of joint {j + 1} and joint {k + 1}"
+        for what in ("torques", "positions"):
+            candidate = Candidate(
+                f"swapped {what}@{j + 1}-{k + 1}",
+                (j, k),
+                Name.SWAPPED_AXES,
+                f"the {what} {both} are swapped",
+                f"Swap the {what} {both} in the mapping.",
+            )
+            yield candidate, sampling.with_order(order, what == "positions")
+
+
+def _of_joint(name: str, joint: int, finding: Name, words: str, remedy: str) -> Candidate:
+    return Candidate(f"{name}@{joint + 1}", (joint,), finding, f"joint {joint + 1} {words}", remedy)
+
+
+def _gravities(sampling: Sampling) -> Iterator[tuple[Candidate, Sampling]]:
+    """Gravity along every other axis of the base, and none."""
+    given = np.array(sampling.robot.gravity)
+    size = float(np.linalg.norm(given)) or 9.81
+    ways = [*(sign * size * np.eye(3)[k] for k in range(3) for sign in (1.0, -1.0)), np.zeros(3)]
+    for way in ways:
+        if np.allclose(way, given):
+            continue
+        shown = ", ".join(f"{g:.3g}" for g in way + 0.0)
+        yield (
+            Candidate(
+                f"gravity [{shown}]",
+                (),
+                Name.GRAVITY_DIRECTION,
+                f"gravity is [{shown}] m/s²",
+                f"Check how the robot is mounted; say gravity = [{shown}] in the robot file if it is so.",
+            ),
+            replace(sampling, robot=sampling.robot.with_gravity(*way.tolist())),
+        )
+
+
+def _sampling_of(problem: Problem) -> Sampling:
+    """Even samples of all motions."""
+    assert problem.motions is not None
+    step = max(1, sum(motion.samples for motion in problem.motions) // DISCRETE.samples)
+    parts = [[np.asarray(x[step // 2 :: step]) for x in (m.q, m.qd, m.qdd, m.tau)] for m in problem.motions]
+    return Sampling(problem.robot, *(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def _solve(W: FloatArray, y: FloatArray) -> tuple[FloatArray, float]:
+    """Parameters of least norm at unit columns, and the norm of what the columns do not explain."""
+    sizes, values = np.linalg.norm(W, axis=0), np.zeros(W.shape[1])
+    used = sizes > 0
+    if not np.any(used):
+        return values, float(np.linalg.norm(y))
+    R = np.asarray(np.linalg.qr(np.column_stack([W[:, used] / sizes[used], y]), mode="r"))
+    U, s, Vt = np.linalg.svd(R[:, :-1], full_matrices=False)
+    kept = s > DISCRETE.rank * s[0]
+    seen = U[:, kept].T @ R[:, -1]
+    values[used] = (Vt[kept].T @ (seen / s[kept])) / sizes[used]
+    return values, float(np.linalg.norm(R[:, -1] - U[:, kept] @ seen))
