@@ -5,10 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from dynid.suspects.discrete import Candidate as Candidate, discrete_suspects as discrete_suspects
     from dynid.suspects.ranking import SuspectTable as SuspectTable, rank_suspects as rank_suspects
+    from dynid.suspects.stretches import short_problem as short_problem
     from dynid.suspects.suspect import Suspect as Suspect
 else:
     from dynid.core.lazy import lazy_exports
 
-    _NAMES = {"ranking": ("SuspectTable", "rank_suspects"), "suspect": ("Suspect",)}
+    _NAMES = {
+        "discrete": ("Candidate", "discrete_suspects"),
+        "ranking": ("SuspectTable", "rank_suspects"),
+        "stretches": ("short_problem",),
+        "suspect": ("Suspect",),
+    }
     __getattr__, __dir__, __all__ = lazy_exports(__name__, _NAMES)

@@ -174,7 +174,7 @@ def changes_since(view: RowView) -> tuple[Suspect, ...]:
 
 
 def _changeables(view: RowView) -> Iterator[tuple[Changeable, int | None]]:
-    several = len(view.scenes) > 1
+    several = len(view.names) > 1
     for what in OF_JOINT:
         if several or not what.logs_only:
             yield from ((what, j) for j in range(len(view.joints)))

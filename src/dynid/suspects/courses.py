@@ -75,12 +75,8 @@ class TimeCourse:
 
     def along(self, scene: Scene) -> FloatArray:
         """Values along a scene, (samples,)."""
-        count = len(scene.q)
-        return self.over(
-            scene.time_share,
-            np.arange(count) / max(count - 1, 1),
-            np.full(count, scene.number, dtype=np.int64),
-        )
+        number = np.full(len(scene.q), scene.log, dtype=np.int64)
+        return self.over(scene.time_share, scene.log_share, number)
 
 
 SINCE = TimeCourse("since", False, 0.0, "since the fit")
@@ -119,30 +115,37 @@ def timetable(view: RowView, parts: int | None = None) -> Timetable:
 
     Args:
         view: the rows.
-        parts: that each log is cut into; chosen by their number when None.
+        parts: that each experiment is cut into; chosen by their number when None.
     """
     scenes = view.scenes
-    per_log = max(1, CHANGES.bins // len(scenes)) if parts is None else parts
-    number = np.repeat(np.arange(len(scenes)), per_log)
-    edges = np.tile(np.arange(per_log) / per_log, len(scenes))
-    lengths = np.array([scene.share for scene in scenes])
-    starts = lengths[number, 0] + edges * (lengths[number, 1] - lengths[number, 0])
-    middle = edges + 0.5 / per_log
-    whole = lengths[number, 0] + middle * (lengths[number, 1] - lengths[number, 0])
-    courses = [*_steps(view, starts[1:], number[1:], edges[1:]), *_slow(own=False)]
-    if len(scenes) > 1:
+    per_scene = max(1, CHANGES.bins // len(scenes)) if parts is None else parts
+    scene_of = np.repeat(np.arange(len(scenes)), per_scene)
+    number = np.array([scene.log for scene in scenes])[scene_of]
+    edges = np.tile(np.arange(per_scene) / per_scene, len(scenes))
+    middle = edges + 0.5 / per_scene
+    share, within = (np.array([getattr(scene, name) for scene in scenes]) for name in ("share", "within"))
+
+    def spread(part: FloatArray, ends: FloatArray) -> FloatArray:
+        """Shares of an experiment as shares of all time, or of its log."""
+        return np.asarray(ends[scene_of, 0] + part * (ends[scene_of, 1] - ends[scene_of, 0]))
+
+    starts, moments = spread(edges, share), spread(edges, within)
+    courses = [*_steps(view, starts[1:], number[1:], moments[1:]), *_slow(own=False)]
+    if len(view.names) > 1:
         courses += [*_slow(own=True)]
         courses += [
             TimeCourse("step", True, float(t), f"after {100 * t:.0f} % of every log")
-            for t in edges[1:per_log]
+            for t in np.arange(1, per_scene) / per_scene
             if CHANGES.edge <= t <= 1 - CHANGES.edge
         ]
-        courses += [
-            TimeCourse("log", False, k, f"in log {name!r} alone") for k, name in enumerate(view.names)
-        ]
-    values = np.array([course.over(whole, middle, number) for course in courses])
-    last = per_log - 1
-    bins = [j.experiment * per_log + np.minimum((j.share * per_log).astype(int), last) for j in view.joints]
+        alone = [f"in log {name!r} alone" for name in view.names]
+        courses += [TimeCourse("log", False, k, words) for k, words in enumerate(alone)]
+    whole, own = spread(middle, share), spread(middle, within)
+    values = np.array([course.over(whole, own, number) for course in courses])
+    last = per_scene - 1
+    bins = [
+        j.experiment * per_scene + np.minimum((j.part * per_scene).astype(int), last) for j in view.joints
+    ]
     return Timetable(tuple(courses), values, tuple(bins))
 
 
@@ -153,9 +156,9 @@ def _steps(
     for start, k, edge in zip(starts, number, edges, strict=True):
         if not CHANGES.edge <= start <= 1 - CHANGES.edge:
             continue
-        time = view.scenes[k].motion.time
-        second = float(edge * (time[-1] - time[0]))
-        log = f" of log {view.names[k]!r}" if len(view.scenes) > 1 else ""
+        times = [scene.motion.time for scene in view.scenes if scene.log == k]
+        second = float(edge * (times[-1][-1] - times[0][0]))
+        log = f" of log {view.names[k]!r}" if len(view.names) > 1 else ""
         found.append(TimeCourse("step", False, float(start), f"from {second:.3g} s{log} on"))
     return found
 

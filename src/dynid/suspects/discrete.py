@@ -64,9 +64,9 @@ class Sampling:
     @cached_property
     def columns(self) -> FloatArray:
         """Torques per unit of every standard parameter, (coordinates, samples, parameters)."""
-        state = [list(x.T) for x in (self.q, self.qd, self.qdd)]
+        q, qd, qdd = (list(x.T) for x in (self.q, self.qd, self.qdd))
         made = np.zeros((self.q.shape[1], len(self.q), len(self.robot.table)))
-        for k, column in enumerate(regressor(self.robot, *state, NUMERIC)):
+        for k, column in enumerate(regressor(self.robot, q, qd, qdd, NUMERIC)):
             for j, torque in enumerate(column):
                 made[j, :, k] = np.asarray(torque, dtype=float)
         return made
@@ -87,7 +87,7 @@ class Sampling:
     def left_alone(self) -> FloatArray:
         """RMS of what each joint leaves when it alone chooses all parameters, (coordinates,)."""
         pairs = zip(self.columns, self.tau.T, strict=True)
-        return np.array([_solve(W, y)[1] for W, y in pairs]) / np.sqrt(len(self.q))
+        return np.asarray([_solve(W, y)[1] / np.sqrt(len(self.q)) for W, y in pairs])
 
     def agreement(self, weights: FloatArray) -> tuple[float, int]:
         """RMS of what all joints together leave, and the number of joints that friction would drive.

@@ -29,7 +29,7 @@ class JointView:
     Args:
         experiment: number of each row's experiment, (rows,).
         at: number of each row's sample in its thinned motion, (rows,).
-        share: time that has passed in its experiment, 0 … 1, (rows,).
+        part: time that has passed in its experiment, 0 … 1, (rows,).
         weight: of the rows.
         Q: orthonormal basis of the weighted W over all joints: its rows of this joint, (rows, rank).
         residual: ρ, (rows,).
@@ -37,7 +37,7 @@ class JointView:
 
     experiment: NDArray[np.int64]
     at: NDArray[np.int64]
-    share: FloatArray
+    part: FloatArray
     weight: float
     Q: FloatArray
     residual: FloatArray
@@ -78,7 +78,7 @@ class RowView:
 
     Args:
         scenes: of the experiments.
-        names: of the experiments.
+        names: of the logs.
         joints: their rows.
     """
 
@@ -160,6 +160,7 @@ def view_rows(problem: Problem, fit: Fit, scenes: tuple[Scene, ...]) -> RowView:
         k = rows.experiment
         at = np.array(first)[k] + rows.sample * step[k]
         Q = w * (rows.W @ full[list(rows.columns)])
-        share = rows.sample / np.maximum(samples[k] - 1, 1)
-        joints.append(JointView(k, at, share, float(w), Q, w * rows.residual(fit.values)))
-    return RowView(scenes, tuple(e.name for e in problem.experiments), tuple(joints))
+        part = rows.sample / np.maximum(samples[k] - 1, 1)
+        joints.append(JointView(k, at, part, float(w), Q, w * rows.residual(fit.values)))
+    names = {scene.log: e.name for e, scene in zip(problem.experiments, scenes, strict=True)}
+    return RowView(scenes, tuple(names.values()), tuple(joints))

@@ -38,7 +38,9 @@ class Scene:
         values: standard parameters that give the model's torques: base parameters at the columns of the
             base, zero elsewhere, (standard,).
         motion: the motion, every ``thinning``-th sample.
-        number: which of the experiments it is.
+        number: which of the experiments it is …
+        log: … and which of the logs: stretches of one log are experiments of their own.
+        within: share of its log before and after it, 0 … 1.
         share: time that passed before and after it, of all experiments together, 0 … 1.
         decimation: samples of this motion per row of the regression.
         convention: of the decimation.
@@ -49,6 +51,8 @@ class Scene:
     values: FloatArray
     motion: Motion
     number: int
+    log: int
+    within: tuple[float, float]
     share: tuple[float, float]
     decimation: int
     convention: str
@@ -84,6 +88,12 @@ class Scene:
     def time_share(self) -> FloatArray:
         """Time over that of all experiments, from 0 to 1, (samples,)."""
         first, last = self.share
+        return np.asarray(first + (last - first) * np.arange(len(self.q)) / max(len(self.q) - 1, 1))
+
+    @cached_property
+    def log_share(self) -> FloatArray:
+        """Time over that of its log, from 0 to 1, (samples,)."""
+        first, last = self.within
         return np.asarray(first + (last - first) * np.arange(len(self.q)) / max(len(self.q) - 1, 1))
 
     @cached_property
@@ -194,18 +204,42 @@ def scenes_of(
     standard[list(base.columns)] = values
     thinning = _thinning_factor(plan.decimation) if plan.convention == "scipy" else 1
     lengths = np.cumsum([0, *(motion.samples for motion in motions)]) / sum(m.samples for m in motions)
+    logs = logs_of(motions)
     return tuple(
         Scene(
             base.robot,
             standard,
             _thin(motion, thinning),
             k,
+            logs[k][0],
+            logs[k][1],
             (float(lengths[k]), float(lengths[k + 1])),
             plan.decimation // thinning,
             plan.convention,
         )
         for k, motion in enumerate(motions)
     )
+
+
+def logs_of(motions: Sequence[Motion]) -> list[tuple[int, tuple[float, float]]]:
+    """Number of the log of each motion, and its share of that log: stretches of a log share name and clock.
+
+    Args:
+        motions: whole ones, or stretches of them.
+    """
+    groups: list[list[Motion]] = []
+    for motion in motions:
+        last = groups[-1][-1] if groups else None
+        if last is not None and last.name == motion.name and motion.time[0] > last.time[-1]:
+            groups[-1].append(motion)
+        else:
+            groups.append([motion])
+    found = []
+    for number, group in enumerate(groups):
+        first, seconds = group[0].time[0], float(group[-1].time[-1] - group[0].time[0]) or 1.0
+        spans = [(float(m.time[0] - first) / seconds, float(m.time[-1] - first) / seconds) for m in group]
+        found += [(number, span) for span in spans]
+    return found
 
 
 def _thinning_factor(decimation: int) -> int:

@@ -1,0 +1,59 @@
+"""Long logs: stretches spread over them show what the whole shows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dynid.estimators import WLS, identify
+from dynid.preparation import Preparation
+from dynid.problem import build_problem
+from dynid.suspects import rank_suspects, stretches
+from dynid.suspects.stretches import STRETCHES, short_problem
+from support.defect_arms import defect_arm, with_torque
+
+PLAN = Preparation(cutoff_hz=20.0, decimation=5)
+
+
+def long_problem(monkeypatch: pytest.MonkeyPatch, damage: bool = True):  # type: ignore[no-untyped-def]
+    monkeypatch.setattr(stretches, "STRETCHES", replace(STRETCHES, rows=3000))
+    arm = defect_arm(2)
+    motions = arm.motions(2, logs=2, seconds=60.0, harmonics=15)
+    rng = np.random.default_rng(4)
+    noisy = [m.tau + 0.02 * np.std(m.tau, axis=0) * rng.standard_normal(m.q.shape) for m in motions]
+    if damage:
+        noisy[1][:, 1] += 0.2 * np.std(motions[1].tau[:, 1]) * (np.arange(motions[1].samples) > 6000)
+    motions = [with_torque(m, tau) for m, tau in zip(motions, noisy, strict=True)]
+    return build_problem(arm.robot, motions, PLAN, arm.base, budget_bytes=0.0), motions
+
+
+def test_a_step_within_one_of_two_long_logs_is_told_by_the_clock_of_that_log(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problem, motions = long_problem(monkeypatch)
+    assert problem.motions is None
+    short = short_problem(problem, motions)
+    assert short.has_rows
+    assert short.motions is not None
+    assert short.plan == problem.plan
+    assert 3000 <= int(short.row_counts.sum()) < 0.5 * int(problem.row_counts.sum())
+    (best, *_) = rank_suspects(identify(short, WLS())).ranked
+    assert best.suspect.key == "torque zero step@2"
+    words = best.suspect.words(best.together.size)
+    assert "of log 'log2' on" in words
+    told = float(words.split("from ")[1].split(" s")[0])
+    assert told == pytest.approx(30.0, abs=3.0)
+
+
+def test_a_sound_long_log_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    short = short_problem(*long_problem(monkeypatch, damage=False))
+    assert not rank_suspects(identify(short, WLS())).ranked
+
+
+def test_short_logs_are_taken_whole() -> None:
+    arm = defect_arm(0)
+    motions = arm.motions(0)
+    problem = build_problem(arm.robot, motions, PLAN, arm.base)
+    assert np.array_equal(short_problem(problem, motions).row_counts, problem.row_counts)
