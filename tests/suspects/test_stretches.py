@@ -7,10 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dynid.core.finding import Level
 from dynid.estimators import WLS, identify
 from dynid.preparation import Preparation
 from dynid.problem import build_problem
 from dynid.suspects import rank_suspects, stretches
+from dynid.suspects.judgement import judge_stretches, judge_suspects
 from dynid.suspects.stretches import STRETCHES, short_problem
 from support.defect_arms import defect_arm, with_torque
 
@@ -45,6 +47,16 @@ def test_a_step_within_one_of_two_long_logs_is_told_by_the_clock_of_that_log(
     assert "of log 'log2' on" in words
     told = float(words.split("from ")[1].split(" s")[0])
     assert told == pytest.approx(30.0, abs=3.0)
+
+
+def test_a_long_fit_is_judged_by_its_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, motions = long_problem(monkeypatch)
+    estimate = identify(problem, WLS())
+    assert judge_suspects(estimate) is None
+    judged = judge_stretches(estimate, motions)
+    assert judged is not None
+    assert judged.findings[0].figures["suspect"] == "torque zero step@2"
+    assert judged.findings[0].level is Level.CARE
 
 
 def test_a_sound_long_log_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

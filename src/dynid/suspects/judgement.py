@@ -10,9 +10,13 @@ import numpy as np
 from dynid.core.arrays import FloatArray
 from dynid.core.finding import Finding, Level, Name, Where
 from dynid.estimators.estimate import Estimate
+from dynid.estimators.identification import identify
+from dynid.estimators.linear.least_squares import WLS
+from dynid.preparation.motion import Motion
 from dynid.suspects.ledger import Ledger
 from dynid.suspects.ranking import Ranked, SuspectTable, rank_suspects
 from dynid.suspects.refinement import Mended, mend_motions
+from dynid.suspects.stretches import short_problem
 from dynid.suspects.suspect import Kind
 
 
@@ -93,6 +97,18 @@ def judge_new_rows(table: SuspectTable) -> SuspectJudgement:
         table: ranked beside a model that was known before.
     """
     return SuspectJudgement(table, _gravest([_finding(ranked, None, None) for ranked in table.ranked]))
+
+
+def judge_stretches(estimate: Estimate, motions: Sequence[Motion]) -> SuspectJudgement | None:
+    """The same on stretches of logs that were too long to keep their rows; None where that is not so.
+
+    Args:
+        estimate: by least squares on measured motion.
+        motions: its motions, in memory or on disk.
+    """
+    if can_be_judged(estimate) or estimate.further is not None or not estimate.outcome.trustworthy:
+        return None
+    return judge_suspects(identify(short_problem(estimate.problem, motions), WLS()))
 
 
 def _refinement(estimate: Estimate, table: SuspectTable, ranked: Ranked) -> Mended | None:

@@ -23,6 +23,10 @@ class LevelRules:
         low: lowest deadband over the rms torque …
         high: … and highest.
         cut: lowest saturation over the largest torque of the model.
+        well_inside: part of a deadband in which recorded torques are looked at …
+        zero: … and their rms over that of the model's, beyond which they are not zero.
+        above: recorded torque over a limit that is beyond it …
+        few_above: … and share of those near the limit that may be.
         smallest: quantile of the recorded torques beside zero that stands for the smallest one.
         trials: independent ones among them: neighbours explain nearly the same.
         least: part of ρᵀρ that a level must explain at the rows' own instants to be looked at closely.
@@ -32,6 +36,10 @@ class LevelRules:
     low: float = 0.02
     high: float = 1.0
     cut: float = 0.3
+    well_inside: float = 0.7
+    zero: float = 0.6
+    above: float = 1.1
+    few_above: float = 0.1
     smallest: float = 0.02
     trials: int = 4
     least: float = 0.002
@@ -78,9 +86,15 @@ class LevelDefect(Suspect):
         raise NotImplementedError
 
     @staticmethod
-    def recorded_level(view: RowView, joint: int, level: float) -> float:
-        """The level as the recorded torques show it."""
-        return level
+    def recorded_level(torque: FloatArray, recorded: FloatArray, level: float) -> float | None:
+        """The level as the recorded torques show it; None where they deny it: a shape alone is no proof.
+
+        Args:
+            torque: of the model, (rows,).
+            recorded: at the same instants.
+            level: that explains most of the residual.
+        """
+        raise NotImplementedError
 
     def columns(self, scene: Scene) -> tuple[FloatArray, ...]:
         """s on its joint."""
@@ -101,15 +115,17 @@ class TorqueDeadband(LevelDefect):
     @staticmethod
     def span(torque: FloatArray) -> tuple[float, float]:
         """Shares of the rms torque."""
-        rms = float(np.sqrt(np.mean(torque**2)))
+        rms = _rms(torque)
         return LEVELS.low * rms, LEVELS.high * rms
 
     @staticmethod
-    def recorded_level(view: RowView, joint: int, level: float) -> float:
-        """The smallest of the recorded torques that are not zero: between them and zero is a gap."""
-        recorded = view.signal(joint, lambda scene: np.abs(scene.tau[:, joint]))
-        outside = recorded[recorded > 0.5 * level]
-        return float(np.quantile(outside, LEVELS.smallest)) if len(outside) else level
+    def recorded_level(torque: FloatArray, recorded: FloatArray, level: float) -> float | None:
+        """The smallest of the torques that are not zero: between them and zero is a gap."""
+        inside = np.abs(torque) < LEVELS.well_inside * level
+        if not np.any(inside) or _rms(recorded[inside]) > LEVELS.zero * _rms(torque[inside]):
+            return None
+        outside = np.abs(recorded)[np.abs(recorded) > 0.5 * level]
+        return float(np.quantile(outside, LEVELS.smallest)) if len(outside) else None
 
     def words(self, size: FloatArray) -> str:
         """The level."""
@@ -138,12 +154,11 @@ class TorqueSaturation(LevelDefect):
         return LEVELS.cut * most, most
 
     @staticmethod
-    def recorded_level(view: RowView, joint: int, level: float) -> float:
-        """Median of what was recorded where the model is beyond the level: a fit to torques that were cut off
-        is itself too low."""
-        beyond = view.signal(joint, lambda scene: np.abs(scene.torque[:, joint])) > level
-        recorded = view.signal(joint, lambda scene: np.abs(scene.tau[:, joint]))[beyond]
-        return float(np.median(recorded)) if len(recorded) else level
+    def recorded_level(torque: FloatArray, recorded: FloatArray, level: float) -> float | None:
+        """Median where the model is beyond the level: a fit to such torques is itself too low."""
+        beyond = np.abs(recorded)[np.abs(torque) > level]
+        seen = float(np.median(beyond)) if len(beyond) else 0.0
+        return None if np.mean(beyond > LEVELS.above * seen) > LEVELS.few_above else seen
 
     def words(self, size: FloatArray) -> str:
         """The level."""
@@ -160,8 +175,15 @@ def torque_defects(view: RowView) -> tuple[Suspect, ...]:
     for kind in (TorqueDeadband, TorqueSaturation):
         for j in range(len(view.joints)):
             level, gain = best_level(view, kind, j)
-            if gain > LEVELS.least * view.squares:
-                found.append(kind(j, level, kind.recorded_level(view, j, level)))
+            if gain <= LEVELS.least * view.squares:
+                continue
+            torque, recorded = (
+                view.signal(j, lambda scene, name=name, j=j: getattr(scene, name)[:, j])  # type: ignore[misc]
+                for name in ("torque", "tau")
+            )
+            seen = kind.recorded_level(torque, recorded, level)
+            if seen is not None:
+                found.append(kind(j, level, seen))
     return tuple(found)
 
 
@@ -189,3 +211,7 @@ def best_level(view: RowView, kind: type[LevelDefect], joint: int) -> tuple[floa
         ratio = (high / low) ** (1.0 / LEVELS.count) if low > 0 else 1.0
         low, high = best / ratio, best * ratio
     return best, gain
+
+
+def _rms(values: FloatArray) -> float:
+    return float(np.sqrt(np.mean(values**2)))

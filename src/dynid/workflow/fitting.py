@@ -27,7 +27,7 @@ from dynid.preparation.preparation import Preparation
 from dynid.preparation.spectrum import spectrum_of_log
 from dynid.preparation.suggestion import Suggestion
 from dynid.problem.build import require_thresholds
-from dynid.suspects.judgement import can_be_judged, judge_suspects
+from dynid.suspects.judgement import can_be_judged, judge_stretches, judge_suspects
 from dynid.suspects.ranking import suspect_ledger
 from dynid.validation.model import as_model
 from dynid.validation.validation import validate as validate_motions
@@ -129,7 +129,12 @@ def fit(
     if source.regresses and can_be_judged(estimate):
         ledger = suspect_ledger(estimate, request.catalogue)
     estimate, strategy, addition = add_terms(estimate, strategy, request, ledger)
-    suspects = None if ledger is None else judge_suspects(estimate, ledger, addition.keys)
+    suspects = None
+    if source.regresses:
+        whole = ledger is not None
+        suspects = (
+            judge_suspects(estimate, ledger, addition.keys) if whole else judge_stretches(estimate, motions)
+        )
     lacking = suspects is not None and suspects.lacks_physics
     progress("validating")
     model = as_model(estimate)
