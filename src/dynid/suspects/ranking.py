@@ -268,9 +268,10 @@ def _score(
     k, chosen = len(span), [*(span if where is None else where), parts.shape[1] - 1]
     own = parts[np.ix_(range(len(parts)), chosen, chosen)]
     whole, squares = own.sum(axis=0), ledger.residual_squares
-    before = np.maximum(ledger.squares_outside[span], 1e-300)
-    outside = ledger.outside[span] * np.diag(whole)[:k] / before
-    if np.any(outside < RULES.in_span) or not squares > 0:
+    if np.any(ledger.outside[span] < RULES.in_span) or not squares > 0:
+        return None
+    outside = ledger.outside[span] * np.diag(whole)[:k] / ledger.squares_outside[span]
+    if np.any(outside < RULES.in_span):
         return None
     inverse = 1.0 / whole[:1, :1] if k == 1 else np.linalg.pinv(whole[:k, :k])
     size = inverse @ whole[:k, k]
