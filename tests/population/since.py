@@ -43,7 +43,9 @@ def rows_of(half: str, index: int) -> list[dict[str, Any]]:
         return []
     if not estimate.outcome.trustworthy:
         return []
-    cases = [sound, *(damage(sound, name, grade) for name in CHANGES for grade in DEFECTS[name].sizes)]
+    sizes = [DEFECTS[name].sizes for name in CHANGES]
+    grades = [own[index % len(own)] for own in sizes]
+    cases = [sound, *(damage(sound, name, grade) for name, grade in zip(CHANGES, grades, strict=True))]
     return [_row(case, estimate) for case in cases if case is not None]
 
 

@@ -13,7 +13,7 @@ from dynid.estimators import Estimate
 from dynid.preparation.motion import Motion
 from dynid.problem import Problem, build_problem
 from dynid.suspects.anchor import fit_near_model
-from dynid.suspects.judgement import SuspectJudgement
+from dynid.suspects.judgement import RULES, SuspectJudgement
 from dynid.suspects.ledger import open_ledger
 from dynid.suspects.log_defects import JointZero
 from dynid.suspects.new_logs import judge_new_logs
@@ -70,8 +70,9 @@ def test_friction_that_has_changed_is_found_with_its_size(seed: int) -> None:
         np.testing.assert_allclose(
             first.together.size, [-0.4 * viscous, -0.4 * dry], atol=4 * float(first.together.sigma.max())
         )
-    assert found.findings[0].level is Level.CARE
     assert "has changed since the fit" in found.findings[0].sentence
+    felt = float(np.max(first.together.effect)) >= RULES.missed
+    assert (found.findings[0].level is Level.CARE) == felt  # what no joint feels is a note
 
 
 @pytest.mark.parametrize("seed", ALL)

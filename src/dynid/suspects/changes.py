@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from dynid.core.arrays import FloatArray
 from dynid.core.finding import Name
 from dynid.suspects.courses import CHANGES, SINCE, TimeCourse, Timetable, timetable
 from dynid.suspects.row_view import RowView
-from dynid.suspects.scene import PAYLOAD, Scene
+from dynid.suspects.scene import PAYLOAD, PAYLOAD_INERTIA, Scene
 from dynid.suspects.suspect import Kind, Suspect
 
 
@@ -57,7 +57,9 @@ def _joint_zero(scene: Scene, joint: int | None, part: str) -> FloatArray:
 
 
 def _payload(scene: Scene, joint: int | None, part: str) -> FloatArray:
-    return np.asarray(scene.payload[PAYLOAD.index(part)])
+    if part in PAYLOAD:
+        return np.asarray(scene.payload[PAYLOAD.index(part)])
+    return np.asarray(scene.payload_inertia[PAYLOAD_INERTIA.index(part)])
 
 
 OF_JOINT = (
@@ -71,6 +73,10 @@ OF_ALL = (
     Changeable("torque gain", (("", "%"),), _gain),
     Changeable("payload", (("M", "kg"), ("MX", "kg m"), ("MY", "kg m"), ("MZ", "kg m")), _payload),
 )
+
+
+MOUNTED = replace(OF_ALL[-1], parts=(*OF_ALL[-1].parts, *((part, "kg m²") for part in PAYLOAD_INERTIA)))
+"""A payload that is there all the time: no moment is sought, so that its inertia is affordable."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +110,11 @@ class Change(Suspect):
         return self.what.name.startswith("torque")
 
     @property
+    def since_model(self) -> bool:
+        """Whether all rows are after the change."""
+        return self.course is SINCE
+
+    @property
     def trials(self) -> int:
         """Courses."""
         return self.tried
@@ -124,12 +135,12 @@ class Change(Suspect):
             f"{part} {100 * x if unit == '%' else x:+.3g} {unit}".strip()
             for (part, unit), x in zip(self.parts, size, strict=True)
         ]
-        verb = "has changed" if self.course is SINCE else "changes"
+        verb = "has changed" if self.since_model else "changes"
         return f"{self.what.name}{self.at} {verb} {self.course.words} ({', '.join(sizes)})"
 
     def remedy(self, size: FloatArray) -> str:
         """Fit apart, or warm up."""
-        if self.course is SINCE:
+        if self.since_model:
             return "Look what was done to the robot, or fit again with these logs."
         if self.course.shape == "log":
             return "Fit this log apart, or leave it out."
@@ -165,12 +176,12 @@ def changes_since(view: RowView) -> tuple[Suspect, ...]:
     Args:
         view: the rows and scenes of new logs.
     """
-    wanted = ("torque zero", "friction", "payload")
-    return tuple(
-        Change(joint, what, parts, SINCE)
-        for what, joint in _changeables(view)
-        if (what.name in wanted or joint is None) and (parts := _live_parts(view, what, joint))
-    )
+    asked = [
+        (what, j) for what, j in _changeables(view) if j is None or what.name in ("torque zero", "friction")
+    ]
+    asked = [(MOUNTED if what.name == MOUNTED.name else what, j) for what, j in asked]
+    live = [(what, j, _live_parts(view, what, j)) for what, j in asked]
+    return tuple(Change(j, what, parts, SINCE) for what, j, parts in live if parts)
 
 
 def _changeables(view: RowView) -> Iterator[tuple[Changeable, int | None]]:

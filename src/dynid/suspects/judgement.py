@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -91,12 +91,14 @@ def judge_suspects(
 
 
 def judge_new_rows(table: SuspectTable) -> SuspectJudgement:
-    """Say what suspects of rows mean that were not fitted.
+    """Say what suspects of rows mean that were not fitted: those ask for care that a joint feels.
 
     Args:
         table: ranked beside a model that was known before.
     """
-    return SuspectJudgement(table, _gravest([_finding(ranked, None, None) for ranked in table.ranked]))
+    made = [(_finding(ranked, None, None), float(np.max(ranked.together.effect))) for ranked in table.ranked]
+    felt = [found if effect >= RULES.missed else replace(found, level=Level.NOTE) for found, effect in made]
+    return SuspectJudgement(table, _gravest(felt))
 
 
 def judge_stretches(estimate: Estimate, motions: Sequence[Motion]) -> SuspectJudgement | None:

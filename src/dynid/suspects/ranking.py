@@ -223,13 +223,20 @@ def rank_ledger(problem: Problem, ledger: Ledger, added: Collection[str] = ()) -
 
 
 def _best(scores: dict[int, Score]) -> tuple[int, Score] | None:
-    """The clear suspect that explains most; of those that explain as much, the one of fewest columns."""
+    """The clear suspect that explains most; of those that explain as much, the one of fewest columns.
+
+    What has changed since a model was known comes before what it may always have lacked.
+    """
     clear = {k: s for k, s in scores.items() if s.clear}
     if not clear:
         return None
     most = max(score.share for score in clear.values())
     alike = [(k, s) for k, s in clear.items() if s.share >= RULES.as_much * most]
-    return min(alike, key=lambda item: (len(item[1].size), -item[1].share))
+
+    def order(item: tuple[int, Score]) -> tuple[bool, int, float]:
+        return not item[1].suspect.since_model, len(item[1].size), -item[1].share
+
+    return min(alike, key=order)
 
 
 def _scores(ledger: Ledger, parts: FloatArray, least: float = 0.0) -> dict[int, Score]:

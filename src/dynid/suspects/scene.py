@@ -21,7 +21,9 @@ from dynid.preparation.motion import SIGNALS, Motion
 from dynid.preparation.preparation import Preparation
 
 PAYLOAD = ("M", "MX", "MY", "MZ")
-"""Parameters of the last link that a payload changes most."""
+"""Parameters of the last link that a payload changes most …"""
+PAYLOAD_INERTIA = ("XX", "YY", "ZZ")
+"""… and those that a short arm feels instead."""
 _STEP = 1e-5
 """Step of central differences along a direction of order one: their error is 1e-10, rounding 1e-11."""
 _KEPT_PER_ROW = 8
@@ -130,9 +132,17 @@ class Scene:
     @cached_property
     def payload(self) -> FloatArray:
         """Torques per unit of M, MX, MY, MZ of the last link, (4, samples, coordinates)."""
-        wanted = self.robot.table.indices(symbol + self.robot.joints[-1].label for symbol in PAYLOAD)
+        return self._of_last_link(PAYLOAD)
+
+    @cached_property
+    def payload_inertia(self) -> FloatArray:
+        """Torques per unit of XX, YY, ZZ of the last link, (3, samples, coordinates)."""
+        return self._of_last_link(PAYLOAD_INERTIA)
+
+    def _of_last_link(self, symbols: Sequence[str]) -> FloatArray:
+        wanted = self.robot.table.indices(symbol + self.robot.joints[-1].label for symbol in symbols)
         q, qd, qdd = (list(x.T) for x in (self.q, self.qd, self.qdd))
-        made = np.zeros((len(PAYLOAD), *self.q.shape))
+        made = np.zeros((len(symbols), *self.q.shape))
         for k, column in enumerate(regressor(self.robot, q, qd, qdd, NUMERIC, wanted)):
             for j, torque in enumerate(column):
                 made[k, :, j] = np.asarray(torque, dtype=float)

@@ -51,6 +51,11 @@ class Suspect(ABC):
         return False
 
     @property
+    def since_model(self) -> bool:
+        """Whether it is a change between a model that was known before and all rows."""
+        return False
+
+    @property
     def trials(self) -> int:
         """Constants that were tried to find this one: the best of many explains something by chance."""
         return 1
