@@ -50,12 +50,19 @@ def suspects_in_rows(
     """
     robot = problem.robot
     made = (
-        *log_defects(robot, problem.undriven.tolist()),
+        *log_defects(robot),
         *torque_defects(view),
         *drive_defects(view),
         *changes(view),
         *physics(robot, terms),
         *position_effects(robot, view),
     )
-    driven = problem.torque_norms() > 0
-    return tuple(s for s in made if s.joint is None or driven[s.joint] or not s.of_torque)
+    driven = ~problem.undriven
+    return tuple(suspect for suspect in made if _can_be_seen(suspect, driven))
+
+
+def _can_be_seen(suspect: Suspect, driven: NDArray[np.bool_]) -> bool:
+    """A joint without torque has neither its time nor its scale; one joint alone is not all of them."""
+    if suspect.joint is None:
+        return not suspect.of_torque or int(driven.sum()) > 1
+    return bool(driven[suspect.joint]) or not suspect.of_torque

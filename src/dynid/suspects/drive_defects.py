@@ -30,6 +30,10 @@ class Yielding(Suspect):
     finding = Name.LACKING_PHYSICS
     joint: int
 
+    def plausible(self, size: FloatArray) -> bool:
+        """Springs and play follow the load."""
+        return bool(size[0] > 0)
+
     @abstractmethod
     def lag(self, scene: Scene) -> FloatArray:
         """g, (samples,)."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -270,20 +269,14 @@ class GravityTilt(Suspect):
         return f"Check how the robot is mounted: gravity = [{g}] fits the torques."
 
 
-def log_defects(robot: Robot, undriven: Sequence[bool] = ()) -> tuple[Suspect, ...]:
-    """All defects of a recording that torques can show, for every joint of a robot.
-
-    Args:
-        robot: the robot.
-        undriven: joints without torque, whose torque has neither time nor scale; none when empty.
-    """
-    n = robot.n_coordinates
-    driven = [j for j in range(n) if not (undriven and undriven[j])]
-    found: list[Suspect] = [kind(j) for kind in (JointZero, PositionScale) for j in range(n)]
-    found += [kind(j) for kind in (TorqueDelay, TorqueScale, GearRatio) for j in driven]
-    if len(driven) > 1:
-        found.append(TorqueDelay(None))
-    found.append(ClockRate(None))
+def log_defects(robot: Robot) -> tuple[Suspect, ...]:
+    """All defects of a recording that torques can show, for every joint of a robot."""
+    found: list[Suspect] = [
+        kind(j)
+        for kind in (TorqueDelay, JointZero, PositionScale, TorqueScale, GearRatio)
+        for j in range(robot.n_coordinates)
+    ]
+    found += [TorqueDelay(None), ClockRate(None)]
     if any(robot.gravity):
         found.append(GravityTilt(None, gravity=robot.gravity))
     return tuple(found)

@@ -227,7 +227,7 @@ def _best(scores: dict[int, Score]) -> tuple[int, Score] | None:
 
     What has changed since a model was known comes before what it may always have lacked.
     """
-    clear = {k: s for k, s in scores.items() if s.clear}
+    clear = {k: s for k, s in scores.items() if s.clear and s.suspect.plausible(s.size)}
     if not clear:
         return None
     most = max(score.share for score in clear.values())

@@ -91,6 +91,10 @@ class Suspect(ABC):
         """Formulas that add it to a model, one per column; none where it is not added."""
         return ()
 
+    def plausible(self, size: FloatArray) -> bool:
+        """Whether it can have this size at all: what looks like it otherwise has another cause."""
+        return True
+
     def mend(self, motion: Motion, size: FloatArray) -> Motion | None:
         """The motion as it would be without the defect; None where a motion cannot show that."""
         return None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from dynid.checks import check_log
+from dynid import check, load_robot
 from dynid.core.errors import DynidError
 from dynid.logs.log import Log
 from dynid.logs.mapping import mapping_from_table
@@ -59,11 +60,13 @@ def test_each_axis_may_have_its_own_delay(tmp_path: Path) -> None:
 def test_the_check_that_tells_a_delay_names_the_key_and_is_content_after(tmp_path: Path) -> None:
     whole = pendulum_log(seconds=8.0, rate_hz=500)
     late = with_channel(whole.part(slice(10, None)), torque=whole.channels["torque"][:-10])
-    (finding,) = [f for f in check_log(late).findings if f.name == "delay"]
-    assert "delay_s" in finding.remedy
-    assert "torques lag" in finding.sentence
-    log = read(tmp_path, late, torque={"delay_s": 0.02})
-    assert "delay" not in {f.name for f in check_log(log).findings}
+    robot = load_robot("double_pendulum")
+    (finding,) = [f for f in check(late, robot).findings if f.name == "delay"]
+    assert finding.sentence.startswith("The torques come 20")
+    added = re.search(r"Add (\S+) to delay_s of the torque in the mapping", finding.remedy)
+    assert added
+    log = read(tmp_path, late, torque={"delay_s": float(added[1])})
+    assert check(log, robot).findings == ()
 
 
 def test_a_delay_counts_by_rate_too(tmp_path: Path) -> None:
