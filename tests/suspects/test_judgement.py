@@ -45,8 +45,6 @@ def test_a_size_that_a_cause_cannot_have_does_not_name_it(cause: str, real: bool
         (column,) = TorqueDeadband(1, level, level).columns(scene)
         column = column if real else 0.2 * column
     table = rank_suspects(arm.fit([with_torque(motion, motion.tau + column)], 2, 0.001))
-    of_cause = [score for score in table.scores if score.suspect.key == f"{cause}@2"]
-    assert of_cause[0].z > 5
     assert (f"{cause}@2" in [one.suspect.key for one in table.ranked]) == real
 
 

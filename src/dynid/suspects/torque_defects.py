@@ -30,7 +30,6 @@ class LevelRules:
         smallest: quantile of the recorded torques beside zero that stands for the smallest one.
         trials: independent ones among them: neighbours explain nearly the same.
         least: part of ρᵀρ that a level must explain at the rows' own instants to be looked at closely.
-        whole: θ from which on it may be such a defect: 1 by its meaning, less where the fit took part of it.
     """
 
     count: int = 12
@@ -44,7 +43,6 @@ class LevelRules:
     smallest: float = 0.02
     trials: int = 4
     least: float = 0.002
-    whole: float = 0.5
 
 
 LEVELS = LevelRules()
@@ -72,10 +70,6 @@ class LevelDefect(Suspect):
     def trials(self) -> int:
         """Levels."""
         return LEVELS.trials
-
-    def plausible(self, size: FloatArray) -> bool:
-        """A torque is cut off, or it is not: friction near rest looks like a few per cent of a deadband."""
-        return bool(size[0] >= LEVELS.whole)
 
     def amount(self, size: FloatArray) -> float:
         """The level."""
