@@ -9,11 +9,14 @@ import pytest
 
 from dynid.compile.kernels import kernels
 from dynid.estimators import WLS, identify
+from dynid.logs.convert import to_joint_side
 from dynid.model.joint import JointKind
-from dynid.preparation import Preparation
+from dynid.preparation import Preparation, prepare, suggest
 from dynid.preparation.motion import Motion
 from dynid.problem import Problem, build_problem
 from dynid.suspects.discrete import discrete_suspects
+from population.cases import Case, draw_case
+from population.defects import damage
 from support.defect_arms import DefectArm, defect_arm
 
 SMALL = (0, 2)
@@ -76,3 +79,31 @@ def test_gravity_along_another_axis_is_named_and_mended_by_its_remedy() -> None:
     assert "gravity = [0, 0, -9.81]" in first.remedy
     right = identify(build_problem(upright, [truth], plan), WLS())
     assert np.all(right.problem.residual_norms(right.values) < 1e-6 * right.problem.torque_norms())
+
+
+@pytest.mark.slow
+def test_rates_on_the_half_of_the_population_that_set_nothing() -> None:
+    """Printed for docs/suspects.md."""
+    wanted = {
+        "reversed torque": (1, "reversed torque@"),
+        "reversed position": (1, "reversed position@"),
+        "swapped columns": (1, "swapped torques@"),
+        "gravity direction": (90, "gravity"),
+        "degrees": (1, "degrees"),
+    }
+    cases = [draw_case("showing", index) for index in range(24)]
+    assert not [case.index for case in cases if discrete_suspects(plain_problem(case))]
+    for name, (grade, key) in wanted.items():
+        damaged = [made for case in cases if (made := damage(case, name, grade)) is not None]
+        found = [(case, discrete_suspects(plain_problem(case))) for case in damaged]
+        told = [(case, candidates[0]) for case, candidates in found if candidates]
+        first = [c for case, c in told if c.key.startswith(key) and case.joint in (None, *c.joints)]
+        print(f"{name}: first {len(first)} of {len(told)} told (of {len(damaged)})")
+        assert len(first) >= 0.8 * len(told)
+        assert len(told) >= 0.4 * len(damaged)
+
+
+def plain_problem(case: Case) -> Problem:
+    sides = [to_joint_side(log, case.robot) for log in case.logs]
+    plan = suggest(max(sides, key=lambda log: log.duration)).plan
+    return build_problem(case.robot, [prepare(log, plan) for log in sides], plan)
