@@ -10,13 +10,16 @@ import pytest
 from cli.scara_logs import LOAD_TRUTH, loaded
 from dynid import load_result, validate
 from dynid.core.errors import DynidError
+from dynid.core.finding import Finding, Level, Name
 from dynid.estimators import OLS, Essential, NonlinearTerm, Separable
 from dynid.logs.log import Log
 from dynid.preparation.preparation import Preparation
 from dynid.suspects.ledger import open_ledger
 from dynid.suspects.physics import physics
 from dynid.suspects.position_effects import RippleRules
+from dynid.suspects.ranking import suspect_ledger
 from dynid.workflow import FitResult, fit
+from dynid.workflow.added_terms import with_trials_told
 from dynid.workflow.term_choice import TermRules, choose_terms, contributions
 from support.estimation import scara
 from support.motions import exact_torques, fourier_motion
@@ -181,6 +184,17 @@ def test_ripple_is_found_added_and_asked_for(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("dynid.suspects.position_effects.RIPPLE", RippleRules(least=1.0))
     with pytest.raises(DynidError, match="The logs show nothing that ripple@2 could be"):
         fit(BASE.robot, log_of(1), plan=PLAN, add="ripple@2")
+
+
+def test_what_auto_has_tried_is_not_advised_again(lacking: Log) -> None:
+    estimate = fit(BASE.robot, lacking, plan=PLAN).estimate
+    found = [
+        Finding(Name.LACKING_PHYSICS, Level.NOTE, "lacks", "Advice.", figures={"suspect": key})
+        for key in ("spring@1", "inertia coupling@1-2")
+    ]
+    tried, coupling = with_trials_told(found, suspect_ledger(estimate))
+    assert tried.remedy.startswith("It was tried as a term, and motion that was not used is not clearly")
+    assert coupling.remedy == "Advice."
 
 
 def test_estimators_with_and_without_terms(lacking: Log) -> None:

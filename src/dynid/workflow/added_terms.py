@@ -172,6 +172,18 @@ def add_terms(
     return _with_found_terms(estimate, strategy, steps)
 
 
+def with_trials_told(findings: Sequence[Finding], ledger: Ledger) -> tuple[Finding, ...]:
+    """Findings of a fit for which "auto" has tried all terms: what is lacking still was tried in vain."""
+    tried = {suspect.key for suspect in ledger.suspects if suspect.terms}
+    said = "It was tried as a term, and motion that was not used is not clearly predicted better with it."
+    return tuple(
+        replace(finding, remedy=said)
+        if finding.name is Name.LACKING_PHYSICS and finding.figures.get("suspect") in tried
+        else finding
+        for finding in findings
+    )
+
+
 def _asked_suspects(ledger: Ledger, request: TermRequest) -> list[int]:
     """Numbers of the suspects that were asked for by name."""
     numbers = []

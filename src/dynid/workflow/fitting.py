@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +32,7 @@ from dynid.suspects.judgement import can_be_judged, judge_stretches, judge_suspe
 from dynid.suspects.ranking import suspect_ledger
 from dynid.validation.model import as_model
 from dynid.validation.validation import validate as validate_motions
-from dynid.workflow.added_terms import NONE, TermRequest, add_terms, term_request
+from dynid.workflow.added_terms import NONE, TermRequest, add_terms, term_request, with_trials_told
 from dynid.workflow.motion_source import MeasuredMotion, MotionSource, Progress, longest_log, refuse_long
 from dynid.workflow.preparation_choice import choose_preparation
 from dynid.workflow.proof import data_checks, prove
@@ -135,6 +136,8 @@ def fit(
         suspects = (
             judge_suspects(estimate, ledger, addition.keys) if whole else judge_stretches(estimate, motions)
         )
+    if request.auto and suspects is not None and ledger is not None:
+        suspects = replace(suspects, findings=with_trials_told(suspects.findings, ledger))
     lacking = suspects is not None and suspects.lacks_physics
     progress("validating")
     model = as_model(estimate)
