@@ -65,15 +65,15 @@ class Elasticity(Yielding):
         return scene.load[:, self.joint]
 
     def resonance(self, size: FloatArray) -> float:
-        """√(k / M_jj) / 2π: where the link swings while the motor stands, or somewhat below [Hz]."""
+        """√(k / M_jj) / 2π: where the link swings while the motor stands, less its drive's share [Hz]."""
         return float(np.sqrt(1.0 / (self.inertia * size[0])) / (2.0 * np.pi))
 
     def words(self, size: FloatArray) -> str:
         """Stiffness and resonance."""
         if size[0] <= 0 or self.inertia <= 0:
             return f"joint {self.joint + 1} yields as no spring would ({size[0]:.3g} {self.unit})"
-        stiffness = f"{1.0 / size[0]:.3g} N m/rad or N/m"
-        return f"joint {self.joint + 1} gives: {stiffness}, a resonance at {self.resonance(size):.3g} Hz"
+        stiffness, hertz = f"{1.0 / size[0]:.3g} N m/rad or N/m", f"{self.resonance(size):.3g} Hz"
+        return f"joint {self.joint + 1} gives: {stiffness}, a resonance at {hertz} or above"
 
     def remedy(self, size: FloatArray) -> str:
         """Slower motion, or encoders of the links."""
