@@ -60,7 +60,7 @@ def damage(case: Case, name: str, grade: float) -> Case | None:
 # ── one way to change each part of a case ─────────────────────────────────────────────────────────────────
 
 
-def _sensed(case: Case, change: Callable[[Sensors], Sensors]) -> Case:
+def with_sensors(case: Case, change: Callable[[Sensors], Sensors]) -> Case:
     return _experiments(case, lambda e: replace(e, sensors=change(e.sensors)))
 
 
@@ -111,7 +111,7 @@ def _sensor_defect(
 
     def apply(case: Case, joint: int, grade: float, rng: np.random.Generator) -> tuple[Case, float | None]:
         number = value(case, joint, grade)
-        return _sensed(case, lambda s: s.with_joint(joint, **{field: number})), told(number)
+        return with_sensors(case, lambda s: s.with_joint(joint, **{field: number})), told(number)
 
     return apply
 
@@ -121,7 +121,7 @@ def _sensor_defect(
 
 def _delay_all(case: Case, joint: int, grade: float, rng: np.random.Generator) -> tuple[Case, float]:
     late = np.full(case.axes, 1e-3 * grade)
-    return _sensed(case, lambda s: replace(s, delay_s=late)), 1e-3 * grade
+    return with_sensors(case, lambda s: replace(s, delay_s=late)), 1e-3 * grade
 
 
 def _gear_ratio(case: Case, joint: int, grade: float, rng: np.random.Generator) -> tuple[Case, float]:
@@ -133,26 +133,26 @@ def _gear_ratio(case: Case, joint: int, grade: float, rng: np.random.Generator) 
         wrong = replace(drives, ratio=tuple(tuple(row) for row in rows))
         return replace(case, robot=case.robot.with_drives(wrong)), grade / 100
     change = {"position_scale": 1 / factor, "gain": factor}
-    return _sensed(case, lambda s: s.with_joint(joint, **change)), grade / 100
+    return with_sensors(case, lambda s: s.with_joint(joint, **change)), grade / 100
 
 
 def _degrees(case: Case, joint: int, grade: float, rng: np.random.Generator) -> tuple[Case, None]:
-    return _sensed(case, lambda s: replace(s, degrees=True)), None
+    return with_sensors(case, lambda s: replace(s, degrees=True)), None
 
 
 def _clock(case: Case, joint: int, grade: float, rng: np.random.Generator) -> tuple[Case, float]:
     factor = 1 + grade / 100
-    return _sensed(case, lambda s: replace(s, clock=factor)), grade / 100
+    return with_sensors(case, lambda s: replace(s, clock=factor)), grade / 100
 
 
 def _lost(case: Case, joint: int, grade: float, rng: np.random.Generator) -> tuple[Case, None]:
-    return _sensed(case, lambda s: replace(s, lost=grade / 100)), None
+    return with_sensors(case, lambda s: replace(s, lost=grade / 100)), None
 
 
 def _swapped(case: Case, joint: int, grade: float, rng: np.random.Generator) -> tuple[Case, None]:
     order = list(range(case.axes))
     order[joint], order[joint + 1] = joint + 1, joint
-    return _sensed(case, lambda s: replace(s, order=tuple(order))), None
+    return with_sensors(case, lambda s: replace(s, order=tuple(order))), None
 
 
 def _saturation(case: Case, joint: int, grade: float, rng: np.random.Generator) -> tuple[Case, float]:
@@ -160,14 +160,14 @@ def _saturation(case: Case, joint: int, grade: float, rng: np.random.Generator) 
     first = case.experiments[0]
     tau = case.plant.torques(first.path, np.arange(0, first.path.seconds, 0.01), rng)[1]
     level = grade / 100 * float(np.max(np.abs(tau[:, joint])))
-    return _sensed(case, lambda s: s.with_joint(joint, saturation=level)), level
+    return with_sensors(case, lambda s: s.with_joint(joint, saturation=level)), level
 
 
 def _zero_in_time(ramp: bool) -> Damage:
     def apply(case: Case, joint: int, grade: float, rng: np.random.Generator) -> tuple[Case, float | None]:
         size = grade / 100 * float(case.torque[joint])
         since = 0.0 if ramp else 0.5
-        made = _sensed(case, lambda s: replace(s.with_joint(joint, zero=size), since=since, ramp=ramp))
+        made = with_sensors(case, lambda s: replace(s.with_joint(joint, zero=size), since=since, ramp=ramp))
         return made, size
 
     return apply

@@ -17,7 +17,7 @@ from dynid.estimators import WLS, Estimate, identify
 from dynid.logs.convert import to_joint_side
 from dynid.logs.log import Log
 from dynid.model.robot import Robot
-from dynid.preparation import prepare, suggest
+from dynid.preparation import Preparation, prepare, suggest
 from dynid.problem import build_problem
 from dynid.results.view import predicted_torques
 from dynid.validation.model import as_model
@@ -90,19 +90,37 @@ class Judge(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """A fit against the truth: relative errors on the clean motion (joints,), base parameters and their σ."""
+    """A fit against the truth.
+
+    Args:
+        overall: relative error on the clean motion.
+        errors: the same per joint, (joints,).
+        names: of the base parameters.
+        values: of them.
+        sigma: their standard deviations; infinite where they were not estimated.
+        plan: preparation of the fit.
+        residual: what it leaves, over the torque, (joints,).
+    """
 
     overall: float
     errors: Array
     names: tuple[str, ...]
     values: Array
     sigma: Array
+    plan: Preparation | None = None
+    residual: Array | None = None
 
 
-def fitted(case: Case, estimate: Estimate | None, robot: Robot, logs: Sequence[Log]) -> Fitted | None:
+def fitted(
+    case: Case,
+    estimate: Estimate | None,
+    robot: Robot,
+    logs: Sequence[Log],
+    plan: Preparation | None = None,
+) -> Fitted | None:
     """The fit of a ruling, or a plain one where the judge refused the logs; None where none can be made."""
     try:
-        made = estimate or _plain_fit(robot, logs)
+        made = estimate or _plain_fit(robot, logs, plan)
         clean = case.clean
         predicted = predicted_torques(as_model(made), clean.q, clean.qd, clean.qdd)
     except (DynidError, np.linalg.LinAlgError, ValueError):
@@ -111,14 +129,27 @@ def fitted(case: Case, estimate: Estimate | None, robot: Robot, logs: Sequence[L
     covariance = made.covariance
     known = np.zeros(len(made.values)) if covariance is None else np.sqrt(np.diag(covariance))
     sigma = np.where(made.kept & (known > 0), known, np.inf)  # what was not estimated has not moved
-    return Fitted(overall, errors, made.problem.base.names, made.values, sigma)
+    torque = np.maximum(made.problem.torque_norms(), 1e-300)
+    residual = made.problem.residual_norms(made.values) / torque
+    return Fitted(overall, errors, made.problem.base.names, made.values, sigma, made.problem.plan, residual)
 
 
-def _plain_fit(robot: Robot, logs: Sequence[Log]) -> Estimate:
+def _plain_fit(robot: Robot, logs: Sequence[Log], plan: Preparation | None = None) -> Estimate:
     """Weighted least squares without any check."""
     sides = [to_joint_side(log, robot) for log in logs]
-    plan = suggest(max(sides, key=lambda log: log.duration)).plan
+    plan = plan or suggest(max(sides, key=lambda log: log.duration)).plan
     return identify(build_problem(robot, [prepare(log, plan) for log in sides], plan), WLS())
+
+
+def shown_share(case: Case, sound: Fitted) -> float:
+    """Share of a joint's residual squares that the defect adds to a fit under the same preparation, at most.
+
+    What is near zero is taken by the parameters: no residual can show it.
+    """
+    fit = fitted(case, None, case.robot, case.logs, sound.plan)
+    if fit is None or fit.residual is None or sound.residual is None:
+        return 1.0
+    return float(np.max(1 - (sound.residual / np.maximum(fit.residual, 1e-300)) ** 2))
 
 
 def caused_error(damaged: Fitted, sound: Fitted) -> Array:
@@ -187,6 +218,7 @@ def judge(case: Case, judge: Judge, sound: Fitted | None = None) -> tuple[dict[s
         row |= {"caused": caused, "moved_sigma": sigmas, "moved_share": share}
         row["sound_worst"] = float(np.max(sound.errors))
         row["matters"] = caused > MATTERS or sigmas > MATTERS_SIGMA
+        row["shows"] = shown_share(case, sound) if row["matters"] else None
     row |= _advice_figures(case, ruling)
     return row, fit
 

@@ -17,6 +17,8 @@ CRASH = "crash"
 """What stands in the place of a defect where the judge broke down."""
 WELL = 0.10
 """Error of the worst joint on clean motion up to which sound logs have led to a good model."""
+SHOWS = 0.02
+"""Share of a joint's residual squares from which a defect shows: parameters take what adds less."""
 WORSE = 1.05
 """How many times the error before may be after advice was followed, before it counts as worse."""
 
@@ -94,6 +96,8 @@ def _damaged_lines(damaged: Sequence[Row]) -> list[str]:
         f"Damaged cases whose sound twins lead to good models: {len(damaged)}; {len(heavy)} matter (they add "
         "an error of 5 % on a joint, or move a parameter by 5σ and 5 %).",
         f"- of those that matter, told: {rate(heavy, lambda r: r['told'])}",
+        f"- the same where it adds {100 * SHOWS:.0f} % to the squares of what the fit leaves on a joint: "
+        f"{rate([r for r in heavy if (r.get('shows') or 0.0) >= SHOWS], lambda r: r['told'])}",
         f"- cause first, of those told: {rate(told, lambda r: r['first'])}",
         f"- size within 20 %, of those with the cause first: {rate(sized, lambda r: bool(r['right_size']))}",
         f"- of those that do not matter, told: "

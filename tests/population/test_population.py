@@ -17,8 +17,8 @@ from dynid.model.joint import BASE, JointKind
 from dynid.suspects.all_suspects import suspects_of
 from dynid.suspects.changes import OF_ALL, OF_JOINT
 from population.cases import draw_case
-from population.defects import DEFECTS, damage
-from population.judge import judge
+from population.defects import DEFECTS, damage, with_sensors
+from population.judge import fitted, judge, shown_share
 from population.plant import Drive
 from population.robots import HALVES, ROBOTS, draw_robot, generator
 from population.run import GRADES, MARK, defects_of, publish, read_rows
@@ -174,6 +174,18 @@ def test_suspects_of_the_package_are_known_to_the_judge() -> None:
     named = {name for name in DEFECTS if name.startswith((*always, *physics, *changes))}
     assert len(named) == 28
     assert named - meant == set()
+
+
+def test_what_parameters_take_does_not_show() -> None:
+    """A gain of a joint alone is taken by its parameters, its friction in one direction is not."""
+    case = draw_case("setting", 12)
+    assert case.axes == 1
+    sound = fitted(case, None, case.robot, case.logs)
+    assert sound is not None
+    louder = with_sensors(case, lambda s: s.with_joint(0, gain=1.3))
+    odd = damage(case, "asymmetry", 60)
+    assert odd is not None
+    assert abs(shown_share(louder, sound)) < 0.005 < 0.05 < shown_share(odd, sound)
 
 
 def test_rows_of_a_run_that_was_broken_off_are_read_and_published(tmp_path: Path) -> None:
