@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +15,7 @@ from cli.commands import assert_one_sentence, dynid
 from dynid.cli.main import run
 from dynid.model.load import load_robot
 from dynid.results.folder import RESULT
+from dynid.workflow import saved_suspects
 from support.workflow_logs import write_csv
 
 HEAD = "time,q1,q2,tau1,tau2"
@@ -78,6 +81,13 @@ def test_what_has_changed_since_is_told(capsys: pytest.CaptureFixture[str]) -> N
     assert "torque zero since@2" in said.out
 
 
+def test_of_logs_that_are_too_long_stretches_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    short = partial(saved_suspects.build_problem, budget_bytes=1)
+    monkeypatch.setattr(saved_suspects, "build_problem", short)
+    found = package.find_suspects(package.load_result("found"), package.read_log("moved.csv"))
+    assert found.judged.table.ranked[0].suspect.key == "torque zero since@2"
+
+
 def test_python_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     document = dynid(capsys, "suspects", "found", "moved.csv", "--json").document
     found = package.find_suspects(package.load_result("found"), package.read_log("moved.csv"))
@@ -100,6 +110,31 @@ def test_bad_input_gets_a_sentence(
     arguments: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert said in assert_one_sentence(dynid(capsys, "suspects", *arguments))
+
+
+def test_what_the_fit_has_shown_already_is_no_news(capsys: pytest.CaptureFixture[str]) -> None:
+    saved = package.load_result("found")
+    found = package.find_suspects(saved, package.read_log("moved.csv"))
+    (first, *_) = found.to_dict()["ranked"]
+    assert first["level"] == "care"
+    for factor, level in ((0.9, "note"), (0.2, "care"), (-1.0, "care")):
+        shown = {"ranked": [{"suspect": first["suspect"], "size": [factor * x for x in first["size"]]}]}
+        known = replace(saved, document={**saved.document, "suspects": shown})
+        again = package.find_suspects(known, package.read_log("moved.csv")).to_dict()
+        assert again["ranked"][0]["level"] == level
+
+
+def test_a_fit_that_asks_for_care_is_said_to(capsys: pytest.CaptureFixture[str]) -> None:
+    saved = package.load_result("found")
+    findings = [{"name": "attenuation", "level": "care"}, {"name": "no unseen motion", "level": "care"}]
+    doubtful = replace(saved, document={**saved.document, "verdict": {"findings": findings}})
+    found = package.find_suspects(doubtful, package.read_log("run2.csv"))
+    assert found.doubts == ("attenuation",)
+    assert "The fit itself asks for care (attenuation)" in found.to_dict()["sentence"]
+    outcome = {"level": "fail", "name": "rank deficient"}
+    lost = replace(saved, document={**saved.document, "estimate": {"outcome": outcome}})
+    with pytest.raises(package.DynidError, match=r"cannot be trusted themselves \(rank deficient\)"):
+        package.find_suspects(lost, package.read_log("run2.csv"))
 
 
 @pytest.mark.parametrize("entry", [None, "absent", {"sentence": "?"}])

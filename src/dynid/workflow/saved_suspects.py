@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from dynid.core.errors import DynidError, option_words
+from dynid.core.errors import DynidError, NotTrustworthyError, option_words
+from dynid.core.finding import Finding, Level, Name, gravest_first
 from dynid.core.kinds import require_kinds
 from dynid.core.threads import with_one_blas_thread
 from dynid.logs.log import Log
 from dynid.preparation.prepared_motion import prepare
 from dynid.problem.build import build_problem
-from dynid.problem.problem import Problem
 from dynid.results.result import SavedResult
-from dynid.results.view import ResultView
+from dynid.results.view import ResultView, document_reader
 from dynid.suspects.account import suspects_document
 from dynid.suspects.judgement import SuspectJudgement
 from dynid.suspects.new_logs import judge_new_logs
+from dynid.suspects.stretches import short_problem
 from dynid.workflow.motion_source import Progress
 from dynid.workflow.saved_model import fitted_logs
 from dynid.workflow.usable_log import UsableLog, as_logs, logs_to_validate
+
+_SAME_SIZE = 0.8
+"""Distance of two sizes over the first, up to which later logs show what the fit has shown already."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,16 +38,26 @@ class NewSuspects:
         logs: names of the logs.
         error_percent: what the model misses of the torque of each joint, in the rows of the regression,
             (coordinates,).
+        doubts: names of findings of the fit that ask for care: such a model may err where nothing changed.
     """
 
     judged: SuspectJudgement
     logs: tuple[str, ...]
     error_percent: tuple[float, ...]
+    doubts: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON, as ``suspects`` of a report's document."""
-        own = {"logs": list(self.logs), "error_percent": list(self.error_percent)}
-        return own | suspects_document(self.judged)
+        own = {
+            "logs": list(self.logs),
+            "error_percent": list(self.error_percent),
+            "doubts": list(self.doubts),
+        }
+        made = own | suspects_document(self.judged)
+        if self.doubts:
+            asks = f"The fit itself asks for care ({', '.join(self.doubts)})"
+            made["sentence"] = f"{made['sentence']} {asks}: errors of the model may pass for changes."
+        return made
 
 
 @with_one_blas_thread
@@ -78,18 +92,56 @@ def find_suspects(
     if not given:
         raise DynidError("There is no log to ask; give at least one that was taken after the fit.")
     tell("checking the data")
-    held = logs_to_validate(saved.robot, given, fitted_logs(saved), [None] * len(given), repair=repair)
-    _refuse_own(held)
+    fitted = fitted_logs(saved)
+    held = logs_to_validate(saved.robot, given, fitted, [None] * len(given), repair=repair)
+    _refuse_own(held, {own.data for own in fitted})
     tell("filtering and differentiating")
-    problem = _new_rows(saved, held)
+    plan = saved.plan
+    motions = [prepare(used.log, plan.for_channels(used.log.channels)) for used in held]
+    problem = build_problem(saved.robot, motions, plan, saved.base)
     tell("looking for suspects")
-    judged = judge_new_logs(problem, saved.values, saved.covariance, saved.kept, saved.joint_sigma)
+    kept = problem.has_rows and problem.motions is not None
+    asked = problem if kept else short_problem(problem, motions)
+    judged = judge_new_logs(asked, saved.values, saved.covariance, saved.kept, saved.joint_sigma)
     norms = problem.torque_norms()
     missed = np.divide(problem.residual_norms(saved.values), norms, out=np.zeros_like(norms), where=norms > 0)
-    return NewSuspects(judged, tuple(used.log.name for used in held), tuple((100 * missed).tolist()))
+    names, percent = tuple(used.log.name for used in held), tuple((100 * missed).tolist())
+    return NewSuspects(_without_known(judged, saved), names, percent, _doubts(saved))
+
+
+@document_reader()
+def _without_known(judged: SuspectJudgement, saved: SavedResult) -> SuspectJudgement:
+    """What the fit has shown already, at about the same size, is no news: a note."""
+    ranked = saved.section("suspects").get("ranked", ())
+    known = {row["suspect"]: np.asarray(row["size"], dtype=float) for row in ranked}
+
+    def is_known(finding: Finding) -> bool:
+        before, now = known.get(finding.figures["suspect"]), np.atleast_1d(finding.figures["size"])
+        if before is None or before.shape != now.shape:
+            return False
+        return bool(np.linalg.norm(now - before) <= _SAME_SIZE * np.linalg.norm(before))
+
+    told = [replace(f, level=min(f.level, Level.NOTE)) if is_known(f) else f for f in judged.findings]
+    return replace(judged, findings=gravest_first(told))
+
+
+@document_reader()
+def _doubts(saved: SavedResult) -> tuple[str, ...]:
+    """Names of what speaks against the fit, beside what it lacks and that it was not proven."""
+    findings = saved.section("verdict").get("findings", ())
+    expected = (Name.NO_UNSEEN_MOTION, Name.LACKING_PHYSICS)
+    grave = [f["name"] for f in findings if f["level"] in ("care", "fail") and f["name"] not in expected]
+    return tuple(dict.fromkeys(grave))
 
 
 def _linear_result(saved: SavedResult) -> SavedResult:
+    """The result, where logs can be held against it."""
+    outcome = saved.section("estimate").get("outcome") or {}
+    if outcome.get("level") == Level.FAIL.word:
+        raise NotTrustworthyError(
+            f"The parameters in {saved.folder} cannot be trusted themselves ({outcome.get('name')}), so no "
+            "log can tell what has changed since; fit logs that determine them."
+        )
     if saved.further is not None:
         names = ", ".join(saved.further.names)
         raise DynidError(
@@ -99,23 +151,11 @@ def _linear_result(saved: SavedResult) -> SavedResult:
     return saved
 
 
-def _refuse_own(held: Sequence[UsableLog]) -> None:
+def _refuse_own(held: Sequence[UsableLog], fitted: Collection[str | None]) -> None:
+    """Stop at a log that the fit has used as a whole; another part of its file is a log of its own."""
     for used in held:
-        if used.fitted:
+        if used.identity.data in fitted:
             raise DynidError(
                 f"Log {used.log.name!r} was used in the fit itself, so nothing can have changed since; give "
                 "logs that were taken later, or none to see the suspects of the fit."
             )
-
-
-def _new_rows(saved: SavedResult, held: Sequence[UsableLog]) -> Problem:
-    plan = saved.plan
-    motions = [prepare(used.log, plan.for_channels(used.log.channels)) for used in held]
-    problem = build_problem(saved.robot, motions, plan, saved.base)
-    if not problem.has_rows or problem.motions is None:
-        samples = sum(motion.samples for motion in motions)
-        raise DynidError(
-            f"The logs are too long to look for suspects ({samples:,} samples); give a part of them, such as "
-            "ten minutes."
-        )
-    return problem
