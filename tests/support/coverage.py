@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from dynid.base import BaseMap, find_base
 from dynid.checks.attenuation import attenuation_findings
 from dynid.checks.low_rate import low_rate_findings
+from dynid.core.finding import Level
 from dynid.estimators import Estimate, Strategy, identify
 from dynid.logs.log import Log
 from dynid.model.load import load_robot
@@ -230,7 +231,7 @@ def is_told_to_be_biased(estimate: Estimate, log: Log) -> bool:
         *low_rate_findings(estimate, spectrum),
     )
     judged = judge_suspects(estimate)
-    return bool(found) or (judged is not None and bool(judged.findings))
+    return bool(found) or (judged is not None and any(f.level >= Level.CARE for f in judged.findings))
 
 
 def counted(estimates: list[Estimate], truth: Array, told: float = 0.0) -> Coverage:
