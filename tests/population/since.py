@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,8 @@ from dynid.suspects.new_logs import judge_new_logs
 from population.cases import Case, draw_case
 from population.defects import DEFECTS, damage
 from population.robots import HALVES
+from population.run import read_rows
+from population.table import rate
 
 CHANGES = [name for name in DEFECTS if name.startswith("one log with")]
 """Defects of the population that are in the last log alone."""
@@ -83,8 +86,28 @@ def _row(case: Case, estimate: Any) -> dict[str, Any]:
     }
 
 
+def is_first(row: dict[str, Any]) -> bool:
+    """Whether the first suspect is what was changed, on its joint."""
+    what = str(row["defect"]).removeprefix("one log with ")
+    meant = f"{'torque gain' if what == 'gain' else what} since"
+    wanted = meant if row["joint"] is None else f"{meant}@{row['joint']}"
+    return bool(row["ranked"]) and row["ranked"][0]["suspect"] == wanted
+
+
+def table_lines(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Rates by what was changed, as a table of a page."""
+    lines = ["| last log | cases | asks for care | right one first |", "|---|---|---|---|"]
+    kinds = sorted({(str(row["defect"]), abs(float(row["grade"]))) for row in rows})
+    for defect, grade in kinds:
+        own = [row for row in rows if row["defect"] == defect and abs(row["grade"]) == grade]
+        name = "as before" if defect == "sound" else f"{defect.removeprefix('one log with ')}, {grade:g} %"
+        first = "" if defect == "sound" else rate(own, is_first)
+        lines.append(f"| {name} | {len(own)} | {rate(own, lambda row: bool(row['care']))} | {first} |")
+    return lines
+
+
 def main() -> None:
-    """Run cases and write their rows."""
+    """Run cases, write their rows and print the rates."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("file", type=Path)
     options.add_argument("--half", choices=HALVES, default="showing")
@@ -95,6 +118,7 @@ def main() -> None:
             file.writelines(json.dumps(row) + "\n" for row in rows)
             file.flush()
             print(f"\r{number + 1} of {given.cases}", end="", file=sys.stderr)
+    print("\n".join(table_lines(list(read_rows(given.file)))))
 
 
 if __name__ == "__main__":

@@ -177,9 +177,10 @@ def changes_since(view: RowView) -> tuple[Suspect, ...]:
         view: the rows and scenes of new logs.
     """
     asked = [
-        (what, j) for what, j in _changeables(view) if j is None or what.name in ("torque zero", "friction")
+        (MOUNTED if what.name == MOUNTED.name else what, j)
+        for what, j in _changeables(view)
+        if not what.logs_only
     ]
-    asked = [(MOUNTED if what.name == MOUNTED.name else what, j) for what, j in asked]
     live = [(what, j, _live_parts(view, what, j)) for what, j in asked]
     return tuple(Change(j, what, parts, SINCE) for what, j, parts in live if parts)
 

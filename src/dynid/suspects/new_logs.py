@@ -13,6 +13,7 @@ from dynid.suspects.anchor import fit_near_model
 from dynid.suspects.changes import changes_since
 from dynid.suspects.judgement import SuspectJudgement, judge_new_rows
 from dynid.suspects.ledger import open_ledger
+from dynid.suspects.log_defects import TorqueScale
 from dynid.suspects.ranking import rank_ledger
 from dynid.suspects.row_view import view_rows
 from dynid.suspects.scene import scenes_of
@@ -39,5 +40,6 @@ def judge_new_logs(
     scenes = scenes_of(problem.base, values, problem.motions, problem.plan)
     view = view_rows(problem, anchor.fit, scenes)
     lacking = {name: term for name, term in CATALOGUE.items() if term.name not in problem.robot.terms}
-    suspects = (*changes_since(view), *suspects_in_rows(problem, view, lacking))
+    others = (s for s in suspects_in_rows(problem, view, lacking) if not isinstance(s, TorqueScale))
+    suspects = (*changes_since(view), *others)  # a gain that has changed is among the first
     return judge_new_rows(rank_ledger(problem, open_ledger(problem, suspects, kept, scenes, anchor)))
