@@ -22,6 +22,7 @@ from dynid.results.view import predicted_torques
 from dynid.suspects.ranking import suspect_ledger
 from dynid.validation.model import as_model
 from dynid.workflow import fit
+from dynid.workflow.added_terms import is_poorly_shown
 from dynid.workflow.term_choice import AddedTerm, TermRules, choose_terms, terms_of
 from population.cases import Case, draw_case
 from population.defects import DEFECTS, damage
@@ -81,7 +82,7 @@ def _row(kind: str, case: Case, rules: Mapping[str, TermRules]) -> dict[str, Any
     default, seen = _errors(cleans, plain), dict[tuple[str, ...], list[float]]()
     row = {"index": case.index, "kind": kind, "defect": case.defect, "grade": case.grade, "default": default}
     for name, rule in rules.items():
-        steps = choose_terms(ledger, rule)
+        steps = () if is_poorly_shown(plain) else choose_terms(ledger, rule)
         keys = tuple(sorted(step.effect.key for step in steps))
         if keys not in seen:
             seen[keys] = _errors(cleans, _with_terms(plain, steps)) if steps else default

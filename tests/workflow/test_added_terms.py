@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ from dynid.suspects.physics import physics
 from dynid.suspects.position_effects import RippleRules
 from dynid.suspects.ranking import suspect_ledger
 from dynid.workflow import FitResult, fit
-from dynid.workflow.added_terms import with_trials_told
+from dynid.workflow.added_terms import is_poorly_shown, with_trials_told
 from dynid.workflow.term_choice import TermRules, choose_terms, contributions
 from support.estimation import scara
 from support.motions import exact_torques, fourier_motion
@@ -195,6 +196,17 @@ def test_what_auto_has_tried_is_not_advised_again(lacking: Log) -> None:
     tried, coupling = with_trials_told(found, suspect_ledger(estimate))
     assert tried.remedy.startswith("It was tried as a term, and motion that was not used is not clearly")
     assert coupling.remedy == "Advice."
+
+
+def test_nothing_is_chosen_on_a_motion_that_shows_too_little(
+    lacking: Log, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    good = fit(BASE.robot, lacking, plan=PLAN).estimate
+    assert not is_poorly_shown(good)
+    poor = {**good.facts, "condition_weighted_scaled": 101.0}
+    assert is_poorly_shown(replace(good, facts=poor))
+    monkeypatch.setattr("dynid.workflow.added_terms.POOR_CONDITION", 1.0)
+    assert names_of(fit(BASE.robot, lacking, plan=PLAN, add="auto")) == []
 
 
 def test_estimators_with_and_without_terms(lacking: Log) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from dynid.core.errors import DynidError, option_words, unknown_name
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.estimate import Estimate
-from dynid.estimators.identification import identify
+from dynid.estimators.identification import POOR_CONDITION, identify
 from dynid.estimators.linear.catalogue import CATALOGUE, SOUGHT, TERM_NAMES
 from dynid.estimators.linear.terms import NonlinearTerm, slots_of
 from dynid.estimators.strategy import Strategy
@@ -166,10 +166,15 @@ def add_terms(
             strategy = strategy.with_terms(terms_of(steps))
             estimate = identify(estimate.problem, strategy)
         return estimate, strategy, Addition(added=steps)
-    steps = choose_terms(ledger)
+    steps = () if is_poorly_shown(estimate) else choose_terms(ledger)
     if not request.auto:
         return estimate, strategy, Addition(lacking=steps)
     return _with_found_terms(estimate, strategy, steps)
+
+
+def is_poorly_shown(estimate: Estimate) -> bool:
+    """Whether the motion is too poor for the model as it is: parts that are alike prove nothing then."""
+    return float(estimate.facts.get("condition_weighted_scaled") or 0.0) > POOR_CONDITION
 
 
 def with_trials_told(findings: Sequence[Finding], ledger: Ledger) -> tuple[Finding, ...]:
