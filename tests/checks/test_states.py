@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import dynid
+from dynid import check as check_with_robot
 from dynid.checks import accept_findings, check_log, repair_log
 from dynid.core.errors import UnknownNameError
 from dynid.core.finding import Finding, Level
@@ -23,7 +24,7 @@ CASES, FRESH = 40, 1000
 
 
 def found(log: Log, name: str, robot: Robot | None = None) -> list[Finding]:
-    return [finding for finding in check_log(log, robot).findings if finding.name == name]
+    return [finding for finding in check_with_robot(log, robot).findings if finding.name == name]
 
 
 def with_elbow(actuated: bool) -> Robot:

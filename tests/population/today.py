@@ -25,6 +25,7 @@ _WEAK = ("weak motion",)
 MEANT: Mapping[str, tuple[str, ...]] = {
     Name.REVERSED_SIGN: SIGNS,
     Name.GRAVITY_DIRECTION: ("gravity direction",),
+    Name.SWAPPED_AXES: ("swapped columns",),
     Name.DRIVEN_AXIS: ("swapped columns", *SIGNS),
     Name.POSITION_UNIT: ("degrees",),
     Name.OVERSPEED: ("degrees",),

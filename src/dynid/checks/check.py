@@ -11,12 +11,10 @@ from dynid.checks.counter_zero import check_counter_zero, with_ranges_by_torques
 from dynid.checks.data_check import Checked, DataCheck, data_check
 from dynid.checks.excitation import check_excitation
 from dynid.checks.explained import check_explained, plain_columns, robot_columns
-from dynid.checks.gravity import check_gravity
 from dynid.checks.light_motion import LightMotion, light_motion
 from dynid.checks.lost_samples import check_lost_samples
 from dynid.checks.saturation import check_saturation
 from dynid.checks.scales import check_scales, check_turns
-from dynid.checks.signs import check_signs
 from dynid.checks.stamps import LIMITS, check_gaps, check_stamps
 from dynid.checks.states import check_motion, check_positions_held, check_torques_held
 from dynid.checks.steps import check_smoothness, check_steps, check_wraps
@@ -212,10 +210,8 @@ def _against_model(
     columns, W = robot_columns(robot, motion)
     return [
         check_turns(rows, motion, columns, robot),
-        check_signs(motion, columns, W),
         check_explained(log, motion, columns, robot),
         check_torques_held(log, motion, columns, robot, W),
-        check_gravity(motion, robot, W),
         check_excitation(motion, robot, W, base),
     ]
 

@@ -14,7 +14,7 @@ from itertools import combinations
 import numpy as np
 
 from dynid.core.arrays import FloatArray
-from dynid.core.finding import Name
+from dynid.core.finding import Finding, Level, Name
 from dynid.dynamics.operations import NUMERIC
 from dynid.dynamics.regressor import regressor
 from dynid.model.joint import JointKind
@@ -35,6 +35,8 @@ class DiscreteRules:
         mended: part of the misfit above 1 that a candidate may leave; half of all where the joints agree.
         alike: difference of what candidates leave, over the misfit above 1 as recorded, up to which physics
             decides between them.
+        same: misfit of gravity upside down over that of the file's, up to which neither is told apart …
+        seen: … where that without gravity is at least so many times as large.
         least: torques are not taken to be known better than this share of their spread.
         rank: singular value over the largest, columns at unit length, below which a direction is not used.
     """
@@ -44,6 +46,8 @@ class DiscreteRules:
     unexplained: float = 0.3
     mended: float = 0.4
     alike: float = 0.1
+    same: float = 1.01
+    seen: float = 1.2
     least: float = 0.01
     rank: float = 1e-7
 
@@ -83,6 +87,14 @@ class Sampling:
         if not states:
             return replace(self, tau=self.tau[:, chosen])
         return replace(self, q=self.q[:, chosen], qd=self.qd[:, chosen], qdd=self.qdd[:, chosen])
+
+    @cached_property
+    def weights(self) -> tuple[FloatArray, float]:
+        """One over what each joint leaves alone, (coordinates,), and its share of the torque as a median."""
+        spread = np.std(self.tau, axis=0)
+        floor = np.maximum(self.left_alone(), DISCRETE.least * spread)
+        shares = np.divide(floor, spread, out=np.zeros_like(floor), where=spread > 0)
+        return np.where(spread > 0, 1.0 / np.where(floor > 0, floor, 1.0), 0.0), float(np.median(shares))
 
     def left_alone(self) -> FloatArray:
         """RMS of what each joint leaves when it alone chooses all parameters, (coordinates,)."""
@@ -136,12 +148,9 @@ def discrete_suspects(problem: Problem) -> tuple[Candidate, ...]:
     Args:
         problem: with motions.
     """
-    sampling = _sampling_of(problem)
-    spread = np.std(sampling.tau, axis=0)
-    floor = np.maximum(sampling.left_alone(), DISCRETE.least * spread)
-    weights = np.where(spread > 0, 1.0 / np.where(floor > 0, floor, 1.0), 0.0)
+    sampling = sampling_of(problem)
+    weights, explained = sampling.weights
     before, _ = sampling.agreement(weights)
-    explained = float(np.median(np.divide(floor, spread, out=np.zeros_like(floor), where=spread > 0)))
     if before < DISCRETE.poor and explained < DISCRETE.unexplained:
         return ()
     most = 1.0 + DISCRETE.mended * (before - 1.0) if before >= DISCRETE.poor else 0.5
@@ -152,6 +161,29 @@ def discrete_suspects(problem: Problem) -> tuple[Candidate, ...]:
             found.append(replace(candidate, misfit=misfit, driven=driven, before=before))
     alike = min((one.misfit for one in found), default=1.0) + DISCRETE.alike * (before - 1.0)
     return tuple(sorted(found, key=lambda one: (one.misfit > alike, one.driven, one.misfit)))
+
+
+def gravity_either_way(problem: Problem) -> Finding | None:
+    """A note where gravity upside down explains the torques as well, and gravity is seen at all.
+
+    Args:
+        problem: with motions.
+    """
+    sampling, given = sampling_of(problem), np.array(problem.robot.gravity)
+    if not np.any(given):
+        return None
+    ways = [replace(sampling, robot=problem.robot.with_gravity(*(k * given).tolist())) for k in (1, -1, 0)]
+    own, upside_down, none = (way.agreement(sampling.weights[0])[0] for way in ways)
+    if upside_down > DISCRETE.same * own or none < DISCRETE.seen * own:
+        return None
+    shown = ", ".join(f"{g:.2f}" for g in 0.0 - given)
+    return Finding(
+        Name.GRAVITY_DIRECTION,
+        Level.NOTE,
+        f"Gravity along ({shown}) m/s² explains the torques as well as the robot file's: "
+        "the log cannot tell.",
+        "Make sure how the robot is mounted; the other way round first moments change their signs.",
+    )
 
 
 def _carried(weights: FloatArray, candidate: Candidate) -> FloatArray:
@@ -242,7 +274,7 @@ def _gravities(sampling: Sampling) -> Iterator[tuple[Candidate, Sampling]]:
         )
 
 
-def _sampling_of(problem: Problem) -> Sampling:
+def sampling_of(problem: Problem) -> Sampling:
     """Even samples of all motions."""
     assert problem.motions is not None
     step = max(1, sum(motion.samples for motion in problem.motions) // DISCRETE.samples)

@@ -13,6 +13,7 @@ from dynid.estimators.estimate import Estimate
 from dynid.estimators.identification import identify
 from dynid.estimators.linear.least_squares import WLS
 from dynid.preparation.motion import Motion
+from dynid.suspects.discrete import Candidate, discrete_suspects, gravity_either_way
 from dynid.suspects.ledger import Ledger
 from dynid.suspects.ranking import Ranked, SuspectTable, rank_suspects
 from dynid.suspects.refinement import Mended, mend_motions
@@ -87,7 +88,24 @@ def judge_suspects(
         return None
     table = rank_suspects(estimate, ledger, added)
     found = [_finding(ranked, _refinement(estimate, table, ranked), estimate) for ranked in table.ranked]
-    return SuspectJudgement(table, _gravest(found))
+    gross = [_gross_finding(candidate) for candidate in discrete_suspects(estimate.problem)[:1]]
+    if gross:  # sizes of first order mean nothing about parameters that are wrong altogether
+        found = [replace(finding, level=Level.NOTE) for finding in found]
+    either_way = gravity_either_way(estimate.problem)
+    return SuspectJudgement(table, (*_gravest([*gross, *found]), *([either_way] if either_way else [])))
+
+
+def _gross_finding(candidate: Candidate) -> Finding:
+    words = f"{candidate.words[0].upper()}{candidate.words[1:]}"
+    return Finding(
+        candidate.finding,
+        Level.FAIL,
+        f"{words}, it seems: without that, what all joints together leave of the torques falls from "
+        f"{candidate.before:.2g} to {candidate.misfit:.2g} times what each of them leaves alone.",
+        candidate.remedy,
+        where=Where(axis=candidate.joints[0] + 1 if len(candidate.joints) == 1 else None),
+        figures={"candidate": candidate.key, "before": candidate.before, "misfit": candidate.misfit},
+    )
 
 
 def judge_new_rows(table: SuspectTable) -> SuspectJudgement:

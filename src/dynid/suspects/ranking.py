@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dynid.core.arrays import FloatArray
 from dynid.core.plain import plain
@@ -271,15 +272,16 @@ def _score(
         number: which suspect.
         where: its columns among those of ``parts``; as in the ledger when None.
     """
-    span = list(ledger.spans[number])
-    k, chosen = len(span), [*(span if where is None else where), parts.shape[1] - 1]
+    places = np.array(ledger.spans[number] if where is None else where)
+    left = np.einsum("bii->i", parts)[places]
+    live, outside = _seen_columns(ledger, number, left)
+    squares = ledger.residual_squares
+    if not live.any() or not squares > 0:
+        return None
+    span = np.array(ledger.spans[number])[live]
+    k, chosen = len(span), [*places[live], parts.shape[1] - 1]
     own = parts[np.ix_(range(len(parts)), chosen, chosen)]
-    whole, squares = own.sum(axis=0), ledger.residual_squares
-    if np.any(ledger.outside[span] < RULES.in_span) or not squares > 0:
-        return None
-    outside = ledger.outside[span] * np.diag(whole)[:k] / ledger.squares_outside[span]
-    if np.any(outside < RULES.in_span):
-        return None
+    whole = own.sum(axis=0)
     inverse = 1.0 / whole[:1, :1] if k == 1 else np.linalg.pinv(whole[:k, :k])
     size = inverse @ whole[:k, k]
     # What a block would say of itself is left out: (1 − G_b G⁻¹)⁻¹ is the jackknife over blocks. Without it a
@@ -298,8 +300,8 @@ def _score(
     effect, missed = (_share_of_torque(one, ledger.torque) for one in power)
     return Score(
         ledger.suspects[number],
-        size,
-        np.sqrt(np.maximum(np.diag(covariance), 0.0)),
+        _spread_over(live, size),
+        _spread_over(live, np.sqrt(np.maximum(np.diag(covariance), 0.0))),
         z,
         explained / squares,
         explained / max(squares - ledger.noise, RULES.least_systematic * squares),
@@ -308,6 +310,28 @@ def _score(
         ledger.fit.root @ (ledger.inside[:, span] @ size),
         float(outside.min()),
     )
+
+
+def _seen_columns(ledger: Ledger, number: int, left: FloatArray) -> tuple[NDArray[np.bool_], FloatArray]:
+    """Which columns of a suspect lie outside the span of what is in the model, and by how much those do.
+
+    Args:
+        ledger: the Grams.
+        number: which suspect.
+        left: squares of its columns with all that is in the model taken out.
+    """
+    span = list(ledger.spans[number])
+    whole = ledger.squares_outside[span]
+    outside = ledger.outside[span] * np.divide(left, whole, out=np.zeros_like(left), where=whole > 0)
+    live = (ledger.outside[span] >= RULES.in_span) & (outside >= RULES.in_span)
+    return live, outside[live]
+
+
+def _spread_over(live: NDArray[np.bool_], values: FloatArray) -> FloatArray:
+    """Values of the live columns among all of a suspect; zero for the others."""
+    spread = np.zeros(len(live))
+    spread[live] = values
+    return spread
 
 
 def _share_of_torque(power: FloatArray, torque: FloatArray) -> FloatArray:
