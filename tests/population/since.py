@@ -112,9 +112,11 @@ def main() -> None:
     options.add_argument("file", type=Path)
     options.add_argument("--half", choices=HALVES, default="showing")
     options.add_argument("--cases", type=int, default=100)
+    options.add_argument("--first", type=int, default=0, help="number of the first case")
     given = options.parse_args()
     with ProcessPoolExecutor(2) as pool, given.file.open("w", encoding="utf-8") as file:
-        for number, rows in enumerate(pool.map(rows_of, [given.half] * given.cases, range(given.cases))):
+        numbers = range(given.first, given.first + given.cases)
+        for number, rows in enumerate(pool.map(rows_of, [given.half] * given.cases, numbers)):
             file.writelines(json.dumps(row) + "\n" for row in rows)
             file.flush()
             print(f"\r{number + 1} of {given.cases}", end="", file=sys.stderr)
