@@ -26,7 +26,6 @@ MEANT: Mapping[str, tuple[str, ...]] = {
     Name.REVERSED_SIGN: SIGNS,
     Name.GRAVITY_DIRECTION: ("gravity direction",),
     Name.SWAPPED_AXES: ("swapped columns",),
-    Name.DRIVEN_AXIS: ("swapped columns", *SIGNS),
     Name.POSITION_UNIT: ("degrees",),
     Name.OVERSPEED: ("degrees",),
     Name.SATURATION: ("torque saturation",),

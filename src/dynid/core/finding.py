@@ -91,7 +91,6 @@ class Name(StrEnum):
     DELAY = "delay"
     REVERSED_SIGN = "reversed sign"
     SWAPPED_AXES = "swapped axes"
-    DRIVEN_AXIS = "driven axis"
     UNDRIVEN_AXIS = "undriven axis"
     HELD_AXIS = "held axis"
     GRAVITY_DIRECTION = "gravity direction"
