@@ -288,9 +288,9 @@ def test_columns_may_be_named_and_bad_ones_are_told() -> None:
     assert np.array_equal(named, numbered)
     with pytest.raises(DynidError, match=r"Unknown parameter 'ZZ7'"):
         kernels(robot, ["ZZ7"])
-    with pytest.raises(DynidError, match="give indices or names of parameters"):
+    with pytest.raises(DynidError, match="takes a list of whole numbers or texts or None for columns"):
         kernels(robot, [1.7])  # type: ignore[list-item]
-    with pytest.raises(DynidError, match="kernels takes a Robot, not str"):
+    with pytest.raises(DynidError, match="kernels takes a Robot for robot, not str"):
         kernels("scara")  # type: ignore[arg-type]
     with pytest.raises(ShapeError, match="q is not an array of numbers"):
         kernels(robot).regressor(states[0] * 1j, *states[1:])

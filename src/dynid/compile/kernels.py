@@ -15,7 +15,7 @@ from dynid.compile.batch import BatchKernel, compile_batch
 from dynid.compile.csource import c_source
 from dynid.compile.trace import describe
 from dynid.core.arrays import FloatArray
-from dynid.core.errors import ModelError, ShapeError
+from dynid.core.errors import ShapeError
 from dynid.core.kinds import require_kinds
 from dynid.model.robot import Robot
 
@@ -181,10 +181,7 @@ def kernels(
     require_kinds(kernels, locals())
     chosen = None
     if columns is not None:
-        try:
-            chosen = tuple(robot.table.index(c) if isinstance(c, str) else operator.index(c) for c in columns)
-        except TypeError:
-            raise ModelError(f"columns are {columns!r}; give indices or names of parameters.") from None
+        chosen = tuple(robot.table.index(c) if isinstance(c, str) else operator.index(c) for c in columns)
     return _loaded_kernels(robot, chosen, backend, threads, os.environ.get("DYNID_BACKEND"))
 
 

@@ -72,3 +72,16 @@ def _by_qr_iteration(A: FloatArray, full_matrices: bool) -> tuple[FloatArray, Fl
     else:
         U, s, Vt = lapack_svd(A, full_matrices=full_matrices, lapack_driver="gesvd")
     return U, s, Vt
+
+
+def pinv(A: FloatArray, rcond: float = 1e-15) -> FloatArray:
+    """A⁺ of one matrix or several, by the singular values that are above ``rcond`` times the largest.
+
+    Args:
+        A: (…, rows, columns).
+        rcond: relative size below which a singular value counts as zero.
+    """
+    U, s, Vt = svd(A, full_matrices=False)
+    live = s > rcond * np.max(s, axis=-1, keepdims=True, initial=0.0)
+    inverse = np.divide(1.0, s, out=np.zeros_like(s), where=live)
+    return np.asarray((np.swapaxes(Vt, -1, -2) * inverse[..., None, :]) @ np.swapaxes(U, -1, -2))

@@ -160,6 +160,8 @@ def _all_of(members: Iterable[Any], kind: ast.expr, space: Mapping[str, Any]) ->
 
 
 def _name(node: ast.expr) -> str:
+    if isinstance(node, ast.Attribute):  # np.random.Generator
+        return node.attr
     return node.id if isinstance(node, ast.Name) else str(getattr(node, "value", ast.unparse(node)))
 
 

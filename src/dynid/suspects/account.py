@@ -22,7 +22,9 @@ def suspects_document(judged: SuspectJudgement) -> dict[str, Any]:
     Args:
         judged: what was found.
     """
-    told = {finding.figures["suspect"]: finding for finding in judged.findings}
+    told = {
+        finding.figures["suspect"]: finding for finding in judged.findings if "suspect" in finding.figures
+    }
     made, rows = judged.table.to_dict(), list[dict[str, Any]]()
     for ranked, row in zip(judged.table.ranked, made["ranked"], strict=True):
         found = told.get(ranked.suspect.key)

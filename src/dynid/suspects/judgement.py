@@ -100,11 +100,19 @@ def _gross_finding(candidate: Candidate) -> Finding:
     return Finding(
         candidate.finding,
         Level.FAIL,
-        f"{words}, it seems: without that, what all joints together leave of the torques falls from "
-        f"{candidate.before:.2g} to {candidate.misfit:.2g} times what each of them leaves alone.",
+        f"{words}, it seems{_gain_of(candidate)}.",
         candidate.remedy,
         where=Where(axis=candidate.joints[0] + 1 if len(candidate.joints) == 1 else None),
         figures={"candidate": candidate.key, "before": candidate.before, "misfit": candidate.misfit},
+    )
+
+
+def _gain_of(candidate: Candidate) -> str:
+    if candidate.misfit >= candidate.before:
+        return ""
+    return (
+        ": without that, what all joints together leave of the torques falls from "
+        f"{candidate.before:.3g} to {candidate.misfit:.3g} times what each of them leaves alone"
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dynid.core.arrays import FloatArray
+from dynid.core.arrays import FloatArray, svd
 from dynid.core.finding import Name
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
@@ -247,7 +247,7 @@ class GravityTilt(Suspect):
     @property
     def across(self) -> FloatArray:
         """Two unit vectors across gravity, (2, 3)."""
-        return np.linalg.svd(np.array(self.gravity)[None])[2][1:]
+        return svd(np.array(self.gravity)[None])[2][1:]
 
     def columns(self, scene: Scene) -> tuple[FloatArray, ...]:
         """Torques of gravity along each."""

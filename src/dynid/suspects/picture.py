@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.core.arrays import FloatArray
+from dynid.core.arrays import FloatArray, pinv
 from dynid.estimators.linear.least_squares import root_over_base
 from dynid.problem.problem import Problem
 from dynid.suspects.ledger import Ledger, columns_along
@@ -71,7 +71,7 @@ def draw_suspect(
     drawn = np.column_stack([Z[:, len(taken) :] @ size, rows.residual(fit.values)])
     if taken:
         gram = ledger.parts.sum(axis=0)[taken]
-        held = np.linalg.pinv(gram[:, taken]) @ np.column_stack([gram[:, span] @ size, gram[:, -1]])
+        held = pinv(gram[:, taken]) @ np.column_stack([gram[:, span] @ size, gram[:, -1]])
         drawn -= Z[:, : len(taken)] @ held
     explained, left = drawn.T
     shown = _spread(len(left)) if suspect.kind is Kind.CHANGE else _stretch(explained * left, rows.experiment)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.core.arrays import FloatArray
+from dynid.core.arrays import FloatArray, pinv
 from dynid.core.plain import plain
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.honest import few_blocks_factor
@@ -282,7 +282,7 @@ def _score(
     k, chosen = len(span), [*places[live], parts.shape[1] - 1]
     own = parts[np.ix_(range(len(parts)), chosen, chosen)]
     whole = own.sum(axis=0)
-    inverse = 1.0 / whole[:1, :1] if k == 1 else np.linalg.pinv(whole[:k, :k])
+    inverse = 1.0 / whole[:1, :1] if k == 1 else pinv(whole[:k, :k])
     size = inverse @ whole[:k, k]
     # What a block would say of itself is left out: (1 − G_b G⁻¹)⁻¹ is the jackknife over blocks. Without it a
     # column that lives in one block alone, such as a late step, would seem to be free of doubt.
@@ -352,7 +352,7 @@ def _distance(size: FloatArray, covariance: FloatArray) -> float:
     """θᵀ C⁻¹ θ; zero where nothing is known of the doubt."""
     if len(size) == 1:
         return float(size[0] ** 2 / covariance[0, 0]) if covariance[0, 0] > 0 else 0.0
-    return max(float(size @ np.linalg.pinv(covariance) @ size), 0.0)
+    return max(float(size @ pinv(covariance) @ size), 0.0)
 
 
 def _score_given(ledger: Ledger, number: int, chosen: Sequence[int]) -> Score | None:
@@ -370,7 +370,7 @@ def _sweep(parts: FloatArray, given: Sequence[int]) -> FloatArray:
     whole = parts.sum(axis=0)
     lift = np.eye(len(whole))
     chosen = list(given)
-    lift[chosen] -= np.linalg.pinv(whole[np.ix_(chosen, chosen)], rcond=1e-12) @ whole[chosen]
+    lift[chosen] -= pinv(whole[np.ix_(chosen, chosen)], rcond=1e-12) @ whole[chosen]
     return np.asarray(lift.T @ (parts @ lift))
 
 

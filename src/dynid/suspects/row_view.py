@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.core.arrays import FloatArray
+from dynid.core.arrays import FloatArray, pinv
 from dynid.estimators.fit import Fit
 from dynid.estimators.linear.least_squares import root_over_base
 from dynid.problem.problem import Problem
@@ -68,7 +68,7 @@ class Products:
         pull = courses @ self.pull
         scale = np.sqrt(np.maximum(np.einsum("cii->ci", left), 1e-300))
         left = left / (scale[:, :, None] * scale[:, None, :])
-        solved = np.linalg.pinv(left, rcond=_RANK, hermitian=True) @ (pull / scale)[:, :, None]
+        solved = pinv(left, rcond=_RANK) @ (pull / scale)[:, :, None]
         return np.asarray(np.sum(solved[:, :, 0] * pull / scale, axis=1))
 
 

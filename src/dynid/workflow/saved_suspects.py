@@ -116,6 +116,8 @@ def _without_known(judged: SuspectJudgement, saved: SavedResult) -> SuspectJudge
     known = {row["suspect"]: np.asarray(row["size"], dtype=float) for row in ranked}
 
     def is_known(finding: Finding) -> bool:
+        if "suspect" not in finding.figures:
+            return False
         before, now = known.get(finding.figures["suspect"]), np.atleast_1d(finding.figures["size"])
         if before is None or before.shape != now.shape:
             return False
