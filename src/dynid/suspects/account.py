@@ -45,7 +45,7 @@ def conclusion(judged: SuspectJudgement, rows: Sequence[Entry]) -> str:
         more = f" {len(grave) - 1} more below ask for care too." if len(grave) > 1 else ""
         return f"{grave[0].text}{more}"
     noise, unexplained = 100 * min(table.noise_share, 1.0), table.ledger.unexplained
-    left = f"noise alone would leave {noise:.2g} % of the residual's squares"
+    left = f"noise alone would leave {noise:.0f} % of the residual's squares"
     if table.noise_share < 1.0 and len(unexplained):
         worst = int(np.argmax(unexplained))
         share = _percent(unexplained[worst])
@@ -116,4 +116,4 @@ def _sizes(sizes: Sequence[float], sigmas: Sequence[float]) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.2g} %"
+    return f"{100 * share:.0f} %" if share >= 0.1 else f"{100 * share:.2g} %"

@@ -58,12 +58,26 @@ class Effect(Suspect):
         return (scene.on_joint(j, self.term.evaluate(signals, constants)),)
 
     def words(self, size: FloatArray) -> str:
-        """Name and size."""
-        return f"the model lacks {self.term.words or self.term.expression}{self.at} ({size[0]:+.3g})"
+        """Name and size; what cannot be negative, and is, means something else."""
+        name = self.term.words or self.term.expression
+        if not self._is_opposite(size):
+            return f"the model lacks {name}{self.at} ({size[0]:+.3g})"
+        if self._fades:
+            return f"friction{self.at} rises more smoothly from rest than the model's ({name} {size[0]:+.3g})"
+        return f"the model takes too much for {name}{self.at} ({size[0]:+.3g})"
 
     def remedy(self, size: FloatArray) -> str:
-        """Let it be tried."""
+        """Let it be tried, or leave out where the shape is another."""
+        if self._is_opposite(size) and self._fades:
+            return f"Leave out slower rows: {option_words('--mask')}."
         return f"{option_words('--add', 'auto')} adds it where motion that was not used is predicted better."
+
+    @property
+    def _fades(self) -> bool:
+        return any(unit.endswith("/s") for unit in self.term.constant_units.values())
+
+    def _is_opposite(self, size: FloatArray) -> bool:
+        return self.term.never_negative and bool(size[0] < 0)
 
 
 def physics(robot: Robot, terms: Mapping[str, NonlinearTerm] = CATALOGUE) -> tuple[Suspect, ...]:
