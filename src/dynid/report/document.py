@@ -79,7 +79,15 @@ def build_document(
     return {
         "schema": SCHEMA,
         "title": title or robot.title or robot.name,
-        "verdict": headline(estimate, fit, validation, logs, stability, concerns),
+        "verdict": headline(
+            estimate,
+            fit,
+            validation,
+            logs,
+            stability,
+            concerns,
+            None if suspects is None else suspects.changed,
+        ),
         "robot": robot_facts(robot, base),
         "data": [log.to_dict() for log in logs],
         "estimate": estimate.to_dict(),

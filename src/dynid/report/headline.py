@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ def headline(
     logs: Sequence[UsedLog] = (),
     stability: Stability | None = None,
     concerns: Sequence[Finding] = (),
+    changed: bool | None = None,
 ) -> dict[str, Any]:
     """Grade, one sentence, three figures and the findings, the gravest first.
 
@@ -40,6 +42,8 @@ def headline(
         logs: the logs of the fit and of the validation, with their data checks.
         stability: parameters from each experiment alone.
         concerns: what else was noticed about the parameters.
+        changed: whether a suspect says that something changed between or within the logs; None where none
+            could be asked.
     """
     notes = estimate.findings
     findings = gravest_first(
@@ -51,7 +55,7 @@ def headline(
             *_proof(fit, validation),
             *(note for note in notes if note.level < Level.CARE),
             *_poorly_known(estimate),
-            *_moved_parameters(stability),
+            *_moved_parameters(stability, changed),
         ]
     )
     grade = grade_of(findings)
@@ -85,10 +89,14 @@ def _poorly_known(estimate: Estimate) -> list[Finding]:
     return [Finding(Name.POORLY_KNOWN, Level.NOTE, f"{said}.", remedy)] if poor else []
 
 
-def _moved_parameters(stability: Stability | None) -> list[Finding]:
+def _moved_parameters(stability: Stability | None, changed: bool | None) -> list[Finding]:
+    """Parameters that differ between experiments: a caution where something is seen to have changed.
+
+    Otherwise they only take up friction that the model lacks, each motion in its own way: a note.
+    """
     found = None if stability is None else stability.contradiction
     if found is not None:
-        return [found]
+        return [replace(found, level=min(found.level, Level.NOTE)) if changed is False else found]
     moved = () if stability is None else stability.moved_parameters()
     if not moved:
         return []

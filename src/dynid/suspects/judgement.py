@@ -63,6 +63,11 @@ class SuspectJudgement:
     findings: tuple[Finding, ...]
 
     @property
+    def changed(self) -> bool:
+        """Whether something was not the same in or between the logs."""
+        return any(f.name is Name.CHANGE_IN_TIME and f.level >= Level.CARE for f in self.findings)
+
+    @property
     def lacks_physics(self) -> bool:
         """Whether the model lacks an effect that matters."""
         return any(f.name is Name.LACKING_PHYSICS and f.level >= Level.CARE for f in self.findings)
