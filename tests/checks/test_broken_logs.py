@@ -334,22 +334,6 @@ def test_a_cut_off_row_is_told(tmp_path: Path) -> None:
     assert "The last line (2501) is cut off" in finding.sentence
 
 
-@pytest.mark.parametrize("gravity", [(-9.81, 0.0, 0.0), (0.0, 9.81, 0.0), (0.0, 0.0, -9.81), (0.0, 0.0, 0.0)])
-def test_gravity_that_points_elsewhere(gravity: tuple[float, float, float]) -> None:
-    finding = found(check(LOG, ROBOT.with_gravity(*gravity)), "gravity direction")[0]
-    assert finding.level.word == "fail"
-    assert "Gravity is [9.81, 0, 0] m/s², it seems" in finding.sentence
-    assert "say gravity = [9.81, 0, 0] in the robot file" in finding.remedy
-
-
-def test_gravity_that_is_tilted() -> None:
-    tilted = ROBOT.with_gravity(9.81 * np.cos(0.5), 9.81 * np.sin(0.5), 0.0)
-    (finding,) = found(check(robot_log(tilted), ROBOT), "joint zero")
-    assert finding.level.word == "care"
-    assert "The zero of joint 1 is off by -0.49" in finding.sentence
-    assert "gravity direction would look nearly the same" in finding.sentence  # its links move in a plane
-
-
 def test_axes_that_do_not_move_leave_parameters_dark() -> None:
     q = Q.copy()
     q[:, 1] = 0.2

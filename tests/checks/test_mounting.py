@@ -7,16 +7,18 @@ import pytest
 
 from dynid import check as check_log
 from dynid.base import find_base
+from dynid.core.finding import Finding
 from dynid.logs.log import Log
 from dynid.model.joint import Joint
 from dynid.model.load import load_robot
 from dynid.model.robot import Robot
-from support.logs import robot_log
+from support.logs import pendulum_log, robot_log
 from support.motions import base_truth, fourier_motion, simulated
 
 ROBOT = load_robot("ur10").with_parameters({})
 BASE = find_base(ROBOT)
 TRUTH = base_truth(BASE, np.random.default_rng(0))
+PENDULUM = load_robot("double_pendulum")
 RNG = np.random.default_rng(3)
 MOTION = simulated(
     BASE, TRUTH, fourier_motion(ROBOT, RNG, seconds=20.0, rate_hz=250.0, name="arm"), RNG, 0.05
@@ -63,3 +65,23 @@ def test_a_single_link_cannot_tell_up_from_down() -> None:
     (finding,) = [f for f in check_log(robot_log(robot), robot).findings if f.name == "gravity direction"]
     assert finding.level.word == "note"
     assert "Gravity along (-9.81, 0.00, 0.00) m/s² explains the torques as well" in finding.sentence
+
+
+def told(made: Log, robot: Robot, name: str) -> list[Finding]:
+    return [finding for finding in check_log(made, robot).findings if finding.name == name]
+
+
+@pytest.mark.parametrize("gravity", [(-9.81, 0.0, 0.0), (0.0, 9.81, 0.0), (0.0, 0.0, -9.81), (0.0, 0.0, 0.0)])
+def test_gravity_that_points_elsewhere(gravity: tuple[float, float, float]) -> None:
+    finding = told(pendulum_log(), PENDULUM.with_gravity(*gravity), "gravity direction")[0]
+    assert finding.level.word == "fail"
+    assert "Gravity is [9.81, 0, 0] m/s², it seems" in finding.sentence
+    assert "say gravity = [9.81, 0, 0] in the robot file" in finding.remedy
+
+
+def test_gravity_that_is_tilted() -> None:
+    tilted = PENDULUM.with_gravity(9.81 * np.cos(0.5), 9.81 * np.sin(0.5), 0.0)
+    (finding,) = told(robot_log(tilted), PENDULUM, "joint zero")
+    assert finding.level.word == "care"
+    assert "The zero of joint 1 is off by -0.49" in finding.sentence
+    assert "gravity direction would look nearly the same" in finding.sentence  # its links move in a plane

@@ -10,7 +10,7 @@ import numpy as np
 from dynid.core.finding import Level
 from dynid.core.plain import plain
 from dynid.core.text import TextTable
-from dynid.suspects.judgement import SuspectJudgement
+from dynid.suspects.judgement import SuspectJudgement, percent
 
 Entry = Mapping[str, Any]
 HEADS = ("suspect", "size ± σ", "z", "alone", "after better ones", "looks like", "level")
@@ -48,10 +48,10 @@ def conclusion(judged: SuspectJudgement, rows: Sequence[Entry]) -> str:
     left = f"noise alone would leave {noise:.0f} % of the residual's squares"
     if table.noise_share < 1.0 and len(unexplained):
         worst = int(np.argmax(unexplained))
-        share = _percent(unexplained[worst])
+        share = percent(unexplained[worst])
         left += f", and the rest is largest on joint {worst + 1}: {share} of its torque"
     if rows:
-        words, share = rows[0]["words"], _percent(rows[0]["share"])
+        words, share = rows[0]["words"], percent(rows[0]["share"])
         return f"No suspect asks for care: the first one ({words}) explains {share} of the residual; {left}."
     return f"No suspect explains more than chance would; {left}."
 
@@ -63,11 +63,11 @@ def suspect_lines(entry: Entry) -> list[str]:
         entry: of a document, as ``suspects_document`` makes it.
     """
     ranked = entry["ranked"]
-    named = ", ".join(f"{row['suspect']} ({_percent(row['share'])})" for row in ranked[:3])
+    named = ", ".join(f"{row['suspect']} ({percent(row['share'])})" for row in ranked[:3])
     more = f" and {len(ranked) - 3} more" if len(ranked) > 3 else ""
     found = f"{named}{more} explain part of the residual" if ranked else "none is more than chance"
     asked = f"suspects ({len(entry['scores'])} asked): {found}"
-    return [f"{asked}; noise alone would leave {_percent(min(entry['noise_share'], 1.0))}"]
+    return [f"{asked}; noise alone would leave {percent(min(entry['noise_share'], 1.0))}"]
 
 
 def suspect_table(entry: Entry, most: int | None = None) -> TextTable:
@@ -86,7 +86,7 @@ def suspect_table(entry: Entry, most: int | None = None) -> TextTable:
             score["suspect"],
             _sizes(score["size"], ()),
             f"{score['z']:.1f}",
-            _percent(score["share"]),
+            percent(score["share"]),
             "",
             "",
             "",
@@ -103,8 +103,8 @@ def suspect_cells(row: Entry) -> list[str]:
         row["suspect"],
         f"{_sizes(row['size'], row['sigma'])}{unit}",
         f"{row['z']:.1f}",
-        _percent(row["alone"]["share"]),
-        _percent(row["share"]),
+        percent(row["alone"]["share"]),
+        percent(row["share"]),
         ", ".join(row["confusable"]) or "–",
         row["level"],
     ]
@@ -113,7 +113,3 @@ def suspect_cells(row: Entry) -> list[str]:
 def _sizes(sizes: Sequence[float], sigmas: Sequence[float]) -> str:
     doubts = [f" ± {sigma:.2g}" for sigma in sigmas] or [""] * len(sizes)
     return ", ".join(f"{size:.3g}{doubt}" for size, doubt in zip(sizes, doubts, strict=True))
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %" if share >= 0.1 else f"{100 * share:.2g} %"

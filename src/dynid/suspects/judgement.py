@@ -25,7 +25,7 @@ from dynid.suspects.suspect import Kind
 class JudgementRules:
     """When a suspect that is ranked asks for care.
 
-    Set on one half of the population of ``tests/population``, shown on the other half (docs/suspects.md).
+    Set on one half of the population of ``tests/population``, shown on the other half (docs/judges.md).
 
     Args:
         share: part of the residual that a defect of the log, or a change, must explain after better ones …
@@ -162,8 +162,7 @@ def _finding(ranked: Ranked, mended: Mended | None, estimate: Estimate | None) -
     return Finding(
         suspect.finding_of(size),
         _level(ranked, mended),
-        f"{words[0].upper()}{words[1:]}: that explains {100 * after.share:.2g} % of what {left}"
-        f"{moved}{alike}.",
+        f"{words[0].upper()}{words[1:]}: that explains {percent(after.share)} of what {left}{moved}{alike}.",
         suspect.remedy(size),
         where=Where(axis=None if suspect.joint is None else suspect.joint + 1),
         figures={
@@ -203,6 +202,11 @@ def _gravest(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """All that ask for care, and the first few notes."""
     notes = [finding for finding in findings if finding.level is Level.NOTE][: RULES.noted]
     return tuple(sorted((f for f in findings if f.level >= Level.CARE or f in notes), key=lambda f: -f.level))
+
+
+def percent(share: float) -> str:
+    """A share in per cent, two digits where it is small."""
+    return f"{100 * share:.0f} %" if share >= 0.1 else f"{100 * share:.2g} %"
 
 
 def _plain(size: FloatArray) -> float | list[float]:

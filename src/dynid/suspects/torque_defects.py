@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -76,16 +77,17 @@ class LevelDefect(Suspect):
         return self.seen
 
     @staticmethod
+    @abstractmethod
     def change(torque: FloatArray, level: float) -> FloatArray:
         """s, the shape of ``torque``."""
-        raise NotImplementedError
 
     @staticmethod
+    @abstractmethod
     def span(torque: FloatArray) -> tuple[float, float]:
         """Lowest and highest level that are tried for such torques."""
-        raise NotImplementedError
 
     @staticmethod
+    @abstractmethod
     def recorded_level(torque: FloatArray, recorded: FloatArray, level: float) -> float | None:
         """The level as the recorded torques show it; None where they deny it: a shape alone is no proof.
 
@@ -94,7 +96,6 @@ class LevelDefect(Suspect):
             recorded: at the same instants.
             level: that explains most of the residual.
         """
-        raise NotImplementedError
 
     def columns(self, scene: Scene) -> tuple[FloatArray, ...]:
         """s on its joint."""

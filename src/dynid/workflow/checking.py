@@ -20,7 +20,7 @@ from dynid.model.robot import Robot
 from dynid.preparation.prepared_motion import prepare
 from dynid.preparation.suggestion import suggest
 from dynid.problem.build import build_problem
-from dynid.suspects.judgement import judge_suspects
+from dynid.suspects.judgement import judge_stretches, judge_suspects
 
 
 @with_one_blas_thread
@@ -59,10 +59,11 @@ def with_suspects(found: DataCheck, log: Log, base: BaseMap) -> DataCheck:
     side = to_joint_side(log, base.robot)
     try:
         plan = suggest(side).plan
-        estimate = identify(build_problem(base.robot, [prepare(side, plan)], plan, base), WLS())
+        motions = [prepare(side, plan)]
+        estimate = identify(build_problem(base.robot, motions, plan, base), WLS())
     except DynidError:  # too short or too still for a fit, which the check has said already
         return found
-    judged = judge_suspects(estimate)
+    judged = judge_suspects(estimate) or judge_stretches(estimate, motions)
     if judged is None:
         return found
     of_fit = Checked(judged.findings, {"suspects": {**judged.table.to_dict(), "picture": None}})
