@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 import dynid
-from dynid.checks import DataCheck
 from dynid.core.errors import DynidError
 from dynid.core.finding import Name, gravest_first
 from dynid.logs.log import Log
@@ -93,11 +91,11 @@ class Today:
         except DynidError:
             checks = [dynid.check(log, robot) for log in logs]
             findings = gravest_first(finding for one in checks for finding in one.findings)
-            causes = _causes([f.to_dict() for f in findings], robot.n_coordinates)
-            return Ruling("fail", tuple(_with_gravity(c, robot, checks) for c in causes), None)
+            causes = _causes([f.to_dict() for f in findings], robot)
+            return Ruling("fail", causes, None)
         told = result.document["verdict"]["findings"]
         counted = [finding for finding in told if finding["name"] != Name.NO_UNSEEN_MOTION]
-        return Ruling(_level(counted), _causes(counted, robot.n_coordinates), result.estimate)
+        return Ruling(_level(counted), _causes(counted, robot), result.estimate)
 
 
 def _level(findings: Sequence[Mapping[str, Any]]) -> str:
@@ -105,20 +103,31 @@ def _level(findings: Sequence[Mapping[str, Any]]) -> str:
     return next((level for level in ("fail", "care") if level in levels), "good")
 
 
-def _causes(findings: Sequence[Mapping[str, Any]], axes: int) -> tuple[Cause, ...]:
+def _causes(findings: Sequence[Mapping[str, Any]], robot: Robot) -> tuple[Cause, ...]:
     """What asks for care and names a cause, in the order of the report."""
     grave = [f for f in findings if f["level"] in ("care", "fail")]
-    return tuple(_cause(f, axes) for f in grave if f["name"] in MEANT or "suspect" in f["figures"])
+    return tuple(_cause(f, robot) for f in grave if f["name"] in MEANT or "suspect" in f["figures"])
 
 
-def _cause(finding: Mapping[str, Any], axes: int) -> Cause:
+def _gross_cause(finding: Mapping[str, Any], robot: Robot) -> Cause:
+    """A cause without a size of first order: signs, swaps, units, another gravity."""
+    figures, name = finding["figures"], finding["name"]
+    axis = finding["where"].get("axis") or next(iter(figures.get("joints", ())), None)
+    joint, size, act = None if axis is None else axis - 1, None, None
+    if name == Name.REVERSED_SIGN and joint is not None and "torque" in figures.get("candidate", ""):
+        act = turn_torque(joint)
+    if (found := figures.get("gravity")) is not None:
+        given, norm = np.array(robot.gravity), np.linalg.norm
+        size = float(np.arccos(np.clip(given @ found / max(norm(given) * norm(found), 1e-300), -1, 1)))
+        act = point_gravity(found)
+    return Cause(frozenset(MEANT[name]), joint, size, name, finding["level"], act)
+
+
+def _cause(finding: Mapping[str, Any], robot: Robot) -> Cause:
     axis, figures, level = finding["where"].get("axis"), finding["figures"], finding["level"]
-    joint = None if axis is None else axis - 1
+    joint, axes = None if axis is None else axis - 1, robot.n_coordinates
     if "suspect" not in figures:
-        act = turn_torque(joint) if finding["name"] == Name.REVERSED_SIGN and joint is not None else None
-        return Cause(
-            frozenset(MEANT[finding["name"]]), joint, figures.get("size"), finding["name"], level, act
-        )
+        return _gross_cause(finding, robot)
     name = figures["suspect"].split("@")[0]
     names = meant_by(name)
     if name == "delay" and axes > 1:
@@ -128,16 +137,6 @@ def _cause(finding: Mapping[str, Any], axes: int) -> Cause:
     key, size = figures["suspect"], figures["size"]
     told = _size(name, size, figures["amount"])
     return Cause(frozenset(names), joint, told, key, level, act_of(key, joint, size))
-
-
-def _with_gravity(cause: Cause, robot: Robot, checks: Sequence[DataCheck]) -> Cause:
-    """The gravity that a check has found, where that is the cause: its angle, and what to do."""
-    found = next((g for check in checks if (g := check.facts.get("gravity_free")) is not None), None)
-    if cause.words != Name.GRAVITY_DIRECTION or found is None:
-        return cause
-    given, size = np.array(robot.gravity), np.linalg.norm
-    angle = float(np.arccos(np.clip(given @ found / size(given) / size(found), -1, 1)))
-    return replace(cause, size=angle, act=point_gravity(found))
 
 
 def _size(name: str, size: float | Sequence[float], amount: float) -> float | Mapping[str, float]:

@@ -101,6 +101,7 @@ class Name(StrEnum):
     CLOCK_RATE = "clock rate"
     CHANGE_IN_TIME = "change in time"
     LACKING_PHYSICS = "lacking physics"
+    LACK_OF_FIT = "lack of fit"
     HARDLY_EXPLAINED = "hardly explained"
     EXCITATION = "excitation"
     NOT_EXCITED = "not excited"

@@ -25,11 +25,13 @@ class UsedLog:
         check: what the data check found.
         use: "fit" or "validation". A log to validate with need not excite much.
         repaired: whether the log was repaired before use.
+        joined: whether other logs were fitted together with it: what one does not excite, others may.
     """
 
     check: DataCheck
     use: str = "fit"
     repaired: bool = False
+    joined: bool = False
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -39,7 +41,7 @@ class UsedLog:
     def _weighed(self, finding: Finding) -> Finding:
         if self.repaired and finding.repairable:
             return replace(finding, level=Level.NOTE, remedy="Repaired.")
-        if self.use == "validation" and finding.name in _ABOUT_EXCITATION:
+        if (self.joined or self.use == "validation") and finding.name in _ABOUT_EXCITATION:
             return replace(finding, level=min(finding.level, Level.NOTE))
         return finding
 
@@ -100,7 +102,9 @@ def used_logs(
     def repaired(log: str) -> bool:
         return any(name == log or name.startswith(f"{log} (") for name in mended)
 
-    return tuple(UsedLog(check, use, repaired(check.log)) for check in checks)
+    given = tuple(checks)
+    joined = use == "fit" and len(given) > 1
+    return tuple(UsedLog(check, use, repaired(check.log), joined) for check in given)
 
 
 def findings_of(logs: Sequence[UsedLog]) -> list[Finding]:

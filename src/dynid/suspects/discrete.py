@@ -38,6 +38,10 @@ class DiscreteRules:
         drop: squares that another gravity must explain, in those that a joint leaves alone: on 120 sound
             cases of the population (setting half) none explains more than 18; with gravity along a wrong axis
             it is 350 and more, or gravity is not seen at all.
+        far: angle from the file's gravity from which on another one is gross [rad]; less is a tilt, a
+            suspect with a size.
+        axis: angle from an axis of the base below which gravity is taken to point along it [rad].
+        steps: towards the gravity that fits best, at most.
         same: misfit of gravity upside down over that of the file's, up to which neither is told apart …
         seen: … where that without gravity is at least so many times as large.
         least: torques are not taken to be known better than this share of their spread.
@@ -50,6 +54,9 @@ class DiscreteRules:
     mended: float = 0.4
     alike: float = 0.1
     drop: float = 100.0
+    far: float = 0.6
+    axis: float = 0.02
+    steps: int = 8
     same: float = 1.01
     seen: float = 1.2
     least: float = 0.01
@@ -72,9 +79,29 @@ class Sampling:
     @cached_property
     def columns(self) -> FloatArray:
         """Torques per unit of every standard parameter, (coordinates, samples, parameters)."""
-        q, qd, qdd = (list(x.T) for x in (self.q, self.qd, self.qdd))
+        return self._columns_under(self.robot.gravity, (self.q, self.qd, self.qdd))
+
+    @cached_property
+    def gravity_columns(self) -> FloatArray:
+        """The same of gravity of 1 m/s² along each axis of the base alone: (3, …)."""
+        still = (self.q, np.zeros_like(self.q), np.zeros_like(self.q))
+        none = self._columns_under((0.0, 0.0, 0.0), still)
+        return np.stack([self._columns_under(tuple(axis), still) - none for axis in np.eye(3).tolist()])
+
+    def with_gravity(self, direction: FloatArray) -> Sampling:
+        """Another gravity [m/s²]; columns are linear in it, so that the physics is not evaluated again."""
+        made = replace(self, robot=self.robot.with_gravity(*(float(g) for g in direction)))
+        change = np.asarray(direction) - np.array(self.robot.gravity)
+        made.__dict__["columns"] = self.columns + np.tensordot(change, self.gravity_columns, axes=1)
+        made.__dict__["gravity_columns"] = self.gravity_columns
+        return made
+
+    def _columns_under(
+        self, gravity: Sequence[float], state: tuple[FloatArray, FloatArray, FloatArray]
+    ) -> FloatArray:
+        q, qd, qdd = (list(x.T) for x in state)
         made = np.zeros((self.q.shape[1], len(self.q), len(self.robot.table)))
-        for k, column in enumerate(regressor(self.robot, q, qd, qdd, NUMERIC)):
+        for k, column in enumerate(regressor(self.robot.with_gravity(*gravity), q, qd, qdd, NUMERIC)):
             for j, torque in enumerate(column):
                 made[j, :, k] = np.asarray(torque, dtype=float)
         return made
@@ -105,14 +132,18 @@ class Sampling:
         pairs = zip(self.columns, self.tau.T, strict=True)
         return np.asarray([_solve(W, y)[1] / np.sqrt(len(self.q)) for W, y in pairs])
 
+    def stacked(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Weighted columns and torques of all joints, one below the other."""
+        stack = (self.columns * weights[:, None, None]).reshape(-1, self.columns.shape[2])
+        return stack, (self.tau * weights).T.reshape(-1)
+
     def agreement(self, weights: FloatArray) -> tuple[float, int]:
         """RMS of what all joints together leave, and the number of joints that friction would drive.
 
         Args:
             weights: one over what each joint leaves alone, (coordinates,).
         """
-        stack = (self.columns * weights[:, None, None]).reshape(-1, self.columns.shape[2])
-        values, left = _solve(stack, (self.tau * weights).T.reshape(-1))
+        values, left = _solve(*self.stacked(weights))
         rubs = np.array([entry.family == "friction" and entry.symbol != "off" for entry in self.robot.table])
         power = np.einsum("sj,jsk,k->j", self.qd, self.columns[:, :, rubs], values[rubs])
         return left / float(np.sqrt(self.tau.size)), int(np.count_nonzero(power < 0))
@@ -132,6 +163,7 @@ class Candidate:
         driven: … and joints that friction would drive then: of reversed signs that fit alike, the one is
             right that leaves none.
         before: the same as recorded.
+        gravity: that it takes to be the true one [m/s²]; None where it is about something else.
     """
 
     key: str
@@ -142,6 +174,7 @@ class Candidate:
     misfit: float = 1.0
     driven: int = 0
     before: float = 1.0
+    gravity: tuple[float, float, float] | None = None
 
 
 _ALL_REVERSED = Candidate(
@@ -187,7 +220,7 @@ def gravity_either_way(problem: Problem) -> Finding | None:
     sampling, given = sampling_of(problem), np.array(problem.robot.gravity)
     if not np.any(given):
         return None
-    ways = [replace(sampling, robot=problem.robot.with_gravity(*(k * given).tolist())) for k in (1, -1, 0)]
+    ways = [sampling.with_gravity(k * given) for k in (1, -1, 0)]
     own, upside_down, none = (way.agreement(sampling.weights[0])[0] for way in ways)
     if upside_down > DISCRETE.same * own or none < DISCRETE.seen * own:
         return None
@@ -269,11 +302,22 @@ def _of_joint(name: str, joint: int, finding: Name, words: str, remedy: str) -> 
 
 
 def _gravities(sampling: Sampling) -> Iterator[tuple[Candidate, Sampling]]:
-    """Gravity along every other axis of the base, and none."""
-    given = np.array(sampling.robot.gravity)
+    """No gravity, and the one that fits best if it is far from the file's.
+
+    A single joint agrees with itself under any gravity: there a weight or counterbalance looks the same.
+    """
+    given, weights = np.array(sampling.robot.gravity), sampling.weights[0]
+    if np.count_nonzero(weights) < 2:
+        return
     size = float(np.linalg.norm(given)) or 9.81
-    ways = [*(sign * size * np.eye(3)[k] for k in range(3) for sign in (1.0, -1.0)), np.zeros(3)]
+    starts = [*(sign * size * np.eye(3)[k] for k in range(3) for sign in (1.0, -1.0))]
+    best = min(starts, key=lambda way: sampling.with_gravity(way).agreement(weights)[0])
+    found = follow_gravity(sampling, weights, best)
+    near = _angle(found, best) < DISCRETE.axis
+    ways = [best if near else found, np.zeros(3)]
     for way in ways:
+        if np.any(given) and np.any(way) and _angle(way, given) < DISCRETE.far:
+            continue
         if np.allclose(way, given):
             continue
         shown = ", ".join(f"{g:.3g}" for g in way + 0.0)
@@ -284,9 +328,56 @@ def _gravities(sampling: Sampling) -> Iterator[tuple[Candidate, Sampling]]:
                 Name.GRAVITY_DIRECTION,
                 f"gravity is [{shown}] m/s²",
                 f"Check how the robot is mounted; say gravity = [{shown}] in the robot file if it is so.",
+                gravity=(float(way[0]), float(way[1]), float(way[2])),
             ),
-            replace(sampling, robot=sampling.robot.with_gravity(*way.tolist())),
+            sampling.with_gravity(way),
         )
+
+
+def follow_gravity(sampling: Sampling, weights: FloatArray, start: FloatArray) -> FloatArray:
+    """The direction of gravity that fits best, from a start on, of the same size [m/s²], (3,).
+
+    Gauss–Newton over the two directions across g with the parameters χ eliminated: torques W(g) χ are linear
+    in g, so that ∂f/∂g_k = G_k χ.
+
+    Args:
+        sampling: samples of the motion.
+        weights: of the joints.
+        start: gravity to start from.
+    """
+    best, direction, left = start, start, np.inf
+    for _ in range(DISCRETE.steps):
+        now = sampling.with_gravity(direction)
+        W, y = now.stacked(weights)
+        values, residual = _solve(W, y)
+        if residual >= left:
+            break
+        best, left = direction, residual
+        across = svd(direction[None])[2][1:]
+        turned = np.tensordot(across, sampling.gravity_columns, axes=1) @ values
+        S = (turned * weights[:, None]).reshape(2, -1).T
+        Q = _basis(W)
+        rest, S = y - W @ values, S - Q @ (Q.T @ S)
+        step = np.linalg.lstsq(S, rest, rcond=DISCRETE.rank)[0] @ across
+        size, length = float(np.linalg.norm(start)), float(np.linalg.norm(step))
+        moved = direction + step * min(1.0, size / max(length, 1e-300))  # at most by 45°
+        direction = moved * size / float(np.linalg.norm(moved))
+        if _angle(direction, best) < 0.1 * DISCRETE.axis:
+            break
+    return best
+
+
+def _angle(one: FloatArray, other: FloatArray) -> float:
+    """Angle between two vectors [rad]."""
+    cosine = float(one @ other) / max(float(np.linalg.norm(one) * np.linalg.norm(other)), 1e-300)
+    return float(np.arccos(np.clip(cosine, -1.0, 1.0)))
+
+
+def _basis(W: FloatArray) -> FloatArray:
+    """An orthonormal basis of columns, those below rounding left out."""
+    sizes = np.linalg.norm(W, axis=0)
+    U, s, _ = svd(W[:, sizes > 0] / sizes[sizes > 0], full_matrices=False)
+    return np.asarray(U[:, s > DISCRETE.rank * s.max(initial=0.0)])
 
 
 def sampling_of(problem: Problem) -> Sampling:

@@ -15,8 +15,9 @@ from dynid.estimators.linear.least_squares import WLS
 from dynid.preparation.motion import Motion
 from dynid.suspects.discrete import Candidate, discrete_suspects, gravity_either_way
 from dynid.suspects.ledger import Ledger
+from dynid.suspects.log_defects import GravityTilt
 from dynid.suspects.ranking import Ranked, SuspectTable, rank_suspects
-from dynid.suspects.refinement import Mended, mend_motions
+from dynid.suspects.refinement import Mended, mend_gravity, mend_motions
 from dynid.suspects.stretches import short_problem
 from dynid.suspects.suspect import Kind
 
@@ -29,8 +30,13 @@ class JudgementRules:
 
     Args:
         share: part of the residual that a defect of the log, or a change, must explain after better ones …
-        z: … and how clear it must be.
-        missed: share of a joint's torque that the model misses without a lacking effect.
+        effect: … and share of a joint's torque that it must make: what is smaller is clear on long logs, and
+            moves nothing.
+        missed: share of a joint's torque that the model misses without a lacking effect …
+        missed_at_rest: … and without one that fades with speed: few rows that matter are that slow.
+        felt: share of a joint's torque that a change since the fit must make.
+        unexplained: share of a joint's torque that is left beside noise, whoever explains it, from where on
+            the fit is said to lack something.
         bias: σ by which a parameter is moved from where on that is told.
         named: parameters that a sentence names at most.
         mends: squares of the residual left after mending, over 1 less the share explained, beyond which a
@@ -39,8 +45,11 @@ class JudgementRules:
     """
 
     share: float = 0.01
-    z: float = 5.0
-    missed: float = 0.04
+    effect: float = 0.018
+    missed: float = 0.032
+    missed_at_rest: float = 0.05
+    felt: float = 0.04
+    unexplained: float = 0.05
     bias: float = 2.0
     named: int = 2
     mends: float = 1.5
@@ -96,6 +105,8 @@ def judge_suspects(
     gross = [_gross_finding(candidate) for candidate in discrete_suspects(estimate.problem)[:1]]
     if gross:  # sizes of first order mean nothing about parameters that are wrong altogether
         found = [replace(finding, level=Level.NOTE) for finding in found]
+    elif not added and not any(finding.level >= Level.CARE for finding in found):
+        found = [*found, *filter(None, [_lack_of_fit(table)])]
     either_way = gravity_either_way(estimate.problem)
     return SuspectJudgement(table, (*_gravest([*gross, *found]), *([either_way] if either_way else [])))
 
@@ -108,7 +119,13 @@ def _gross_finding(candidate: Candidate) -> Finding:
         f"{words}, it seems{_gain_of(candidate)}.",
         candidate.remedy,
         where=Where(axis=candidate.joints[0] + 1 if len(candidate.joints) == 1 else None),
-        figures={"candidate": candidate.key, "before": candidate.before, "misfit": candidate.misfit},
+        figures={
+            "candidate": candidate.key,
+            "joints": [j + 1 for j in candidate.joints],
+            "before": candidate.before,
+            "misfit": candidate.misfit,
+            **({} if candidate.gravity is None else {"gravity": list(candidate.gravity)}),
+        },
     )
 
 
@@ -128,7 +145,7 @@ def judge_new_rows(table: SuspectTable) -> SuspectJudgement:
         table: ranked beside a model that was known before.
     """
     made = [(_finding(ranked, None, None), float(np.max(ranked.together.effect))) for ranked in table.ranked]
-    felt = [found if effect >= RULES.missed else replace(found, level=Level.NOTE) for found, effect in made]
+    felt = [found if effect >= RULES.felt else replace(found, level=Level.NOTE) for found, effect in made]
     return SuspectJudgement(table, _gravest(felt))
 
 
@@ -147,6 +164,8 @@ def judge_stretches(estimate: Estimate, motions: Sequence[Motion]) -> SuspectJud
 def _refinement(estimate: Estimate, table: SuspectTable, ranked: Ranked) -> Mended | None:
     if ranked.suspect.kind is not Kind.LOG or ranked.after.share < RULES.share:
         return None
+    if isinstance(ranked.suspect, GravityTilt):
+        return mend_gravity(estimate.problem, ranked.suspect)
     weights = table.ledger.fit.weights
     return mend_motions(estimate.problem, ranked.suspect, ranked.alone.size, weights, estimate.kept)
 
@@ -190,12 +209,37 @@ def _effects(bias: FloatArray, estimate: Estimate) -> str:
 
 
 def _level(ranked: Ranked, mended: Mended | None) -> Level:
-    after = ranked.after
-    if ranked.suspect.kind is Kind.PHYSICS:
-        return Level.CARE if float(np.max(ranked.together.missed)) >= RULES.missed else Level.NOTE
-    if mended is not None and mended.left > RULES.mends * (1.0 - after.share):
+    share, suspect = ranked.after.share, ranked.suspect
+    if suspect.kind is Kind.PHYSICS:
+        least = RULES.missed_at_rest if suspect.at_rest else RULES.missed
+        return Level.CARE if float(np.max(ranked.together.missed)) >= least else Level.NOTE
+    if mended is not None and mended.left > RULES.mends * (1.0 - share):
         return Level.NOTE
-    return Level.CARE if after.share >= RULES.share and after.z >= RULES.z else Level.NOTE
+    matters = share >= RULES.share and float(np.max(ranked.together.effect)) >= RULES.effect
+    return Level.CARE if matters else Level.NOTE
+
+
+def _lack_of_fit(table: SuspectTable) -> Finding | None:
+    """What is left beside noise, where it is much and no suspect takes the blame.
+
+    Args:
+        table: the suspects.
+    """
+    left = table.ledger.unexplained
+    worst = int(np.argmax(left)) if len(left) else 0
+    if not len(left) or left[worst] < RULES.unexplained:
+        return None
+    where = np.flatnonzero(left >= RULES.unexplained)
+    listed = ", ".join(f"joint {j + 1} ({percent(left[j])})" for j in where)
+    return Finding(
+        Name.LACK_OF_FIT,
+        Level.CARE,
+        f"Something systematic is left of the torque on {listed}, beside what noise would leave, and no "
+        "suspect explains it.",
+        "Look at the residual of the joint: an effect that is not in the list, or several small ones.",
+        where=Where(axis=worst + 1),
+        figures={"unexplained": [float(x) for x in left]},
+    )
 
 
 def _gravest(findings: Sequence[Finding]) -> tuple[Finding, ...]:

@@ -258,6 +258,12 @@ class GravityTilt(Suspect):
         g = np.array(self.gravity) + size @ self.across
         return np.asarray(g * np.linalg.norm(self.gravity) / np.linalg.norm(g))
 
+    def size_of(self, direction: FloatArray) -> FloatArray:
+        """θ that tilts gravity into a direction less than 90° from the file's, (2,)."""
+        g = np.array(self.gravity)
+        along = max(float(direction @ g), 1e-9 * float(g @ g))
+        return np.asarray(self.across @ direction * float(g @ g) / along)
+
     def words(self, size: FloatArray) -> str:
         """Degrees."""
         tilt = np.degrees(np.arctan2(np.linalg.norm(size), np.linalg.norm(self.gravity)))

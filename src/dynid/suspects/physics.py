@@ -62,18 +62,19 @@ class Effect(Suspect):
         name = self.term.words or self.term.expression
         if not self._is_opposite(size):
             return f"the model lacks {name}{self.at} ({size[0]:+.3g})"
-        if self._fades:
+        if self.at_rest:
             return f"friction{self.at} rises more smoothly from rest than the model's ({name} {size[0]:+.3g})"
         return f"the model takes too much for {name}{self.at} ({size[0]:+.3g})"
 
     def remedy(self, size: FloatArray) -> str:
         """Let it be tried, or leave out where the shape is another."""
-        if self._is_opposite(size) and self._fades:
+        if self._is_opposite(size) and self.at_rest:
             return f"Leave out slower rows: {option_words('--mask')}."
         return f"{option_words('--add', 'auto')} adds it where motion that was not used is predicted better."
 
     @property
-    def _fades(self) -> bool:
+    def at_rest(self) -> bool:
+        """Whether a constant of its formula is a speed at which it fades."""
         return any(unit.endswith("/s") for unit in self.term.constant_units.values())
 
     def _is_opposite(self, size: FloatArray) -> bool:

@@ -28,23 +28,22 @@ class RankingRules:
 
     Args:
         in_span: share of a column, squared, outside the span of W below which the parameters take its
-            place; thinned columns are right to a hundredth.
+            place; thinned columns are right to a quarter of a hundredth (6e-6 as a square).
         least_systematic: share of ρᵀρ that is never taken for noise.
         clear: standard errors from none at which a suspect may be ranked: Student's law with 19 degrees of
             freedom leaves 1e-5 beyond 5.9, and there are a hundred suspects …
-        large: … or so many where it explains at least ``large_share``: what a first order leaves of a large
-            defect makes its standard error large too.
+        large: … or fewer where it explains more, as pairs of standard errors and share: what a first order
+            leaves of a large defect makes its standard error large too.
         share: part of ρᵀρ that it must explain after the better ones.
         most: suspects that are ranked.
         alike: part of what a suspect explains that another one explains too where both are named.
         as_much: share of the best one's from which a suspect of fewer columns is preferred.
     """
 
-    in_span: float = 1e-3
+    in_span: float = 3e-5
     least_systematic: float = 0.02
     clear: float = 5.0
-    large: float = 3.0
-    large_share: float = 0.25
+    large: tuple[tuple[float, float], ...] = ((3.9, 0.1), (3.0, 0.25))
     share: float = 0.003
     most: int = 8
     alike: float = 0.8
@@ -85,8 +84,8 @@ class Score:
     @property
     def clear(self) -> bool:
         """Whether it is more than chance and explains anything."""
-        sure = self.z >= RULES.clear and self.share >= RULES.share
-        return sure or (self.z >= RULES.large and self.share >= RULES.large_share)
+        ways = ((RULES.clear, RULES.share), *RULES.large)
+        return any(self.z >= z and self.share >= share for z, share in ways)
 
     def to_dict(self, figures: Sequence[str] = ("size", "z", "share")) -> dict[str, Any]:
         """Ready for JSON, with some of its figures."""

@@ -11,7 +11,9 @@ from dynid.core.arrays import FloatArray
 from dynid.estimators.linear.least_squares import weighted_fit
 from dynid.problem.build import build_problem
 from dynid.problem.problem import Problem
+from dynid.suspects.discrete import follow_gravity, sampling_of
 from dynid.suspects.ledger import open_ledger
+from dynid.suspects.log_defects import GravityTilt
 from dynid.suspects.ranking import score_alone
 from dynid.suspects.suspect import Suspect
 
@@ -40,11 +42,12 @@ class Mended:
 
     Args:
         size: of the defect, followed beyond the first order.
-        left: weighted squares of the residual after mending over those before, with the same weights.
+        left: weighted squares of the residual after mending over those before, with the same weights; zero
+            where that was not asked.
     """
 
     size: FloatArray
-    left: float
+    left: float = 0.0
 
 
 def mend_motions(
@@ -80,6 +83,18 @@ def mend_motions(
             return best
         size = suspect.combine(size, step)
     return best
+
+
+def mend_gravity(problem: Problem, suspect: GravityTilt) -> Mended:
+    """The tilt of gravity, followed on some samples without compiling the robot anew for each direction.
+
+    Args:
+        problem: with motions.
+        suspect: gravity as the robot file has it.
+    """
+    sampling = sampling_of(problem)
+    direction = follow_gravity(sampling, sampling.weights[0], np.array(suspect.gravity))
+    return Mended(suspect.size_of(direction))
 
 
 def weighted_squares(problem: Problem, weights: FloatArray, kept: NDArray[np.bool_]) -> float:

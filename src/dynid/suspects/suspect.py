@@ -56,6 +56,11 @@ class Suspect(ABC):
         return False
 
     @property
+    def at_rest(self) -> bool:
+        """Whether it acts near standstill only."""
+        return False
+
+    @property
     def trials(self) -> int:
         """Constants that were tried to find this one: the best of many explains something by chance."""
         return 1
