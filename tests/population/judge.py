@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -14,6 +14,7 @@ import dynid
 from dynid.base import find_base
 from dynid.core.errors import DynidError
 from dynid.estimators import WLS, Estimate, identify
+from dynid.estimators.linear.least_squares import weighted_fit
 from dynid.logs.convert import to_joint_side
 from dynid.logs.log import Log
 from dynid.model.robot import Robot
@@ -29,6 +30,8 @@ RIGHT_SIZE = 0.2
 """How far a size may be off to be right, as a share of the true one."""
 MATTERS = 0.05
 """Error of a joint's torque, and of a parameter, from which a defect must be told."""
+FRICTION_LAWS = ("Stribeck", "flattening", "load friction", "asymmetry")
+"""Defects that are another law of friction: sound logs have some of it too."""
 MATTERS_SIGMA = 5.0
 """And how many σ such a parameter must be off."""
 
@@ -44,6 +47,7 @@ class Cause:
         words: as the judge has it.
         level: "note", "care" or "fail".
         act: what its remedy asks for; None where that cannot be done at the desk.
+        alike: causes that the judge names beside it, because the log cannot tell them apart.
     """
 
     names: frozenset[str]
@@ -52,17 +56,24 @@ class Cause:
     words: str = ""
     level: str = "care"
     act: Act | None = None
+    alike: tuple[Cause, ...] = ()
 
     def names_defect(self, case: Case) -> bool:
-        """Whether it is the defect of the case, on its joint where it has one."""
+        """Whether it, or one that looks alike, is the defect of the case, on its joint where it has one."""
+        return self._naming(case) is not None
+
+    def _naming(self, case: Case) -> Cause | None:
         right_joint = case.joint is None or case.axes == 1 or self.joint == case.joint
-        return case.defect in self.names and right_joint
+        if case.defect in self.names and right_joint:
+            return self
+        return next((one for one in self.alike if one.names_defect(case)), None)
 
     def right_size(self, case: Case) -> bool | None:
-        """Whether its size is right; None where there is no size to tell."""
-        if case.size is None:
+        """Whether the size of what names the defect is right; None where there is no size to tell."""
+        naming = self._naming(case)
+        if case.size is None or naming is None:
             return None
-        size = self.size.get(case.defect) if isinstance(self.size, Mapping) else self.size
+        size = naming.size.get(case.defect) if isinstance(naming.size, Mapping) else naming.size
         return size is not None and bool(abs(abs(size) - case.size) <= RIGHT_SIZE * case.size)
 
 
@@ -99,7 +110,7 @@ class Fitted:
         values: of them.
         sigma: their standard deviations; infinite where they were not estimated.
         plan: preparation of the fit.
-        residual: what it leaves, over the torque, (joints,).
+        estimate: behind it.
     """
 
     overall: float
@@ -108,7 +119,7 @@ class Fitted:
     values: Array
     sigma: Array
     plan: Preparation | None = None
-    residual: Array | None = None
+    estimate: Estimate | None = None
 
 
 def fitted(
@@ -129,9 +140,7 @@ def fitted(
     covariance = made.covariance
     known = np.zeros(len(made.values)) if covariance is None else np.sqrt(np.diag(covariance))
     sigma = np.where(made.kept & (known > 0), known, np.inf)  # what was not estimated has not moved
-    torque = np.maximum(made.problem.torque_norms(), 1e-300)
-    residual = made.problem.residual_norms(made.values) / torque
-    return Fitted(overall, errors, made.problem.base.names, made.values, sigma, made.problem.plan, residual)
+    return Fitted(overall, errors, made.problem.base.names, made.values, sigma, made.problem.plan, made)
 
 
 def _plain_fit(robot: Robot, logs: Sequence[Log], plan: Preparation | None = None) -> Estimate:
@@ -141,15 +150,27 @@ def _plain_fit(robot: Robot, logs: Sequence[Log], plan: Preparation | None = Non
     return identify(build_problem(robot, [prepare(log, plan) for log in sides], plan), WLS())
 
 
-def shown_share(case: Case, sound: Fitted) -> float:
-    """Share of a joint's residual squares that the defect adds to a fit under the same preparation, at most.
+def shown_sigmas(case: Case, sound: Fitted) -> float:
+    """How many standard errors a test of the one right column would be from nothing, at most.
 
-    What is near zero is taken by the parameters: no residual can show it.
+    √Σ_j (ρ² − ρ₀²)/σ_j², what a fit leaves of the torque with the defect and without it, under the same
+    preparation and weights 1/σ_j. Near zero the parameters take the defect up: no residual can show it. That
+    errors are alike in time, which a test has to allow for, is not counted.
     """
-    fit = fitted(case, None, case.robot, case.logs, sound.plan)
-    if fit is None or fit.residual is None or sound.residual is None:
-        return 1.0
-    return float(np.max(1 - (sound.residual / np.maximum(fit.residual, 1e-300)) ** 2))
+    if sound.estimate is None or sound.plan is None:
+        return np.inf
+    before = sound.estimate.problem
+    weights = 1.0 / np.maximum(before.residual_norms(sound.values) / np.sqrt(before.row_counts), 1e-300)
+    try:
+        after = _plain_fit(case.robot, case.logs, sound.plan).problem
+    except (DynidError, np.linalg.LinAlgError, ValueError):
+        return np.inf
+    squares, torque = [], before.torque_norms()
+    for problem in (before, after):
+        scale = weights * torque / np.maximum(problem.torque_norms(), 1e-300)  # a gain scales noise too
+        fit = weighted_fit(problem, scale, np.ones(len(problem.base.names), dtype=bool))
+        squares.append(np.sum((scale * problem.residual_norms(fit.values)) ** 2))
+    return float(np.sqrt(max(squares[1] - squares[0], 0.0)))
 
 
 def caused_error(damaged: Fitted, sound: Fitted) -> Array:
@@ -157,12 +178,19 @@ def caused_error(damaged: Fitted, sound: Fitted) -> Array:
     return np.sqrt(np.maximum(damaged.errors**2 - sound.errors**2, 0.0))
 
 
-def moved_parameters(damaged: Fitted, sound: Fitted) -> tuple[float, float]:
-    """The parameter farthest from where sound logs have it, in σ, of those off by 5 %; and its share."""
+def moved_parameters(damaged: Fitted, sound: Fitted, redefined: Collection[str] = ()) -> tuple[float, float]:
+    """The parameter farthest from where sound logs have it, in σ, of those off by 5 %; and its share.
+
+    Args:
+        damaged: fit with a defect.
+        sound: fit without it.
+        redefined: parameters that are not looked at: Fv and Fc of a joint whose friction has another law are
+            other coefficients, not wrong ones.
+    """
     known = {name: i for i, name in enumerate(sound.names)}
     worst, share = 0.0, 0.0
     for i, name in enumerate(damaged.names):
-        if name not in known:
+        if name not in known or name in redefined:
             continue
         before = sound.values[known[name]]
         off = abs(damaged.values[i] - before)
@@ -171,6 +199,14 @@ def moved_parameters(damaged: Fitted, sound: Fitted) -> tuple[float, float]:
             if sigmas > worst:
                 worst, share = float(sigmas), float(off / max(abs(before), 1e-300))
     return worst, share
+
+
+def redefined_by(case: Case) -> tuple[str, ...]:
+    """Friction coefficients and offset of the joint whose friction law a defect changes."""
+    if case.joint is None or case.defect not in FRICTION_LAWS:
+        return ()
+    label = case.robot.joints[case.robot.coordinates[case.joint]].label
+    return tuple(f"{symbol}{label}" for symbol in ("Fv", "Fc", "off"))
 
 
 def _truth(case: Case) -> Fitted:
@@ -213,12 +249,12 @@ def judge(case: Case, judge: Judge, sound: Fitted | None = None) -> tuple[dict[s
         row |= {"error": fit.overall, "worst": float(np.max(fit.errors))}
         row |= {"off_sigma": off_sigma, "off_share": off_share}
     if fit is not None and sound is not None:
-        sigmas, share = moved_parameters(fit, sound)
+        sigmas, share = moved_parameters(fit, sound, redefined_by(case))
         caused = float(np.max(caused_error(fit, sound)))
         row |= {"caused": caused, "moved_sigma": sigmas, "moved_share": share}
         row["sound_worst"] = float(np.max(sound.errors))
         row["matters"] = caused > MATTERS or sigmas > MATTERS_SIGMA
-        row["shows"] = shown_share(case, sound) if row["matters"] else None
+        row["shows"] = shown_sigmas(case, sound) if row["matters"] else None
     row |= _advice_figures(case, ruling)
     return row, fit
 

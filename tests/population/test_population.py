@@ -18,7 +18,7 @@ from dynid.suspects.all_suspects import suspects_of
 from dynid.suspects.changes import OF_ALL, OF_JOINT
 from population.cases import draw_case
 from population.defects import DEFECTS, damage, with_sensors
-from population.judge import fitted, judge, shown_share
+from population.judge import fitted, judge, shown_sigmas
 from population.plant import Drive
 from population.robots import HALVES, ROBOTS, draw_robot, generator
 from population.run import GRADES, MARK, defects_of, publish, read_rows
@@ -185,7 +185,7 @@ def test_what_parameters_take_does_not_show() -> None:
     louder = with_sensors(case, lambda s: s.with_joint(0, gain=1.3))
     odd = damage(case, "asymmetry", 60)
     assert odd is not None
-    assert shown_share(louder, sound) < 0.005 < 0.05 < shown_share(odd, sound)
+    assert shown_sigmas(louder, sound) < 1 < 5 < shown_sigmas(odd, sound)
 
 
 def test_rows_of_a_run_that_was_broken_off_are_read_and_published(tmp_path: Path) -> None:

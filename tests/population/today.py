@@ -128,15 +128,27 @@ def _cause(finding: Mapping[str, Any], robot: Robot) -> Cause:
     joint, axes = None if axis is None else axis - 1, robot.n_coordinates
     if "suspect" not in figures:
         return _gross_cause(finding, robot)
-    name = figures["suspect"].split("@")[0]
-    names = meant_by(name)
-    if name == "delay" and axes > 1:
-        names = DELAYS[1:] if joint is None else DELAYS[:1]
-    if finding["name"] == Name.REVERSED_SIGN:
-        names = SIGNS
     key, size = figures["suspect"], figures["size"]
-    told = _size(name, size, figures["amount"])
-    return Cause(frozenset(names), joint, told, key, level, act_of(key, joint, size))
+    names = SIGNS if finding["name"] == Name.REVERSED_SIGN else _names_of(key, axes)
+    told = _size(key.split("@")[0], size, figures["amount"])
+    alike = tuple(_partner(other, size, axes) for other, size in figures["alike"].items())
+    return Cause(frozenset(names), joint, told, key, level, act_of(key, joint, size), alike)
+
+
+def _names_of(key: str, axes: int) -> tuple[str, ...]:
+    """Defects that a suspect means, by its key."""
+    name, _, joint = key.partition("@")
+    if name == "delay" and axes > 1:
+        return DELAYS[:1] if joint else DELAYS[1:]
+    return meant_by(name)
+
+
+def _partner(key: str, size: float | Sequence[float], axes: int) -> Cause:
+    """A cause that is named beside another one."""
+    name, _, joint = key.partition("@")
+    amount = size if isinstance(size, float) else float(np.linalg.norm(size))
+    number = int(joint.split("-")[0]) - 1 if joint else None
+    return Cause(frozenset(_names_of(key, axes)), number, _size(name, size, amount), key)
 
 
 def _size(name: str, size: float | Sequence[float], amount: float) -> float | Mapping[str, float]:

@@ -56,8 +56,8 @@ def test_ranked_suspects_are_told_in_full_and_the_others_short() -> None:
 
 def test_the_winner_is_concluded_with_its_size_and_what_to_do() -> None:
     sentence = suspects_document(judged("log"))["sentence"]
-    assert "orque zero of joint 2 changes in log 'log2' alone (" in sentence
-    assert "Fit this log apart, or leave it out." in sentence
+    assert "orque zero of joint 2 changes from log 'log1' to log 'log2' (+" in sentence
+    assert "Fit these logs apart, or leave one out." in sentence
 
 
 def test_where_nothing_wins_the_sentence_says_what_is_left() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from dynid.checks.counter_zero import check_counter_zero, with_ranges_by_torques
 from dynid.checks.data_check import Checked, DataCheck, data_check
 from dynid.checks.excitation import check_excitation
-from dynid.checks.explained import check_explained, plain_columns, robot_columns
+from dynid.checks.explained import TorqueColumns, check_explained, plain_columns, robot_columns
 from dynid.checks.light_motion import LightMotion, light_motion
 from dynid.checks.lost_samples import check_lost_samples
 from dynid.checks.saturation import check_saturation
@@ -39,10 +39,14 @@ class LookedAt:
     Args:
         samples: at most so many, from the middle of the longest stretch without a long gap.
         told_from: samples of a log from which that is told.
+        slower_hz: bands in which torques are looked at again that no parameters explain at 20 Hz …
+        spare: … where half periods of the band are at least so many times the columns of a joint.
     """
 
     samples: int = 300_000
     told_from: int = 350_000
+    slower_hz: tuple[float, ...] = (6.0, 2.0)
+    spare: float = 4.0
 
 
 LOOKED_AT = LookedAt()
@@ -210,10 +214,24 @@ def _against_model(
     columns, W = robot_columns(robot, motion)
     return [
         check_turns(rows, motion, columns, robot),
-        check_explained(log, motion, columns, robot),
+        _explained_in_some_band(log, motion, columns, robot),
         check_torques_held(log, motion, columns, robot, W),
         check_excitation(motion, robot, W, base),
     ]
+
+
+def _explained_in_some_band(
+    log: Log, motion: LightMotion, columns: Sequence[TorqueColumns], robot: Robot
+) -> Checked:
+    """What no parameters explain, in slower and slower bands: coarse encoders hide slow accelerations."""
+    found = check_explained(log, motion, columns, robot)
+    seconds, width = float(motion.time[-1] - motion.time[0]), max(part.basis.shape[1] for part in columns)
+    for cutoff_hz in LOOKED_AT.slower_hz:
+        enough = 2.0 * cutoff_hz * seconds >= LOOKED_AT.spare * width
+        slow = light_motion(log, LOOKED_AT.samples, cutoff_hz) if found.findings and enough else None
+        if slow is not None:
+            found = check_explained(log, slow, robot_columns(robot, slow)[0], robot)
+    return found
 
 
 def _long_log(log: Log, motion: LightMotion) -> Checked:

@@ -74,12 +74,13 @@ class LightMotion:
         return tuple(np.flatnonzero(travel < 1e-4 * max(1.0, float(travel.max()))).tolist())
 
 
-def light_motion(log: Log, most: int) -> LightMotion | None:
+def light_motion(log: Log, most: int, cutoff_hz: float = FILTER.cutoff_hz) -> LightMotion | None:
     """Interpolate over what is bad, filter at 20 Hz (or a sixth of the rate), difference.
 
     Args:
         log: any log with positions and torques; None comes back when too little of it is usable.
         most: samples that are used, from the middle of the longest stretch without a long gap.
+        cutoff_hz: of the filter.
     """
     if log.samples < FILTER.fewest or not {"position", "torque"} <= set(log.channels):
         return None
@@ -102,7 +103,7 @@ def light_motion(log: Log, most: int) -> LightMotion | None:
     q, tau = made["position"], made["torque"]
     if q is None or tau is None:
         return None
-    return _filtered_motion(even, q, tau, made.get("velocity"), 1.0 / clock.step)
+    return _filtered_motion(even, q, tau, made.get("velocity"), 1.0 / clock.step, cutoff_hz)
 
 
 def _at_even_stamps(time: FloatArray, values: FloatArray, even: FloatArray) -> FloatArray | None:
@@ -123,9 +124,14 @@ def _at_even_stamps(time: FloatArray, values: FloatArray, even: FloatArray) -> F
 
 
 def _filtered_motion(
-    time: FloatArray, q: FloatArray, tau: FloatArray, velocity: FloatArray | None, rate_hz: float
+    time: FloatArray,
+    q: FloatArray,
+    tau: FloatArray,
+    velocity: FloatArray | None,
+    rate_hz: float,
+    cutoff_hz: float,
 ) -> LightMotion | None:
-    cutoff = min(FILTER.cutoff_hz, rate_hz / FILTER.per_period)
+    cutoff = min(cutoff_hz, rate_hz / FILTER.per_period)
     edge = int(np.ceil(rate_hz / cutoff))
     if len(q) < 6 * edge + FILTER.fewest // 2:
         return None

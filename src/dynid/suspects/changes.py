@@ -143,7 +143,7 @@ class Change(Suspect):
         if self.since_model:
             return "Look what was done to the robot, or fit again with these logs."
         if self.course.shape == "log":
-            return "Fit this log apart, or leave it out."
+            return "Fit these logs apart, or leave one out."
         if self.course.shape == "step":
             return "Fit what was recorded before and after the change apart."
         return "Warm the robot up first, or fit shorter stretches apart."

@@ -138,8 +138,7 @@ def timetable(view: RowView, parts: int | None = None) -> Timetable:
             for t in np.arange(1, per_scene) / per_scene
             if CHANGES.edge <= t <= 1 - CHANGES.edge
         ]
-        alone = [f"in log {name!r} alone" for name in view.names]
-        courses += [TimeCourse("log", False, k, words) for k, words in enumerate(alone)]
+        courses += _logs_apart(view.names)
     whole, own = spread(middle, share), spread(middle, within)
     values = np.array([course.over(whole, own, number) for course in courses])
     last = per_scene - 1
@@ -161,6 +160,13 @@ def _steps(
         log = f" of log {view.names[k]!r}" if len(view.names) > 1 else ""
         found.append(TimeCourse("step", False, float(start), f"from {second:.3g} s{log} on"))
     return found
+
+
+def _logs_apart(names: Sequence[str]) -> list[TimeCourse]:
+    """One log against the others; of two logs nobody knows which one is right."""
+    if len(names) == 2:
+        return [TimeCourse("log", False, 1, f"from log {names[0]!r} to log {names[1]!r}")]
+    return [TimeCourse("log", False, k, f"in log {name!r} alone") for k, name in enumerate(names)]
 
 
 def _slow(own: bool) -> tuple[TimeCourse, ...]:

@@ -13,7 +13,7 @@ from itertools import combinations
 
 import numpy as np
 
-from dynid.core.arrays import FloatArray, svd
+from dynid.core.arrays import BoolArray, FloatArray, svd
 from dynid.core.finding import Finding, Level, Name
 from dynid.dynamics.operations import NUMERIC
 from dynid.dynamics.regressor import regressor
@@ -35,9 +35,9 @@ class DiscreteRules:
         mended: part of the misfit above 1 that a candidate may leave; half of all where the joints agree.
         alike: difference of what candidates leave, over the misfit above 1 as recorded, up to which physics
             decides between them.
-        drop: squares that another gravity must explain, in those that a joint leaves alone: on 120 sound
-            cases of the population (setting half) none explains more than 18; with gravity along a wrong axis
-            it is 350 and more, or gravity is not seen at all.
+        drop: squares that another gravity, or friction that would drive every joint, must explain, in those
+            that a joint leaves alone: on 120 sound cases of the population (setting half) none explains more
+            than 18; with gravity along a wrong axis it is 350 and more, or gravity is not seen at all.
         far: angle from the file's gravity from which on another one is gross [rad]; less is a tilt, a
             suspect with a size.
         axis: angle from an axis of the base below which gravity is taken to point along it [rad].
@@ -132,6 +132,16 @@ class Sampling:
         pairs = zip(self.columns, self.tau.T, strict=True)
         return np.asarray([_solve(W, y)[1] / np.sqrt(len(self.q)) for W, y in pairs])
 
+    @property
+    def _rubs(self) -> BoolArray:
+        """Which parameters are friction that takes power, (parameters,)."""
+        return np.array([entry.family == "friction" and entry.symbol != "off" for entry in self.robot.table])
+
+    def friction_squares(self, weights: FloatArray) -> float:
+        """Squares that friction explains beside all else, in those that a joint leaves alone."""
+        W, y = self.stacked(weights)
+        return _solve(W[:, ~self._rubs], y)[1] ** 2 - _solve(W, y)[1] ** 2
+
     def stacked(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Weighted columns and torques of all joints, one below the other."""
         stack = (self.columns * weights[:, None, None]).reshape(-1, self.columns.shape[2])
@@ -144,7 +154,7 @@ class Sampling:
             weights: one over what each joint leaves alone, (coordinates,).
         """
         values, left = _solve(*self.stacked(weights))
-        rubs = np.array([entry.family == "friction" and entry.symbol != "off" for entry in self.robot.table])
+        rubs = self._rubs
         power = np.einsum("sj,jsk,k->j", self.qd, self.columns[:, :, rubs], values[rubs])
         return left / float(np.sqrt(self.tau.size)), int(np.count_nonzero(power < 0))
 
@@ -197,7 +207,8 @@ def discrete_suspects(problem: Problem) -> tuple[Candidate, ...]:
     sampling = sampling_of(problem)
     weights, explained = sampling.weights
     before, driven = sampling.agreement(weights)
-    if driven == len(weights):  # every friction would drive: only all signs together can be wrong
+    if driven == len(weights) and sampling.friction_squares(weights) > DISCRETE.drop:
+        # Every friction would drive, and more than chance would make it: all signs together are wrong.
         return (replace(_ALL_REVERSED, misfit=before, before=before),)
     agree = before < DISCRETE.poor and explained < DISCRETE.unexplained
     most = 1.0 + DISCRETE.mended * (before - 1.0) if before >= DISCRETE.poor else 0.5
@@ -345,26 +356,26 @@ def follow_gravity(sampling: Sampling, weights: FloatArray, start: FloatArray) -
         weights: of the joints.
         start: gravity to start from.
     """
-    best, direction, left = start, start, np.inf
+    direction, size = start, float(np.linalg.norm(start))
+    values, left = _solve(*sampling.with_gravity(direction).stacked(weights))
     for _ in range(DISCRETE.steps):
-        now = sampling.with_gravity(direction)
-        W, y = now.stacked(weights)
-        values, residual = _solve(W, y)
-        if residual >= left:
-            break
-        best, left = direction, residual
+        W, y = sampling.with_gravity(direction).stacked(weights)
         across = svd(direction[None])[2][1:]
         turned = np.tensordot(across, sampling.gravity_columns, axes=1) @ values
-        S = (turned * weights[:, None]).reshape(2, -1).T
-        Q = _basis(W)
-        rest, S = y - W @ values, S - Q @ (Q.T @ S)
-        step = np.linalg.lstsq(S, rest, rcond=DISCRETE.rank)[0] @ across
-        size, length = float(np.linalg.norm(start)), float(np.linalg.norm(step))
-        moved = direction + step * min(1.0, size / max(length, 1e-300))  # at most by 45°
-        direction = moved * size / float(np.linalg.norm(moved))
-        if _angle(direction, best) < 0.1 * DISCRETE.axis:
+        S, Q = (turned * weights[:, None]).reshape(2, -1).T, _basis(W)
+        step = np.linalg.lstsq(S - Q @ (Q.T @ S), y - W @ values, rcond=DISCRETE.rank)[0] @ across
+        step *= min(1.0, size / max(float(np.linalg.norm(step)), 1e-300))  # at most by 45°
+        before = direction
+        for share in (1.0, 0.5, 0.25, 0.1):
+            moved = before + share * step
+            moved *= size / float(np.linalg.norm(moved))
+            tried, misfit = _solve(*sampling.with_gravity(moved).stacked(weights))
+            if misfit < left:
+                direction, values, left = moved, tried, misfit
+                break
+        if _angle(direction, before) < 0.1 * DISCRETE.axis:
             break
-    return best
+    return direction
 
 
 def _angle(one: FloatArray, other: FloatArray) -> float:

@@ -30,8 +30,10 @@ class JudgementRules:
 
     Args:
         share: part of the residual that a defect of the log, or a change, must explain after better ones …
-        effect: … and share of a joint's torque that it must make: what is smaller is clear on long logs, and
-            moves nothing.
+        effect: … and share of a joint's torque that it must make, a defect of the log or a change: what is
+            smaller is clear on long logs, and moves nothing …
+        moves: … unless it moves a parameter by so many σ and this share of its value, and explains at least
+            this share of the residual.
         missed: share of a joint's torque that the model misses without a lacking effect …
         missed_at_rest: … and without one that fades with speed: few rows that matter are that slow.
         felt: share of a joint's torque that a change since the fit must make.
@@ -42,10 +44,12 @@ class JudgementRules:
         mends: squares of the residual left after mending, over 1 less the share explained, beyond which a
             defect does not hold what its first order promises.
         noted: suspects that are noted below care at most.
+        rows: of a joint, on average, from which on suspects are asked: each block of time needs a few.
     """
 
     share: float = 0.01
-    effect: float = 0.018
+    effect: tuple[float, float] = (0.012, 0.018)
+    moves: tuple[float, float, float] = (5.0, 0.05, 0.1)
     missed: float = 0.032
     missed_at_rest: float = 0.05
     felt: float = 0.04
@@ -54,6 +58,7 @@ class JudgementRules:
     named: int = 2
     mends: float = 1.5
     noted: int = 2
+    rows: int = 60
 
 
 RULES = JudgementRules()
@@ -83,9 +88,10 @@ class SuspectJudgement:
 
 
 def can_be_judged(estimate: Estimate) -> bool:
-    """Whether rows and motions are there to look for suspects, and parameters that they could move."""
+    """Whether there are rows and motions enough to look for suspects, and parameters that they could move."""
     problem = estimate.problem
-    return problem.has_rows and problem.motions is not None and estimate.outcome.trustworthy
+    enough = problem.has_rows and float(np.mean(problem.row_counts)) >= RULES.rows
+    return enough and problem.motions is not None and estimate.outcome.trustworthy
 
 
 def judge_suspects(
@@ -156,7 +162,7 @@ def judge_stretches(estimate: Estimate, motions: Sequence[Motion]) -> SuspectJud
         estimate: by least squares on measured motion.
         motions: its motions, in memory or on disk.
     """
-    if can_be_judged(estimate) or estimate.further is not None or not estimate.outcome.trustworthy:
+    if estimate.problem.has_rows or estimate.further is not None or not estimate.outcome.trustworthy:
         return None
     return judge_suspects(identify(short_problem(estimate.problem, motions), WLS()))
 
@@ -173,14 +179,14 @@ def _refinement(estimate: Estimate, table: SuspectTable, ranked: Ranked) -> Mend
 def _finding(ranked: Ranked, mended: Mended | None, estimate: Estimate | None) -> Finding:
     suspect, after = ranked.suspect, ranked.after
     size = ranked.together.size if mended is None else mended.size
-    partners = ", ".join(partner.key for partner in ranked.partners)
-    alike = f"; {partners} would look nearly the same" if partners else ""
+    others = [score.suspect.words(score.size) for score in ranked.partners[: RULES.named]]
+    alike = f"; it would look nearly the same if {' or '.join(others)}" if others else ""
     words = suspect.words(size)
     left = "the model leaves" if estimate is None else "the fit leaves"
     moved = "" if estimate is None else _effects(ranked.together.bias, estimate)
     return Finding(
         suspect.finding_of(size),
-        _level(ranked, mended),
+        _level(ranked, mended, estimate),
         f"{words[0].upper()}{words[1:]}: that explains {percent(after.share)} of what {left}{moved}{alike}.",
         suspect.remedy(size),
         where=Where(axis=None if suspect.joint is None else suspect.joint + 1),
@@ -191,7 +197,7 @@ def _finding(ranked: Ranked, mended: Mended | None, estimate: Estimate | None) -
             "z": after.z,
             "share": after.share,
             "missed": float(np.max(ranked.together.missed)),
-            "alike": [partner.key for partner in ranked.partners],
+            "alike": {score.suspect.key: _plain(score.size) for score in ranked.partners},
         },
     )
 
@@ -208,15 +214,24 @@ def _effects(bias: FloatArray, estimate: Estimate) -> str:
     )
 
 
-def _level(ranked: Ranked, mended: Mended | None) -> Level:
+def _level(ranked: Ranked, mended: Mended | None, estimate: Estimate | None) -> Level:
     share, suspect = ranked.after.share, ranked.suspect
     if suspect.kind is Kind.PHYSICS:
         least = RULES.missed_at_rest if suspect.at_rest else RULES.missed
         return Level.CARE if float(np.max(ranked.together.missed)) >= least else Level.NOTE
     if mended is not None and mended.left > RULES.mends * (1.0 - share):
         return Level.NOTE
-    matters = share >= RULES.share and float(np.max(ranked.together.effect)) >= RULES.effect
-    return Level.CARE if matters else Level.NOTE
+    felt = float(np.max(ranked.together.effect)) >= RULES.effect[suspect.kind is Kind.CHANGE]
+    matters = felt or (estimate is not None and _moves_parameter(ranked, estimate))
+    return Level.CARE if matters and share >= RULES.share else Level.NOTE
+
+
+def _moves_parameter(ranked: Ranked, estimate: Estimate) -> bool:
+    """Whether it explains much and moves a parameter by more than its doubt."""
+    sigmas, part, share = RULES.moves
+    moved, known = np.abs(ranked.together.bias), estimate.kept
+    far = (moved > sigmas * estimate.sigma[known]) & (moved > part * np.abs(estimate.values[known]))
+    return ranked.after.share >= share and bool(np.any(far))
 
 
 def _lack_of_fit(table: SuspectTable) -> Finding | None:

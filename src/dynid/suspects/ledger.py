@@ -26,6 +26,9 @@ from dynid.suspects.suspect import Suspect
 BLOCKS = 20
 """Blocks of time, about, each of one log: enough for a standard error, long enough to hold slow errors."""
 
+_GAUSSIAN_MEDIAN = 0.6745
+"""Median of |x| of a Gaussian x, over its σ."""
+
 _HELD = 2_000_000
 """Numbers of full-rate columns that are held at once before they are decimated together."""
 
@@ -174,13 +177,17 @@ def columns_along(scene: Scene, suspects: Sequence[Suspect]) -> FloatArray:
 
 
 def _noise_squares(residual: FloatArray, sample: NDArray[np.int64], decimation: int) -> float:
-    """Squares that white noise as large as second differences show would leave in all rows.
+    """Squares that white noise as large as second differences show would leave in all rows, at most ρᵀρ.
 
     Of white noise, E (ρ₊ − 2ρ + ρ₋)² = 6 σ²; of noise that a decimation limits to a band β of half the rate,
-    (6 − 8 sin(πβ)/(πβ) + sin(2πβ)/(πβ)) σ².
+    (6 − 8 sin(πβ)/(πβ) + sin(2πβ)/(πβ)) σ². Their median stands for them: where friction turns or a gear
+    changes sides, a residual jumps, and that is no noise.
     """
     near = (sample[1:-1] - sample[:-2] == 1) & (sample[2:] - sample[1:-1] == 1)
     bends = (residual[2:] - 2.0 * residual[1:-1] + residual[:-2])[near]
     edge = np.pi * (FILTER.band if decimation > 1 else 1.0)
     gain = 6.0 - (8.0 * np.sin(edge) - np.sin(2.0 * edge)) / edge
-    return float(np.mean(bends**2) / gain * len(residual)) if len(bends) else 0.0
+    if not len(bends):
+        return 0.0
+    square = (float(np.median(np.abs(bends))) / _GAUSSIAN_MEDIAN) ** 2
+    return float(min(square / gain * len(residual), residual @ residual))

@@ -105,13 +105,13 @@ class Ranked:
         alone: its score beside W only.
         after: its score after the better ones.
         together: its score with all ranked ones in the model: its final size.
-        partners: suspects that explain nearly the same.
+        partners: suspects that explain nearly the same, alone, those that explain most first.
     """
 
     alone: Score
     after: Score
     together: Score
-    partners: tuple[Suspect, ...] = ()
+    partners: tuple[Score, ...] = ()
 
     @property
     def suspect(self) -> Suspect:
@@ -130,7 +130,7 @@ class Ranked:
             "z": plain(self.after.z),
             "share": plain(self.after.share),
             "systematic": plain(self.after.systematic),
-            "confusable": [partner.key for partner in self.partners],
+            "confusable": [score.suspect.key for score in self.partners],
         }
 
 
@@ -373,14 +373,14 @@ def _sweep(parts: FloatArray, given: Sequence[int]) -> FloatArray:
     return np.asarray(lift.T @ (parts @ lift))
 
 
-def _partners(ledger: Ledger, number: int, alone: dict[int, Score]) -> tuple[Suspect, ...]:
+def _partners(ledger: Ledger, number: int, alone: dict[int, Score]) -> tuple[Score, ...]:
     """Suspects that explain nearly as much alone, and after which hardly anything is left to this one."""
     own = alone[number].share
     found = []
     for k, other in alone.items():
-        if k == number or other.share < RULES.alike * own:
+        if k == number or other.share < RULES.alike * own or not other.suspect.plausible(other.size):
             continue
         left = _score_given(ledger, number, [k])
         if left is None or left.share < (1.0 - RULES.alike) * own:
-            found.append(ledger.suspects[k])
-    return tuple(found)
+            found.append(other)
+    return tuple(sorted(found, key=lambda score: -score.share))
