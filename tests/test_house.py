@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 BOUNDS = {
     "files": 300,
-    "lines": 52_000,
+    "lines": 52_100,
     "short files with one importer": 1,
     "class names with two meanings": 0,
     "numeric constants": 305,

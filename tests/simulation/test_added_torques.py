@@ -258,8 +258,8 @@ def test_other_numbers_need_no_new_program() -> None:
             "is of joint 1; robot 'slider' has 0 … 0",
         ),
         (
-            lambda: pushed(slider(), np.ones(3), (AddedTorque(0, LOAD, -1.2),)),
-            "takes 1.2 of the load; from 1 on the joint locks itself",
+            lambda: pushed(slider(), np.ones(3), (AddedTorque(0, LOAD, 0.6),) * 2),
+            "take 1.2 of the load of joint 'axis'; from 1 on it locks itself",
         ),
     ],
 )

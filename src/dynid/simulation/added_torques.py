@@ -86,11 +86,7 @@ class AddedTorque:
         return mul(c, ops.evaluate_named(self.expression, {**signals, **named}, self.expression))
 
     def slope(
-        self,
-        by: str,
-        signals: Mapping[str, Scalar],
-        ops: Operations,
-        numbers: Sequence[Scalar],
+        self, by: str, signals: Mapping[str, Scalar], ops: Operations, numbers: Sequence[Scalar]
     ) -> Scalar:
         """∂(c f)/∂signal at the joint's own signals, traced."""
         import casadi as ca
@@ -289,20 +285,25 @@ def added_inertia(added: tuple[AddedTorque, ...], n: int) -> FloatArray:
 
 def check_added(robot: Robot, added: tuple[AddedTorque, ...]) -> None:
     """Refuse terms of joints that are not there, and friction that locks a joint by its own load."""
+    taken = np.zeros((robot.n_coordinates, 4))
+    states = [dict.fromkeys(_SIGNALS, 0.0) | {"qd": v, "load": at} for v in (1, -1) for at in (1, -1)]
     for term in added:
         if not 0 <= term.joint < robot.n_coordinates:
             raise DynidError(
                 f"The added torque {term.expression!r} is of joint {term.joint}; robot {robot.name!r} has "
                 f"0 … {robot.n_coordinates - 1}."
             )
-        states = [dict.fromkeys(_SIGNALS, 0.0) | {"qd": v, "load": at} for v in (1, -1) for at in (1, -1)]
-        taken = max(abs(_difference(term, "load", state)) for state in states) if term.holds("load") else 0
-        if taken >= 1.0:
-            raise DynidError(
-                f"The added torque {term.expression!r} of joint {term.joint} takes {taken:.3g} of the load; "
-                "from 1 on the joint locks itself and no acceleration follows from a torque, so simulate "
-                "with a smaller coefficient or without the term."
-            )
+        if term.holds("load"):
+            taken[term.joint] += [_difference(term, "load", state) for state in states]
+    share = np.abs(taken).max(axis=1)
+    if np.any(share >= 1.0):
+        j = int(np.argmax(share))
+        joint = robot.joints[robot.coordinates[j]].name
+        raise DynidError(
+            f"Added torques take {share[j]:.3g} of the load of joint {joint!r}; from 1 on it locks itself "
+            "and no acceleration follows from a torque, so simulate with smaller coefficients or without "
+            "these terms."
+        )
 
 
 def _difference(term: AddedTorque, by: str, signals: Mapping[str, float], step: float = 1e-6) -> float:
