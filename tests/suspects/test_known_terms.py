@@ -28,11 +28,15 @@ NOISE = 0.01
 TERMS = (CATALOGUE["load"], STRIBECK)
 
 
-def motion_of(seed: int, zero: float = 0.0, friction: float = 0.0) -> Motion:
-    """The SCARA with load and Stribeck friction; torque zero and dry friction of joint 2 may have moved."""
+def motion_of(seed: int, zero: float = 0.0, friction: float = 0.0, share: float = 1.0) -> Motion:
+    """The SCARA with load and Stribeck friction; torque zero and dry friction of joint 2 may have moved.
+
+    A share of all friction is left.
+    """
     rng = np.random.default_rng(seed)
     motion = fourier_motion(BASE.robot, rng, seconds=12.0, rate_hz=250.0)
-    tau = exact_torques(BASE, TRUTH, motion) + loaded(motion) + stribeck_torques(motion)
+    truth = np.where([name[0] == "F" for name in BASE.names], share, 1.0) * TRUTH
+    tau = exact_torques(BASE, truth, motion) + share * (loaded(motion) + stribeck_torques(motion))
     tau[:, 1] += zero + friction * np.sign(motion.qd[:, 1])
     tau += NOISE * np.sqrt(np.mean(tau**2, axis=0)) * rng.normal(size=tau.shape)
     return replace(motion, tau=tau)
@@ -126,6 +130,15 @@ def test_friction_that_has_changed_is_found_with_its_size() -> None:
     first = judged(motion_of(3, friction=0.2 * rms)).table.ranked[0]
     assert first.suspect.key == "friction since@2"
     assert first.together.size[1] == pytest.approx(0.2 * rms, rel=0.15)
+
+
+def test_less_friction_of_all_kinds_is_a_share_of_all() -> None:
+    """Linear friction and that of the terms fall together."""
+    found = judged(motion_of(3, share=0.7))
+    first = found.table.ranked[0]
+    assert first.suspect.key == "friction since"
+    assert first.together.size[0] == pytest.approx(-0.3, abs=0.01)
+    assert first.after.share > 0.9
 
 
 def test_without_its_terms_the_same_model_would_miss_them() -> None:

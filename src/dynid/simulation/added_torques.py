@@ -8,7 +8,7 @@ M q̈ + t(q̈) = τ − N by Newton's method with exact slopes, in a fixed numbe
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -124,10 +124,6 @@ class AddedState:
     def implicit(self) -> bool:
         """Whether a torque depends on the accelerations."""
         return any(term.holds("qdd") or term.holds("load") for term in self.added)
-
-    def with_speeds(self, qd: Sequence[Scalar]) -> AddedState:
-        """The terms at other speeds; the load stays."""
-        return replace(self, qd=qd)
 
     def torques(self, qdd: Sequence[Scalar]) -> list[Scalar]:
         """t at accelerations."""

@@ -9,7 +9,7 @@ either side. The method is of second order where joints turn, of fourth elsewher
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dynid.core.errors import DynidError
 from dynid.dynamics.algebra import Scalar, add, mul, sub, total
@@ -93,14 +93,14 @@ class _Instant:
     def breakaway(self, side: float, qdd: Sequence[Scalar]) -> list[Scalar]:
         """Friction of joints that leave rest to one side while others accelerate."""
         speeds: list[Scalar] = [side * _TINY] * len(self.load)
-        added = self.added.with_speeds(speeds).torques(qdd)
+        added = replace(self.added, qd=speeds).torques(qdd)
         return [add(a, b) for a, b in zip(self.dry(speeds), added, strict=True)]
 
     def accelerations(self, qd: Sequence[Scalar], modes: Sequence[Scalar]) -> list[Scalar]:
         """q̈ of the sliding joints, zero of the stuck ones."""
         speeds = _speeds_in_modes(qd, modes, self.ops)
         rest = [sub(a, b) for a, b in zip(self.load, self.dry(speeds), strict=True)]
-        return solve_accelerations(self.M, rest, self.added.with_speeds(speeds), [s * s for s in modes])
+        return solve_accelerations(self.M, rest, replace(self.added, qd=speeds), [s * s for s in modes])
 
     def modes_after_release(self, qd: Sequence[Scalar], modes: Sequence[Scalar]) -> list[Scalar]:
         """Modes after stuck joints have broken away whose holding torque is outside the friction's band."""

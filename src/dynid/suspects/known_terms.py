@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from dynid.core.arrays import FloatArray
 from dynid.estimators.estimate import Further
 from dynid.estimators.linear.augmented import AugmentedRows, load_torques, needs_load
-from dynid.estimators.linear.terms import nonlinear_torques, slots_of
+from dynid.estimators.linear.terms import own_constants, slots_of
 from dynid.problem.factor import Factor
 from dynid.problem.problem import Problem
 from dynid.problem.regression import JointRows, Regression
@@ -90,11 +90,16 @@ def scenes_with_terms(
         values: base parameters of the model, (base,).
         further: its added terms.
     """
-    made = []
+    slots, made = slots_of(problem.robot, further.terms), list[Scene]()
+    coefficients, theta = np.split(further.values, [len(slots)])
     for scene in scenes:
         load = load_torques(problem.base, values, scene.motion) if needs_load(further.terms) else None
-        torques = nonlinear_torques(problem.robot, further.terms, further.values, scene.motion, load)
-        made.append(replace(scene, further=torques))
+        torques, friction = np.zeros((2, *scene.q.shape))
+        for slot, c, own in zip(slots, coefficients, own_constants(slots, theta), strict=True):
+            column = c * slot.values(scene.motion, own, load)
+            torques[:, slot.joint] += column
+            friction[:, slot.joint] += column if "qd" in slot.term.signals else 0.0
+        made.append(replace(scene, further=torques, further_friction=friction))
     return tuple(made)
 
 
