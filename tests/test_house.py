@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 BOUNDS = {
     "files": 300,
-    "lines": 52_000,
+    "lines": 52_100,
     "short files with one importer": 1,
     "class names with two meanings": 0,
     "numeric constants": 305,
@@ -23,7 +23,7 @@ BOUNDS = {
     "duplicated runs of six lines": 11,
     "public names": 40,
 }
-WALK = {"files": 176, "handovers": 218, "factorisations": 480}
+WALK = {"files": 176, "handovers": 220, "factorisations": 480}
 
 
 @pytest.fixture(scope="module")

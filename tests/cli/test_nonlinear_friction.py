@@ -9,7 +9,9 @@ import pytest
 
 from cli.commands import assert_one_sentence, dynid
 from cli.scara_logs import LOAD_TRUTH, Capsys, distance, fit, strategy, values, write_all
+from dynid.model.load import load_robot
 from dynid.results.load import load_result
+from dynid.simulation import Accuracy, load_controller, load_reference, simulate
 from support.estimation import STRIBECK_TRUTH
 
 
@@ -124,13 +126,37 @@ def test_different_models_of_friction_may_agree(folder: Path, capsys: Capsys) ->
     assert "no parameter but of friction, whose models differ," in compared["sentence"]
 
 
+SIMULATED = ("simulate", "scara", "--controller", "scara", "--reference", "scara", "--friction", "stick")
+
+
 def test_what_knows_only_standard_parameters_refuses_nonlinear_friction(folder: Path, capsys: Capsys) -> None:
     fit(capsys, folder, "sticky", "--method", "separable", "--out", "bent")
-    simulate = ("simulate", "scara", "--controller", "scara", "--reference", "scara", "--parameters", "bent")
+    Path("law.toml").write_text('kind = "pd"\nrate_hz = 200\nkp = 50\nkd = 5\nfeedforward = "bent"\n')
+    fed = (*SIMULATED[:2], "--controller", "law.toml", *SIMULATED[4:])
     ridge = ("fit", "scara", "no.csv", "--method", "ridge", "--prior", "bent")
-    for command in (simulate, ridge):
+    for command in (fed, ridge):
         told = assert_one_sentence(dynid(capsys, *command))
-        assert told.startswith("The result in bent has terms beside the robot's own (Fs1, Fs2, vs1, vs2)")
+        assert "The result in bent has terms beside the robot's own (Fs1, Fs2, vs1, vs2)" in told
+
+
+def test_a_result_moves_the_robot_with_its_added_terms(folder: Path, capsys: Capsys) -> None:
+    """Fitted, saved, loaded, simulated and fitted again: the coefficients come back."""
+    known = values(fit(capsys, folder, "load", "--add", "load,stribeck@1", "--out", "bent"), "further")
+    said = dynid(capsys, *SIMULATED, "--parameters", "bent", "--out", "log.csv", "--json")
+    assert said.code == 0, said.err
+    again = dynid(capsys, "fit", "scara", "log.csv", "--add", "load", "--force", "--json").document
+    found = values(again, "further")
+    assert found == pytest.approx({name: known[name] for name in ("Fl1", "Fl2")}, rel=0.05)
+    # Python simulates the same.
+    saved, robot = load_result("bent"), load_robot("scara")
+    law = load_controller("scara", robot)
+    reference = load_reference("scara", robot, law.sample_time)
+    own = saved.base.expand(saved.values)
+    run = simulate(robot, own, law, reference, accuracy=Accuracy("stick"), added=saved.added_torques)
+    assert [term.joint for term in saved.added_torques] == [0, 1, 0]
+    np.testing.assert_allclose(np.loadtxt("log.csv", delimiter=",", skiprows=1)[:, 1:3], run.q, atol=1e-9)
+    plain = simulate(robot, own, law, reference, accuracy=Accuracy("stick"))
+    assert np.abs(plain.tau - run.tau).max() > 0.1
 
 
 @pytest.mark.parametrize("more", [(), ("--essential",), ("--method", "wls", "--add", "auto")])

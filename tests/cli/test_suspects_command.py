@@ -156,9 +156,25 @@ def test_a_folder_without_suspects_says_what_to_do(
         assert 'id="suspects"' not in (tmp_path / "page.html").read_text()
 
 
-def test_a_model_with_added_terms_is_refused_for_later_logs(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["fit", "scara", "run1.csv", "--add", "stribeck@1", "--out", "terms", "--json"]) in (0, 2)
+def test_a_model_with_added_terms_is_asked_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["fit", "scara", "run1.csv", "--add", "load,stribeck@1", "--out", "terms", "--json"]) in (0, 2)
     capsys.readouterr()
-    sentence = assert_one_sentence(dynid(capsys, "suspects", "terms", "run2.csv"))
-    assert "parameters that are not linear" in sentence
-    assert "--add none" in sentence
+    document = dynid(capsys, "suspects", "terms", "run2.csv", "--json").document
+    assert max(document["error_percent"]) < 5.0
+    assert "care" not in [row["level"] for row in document["ranked"]]
+    keys = {row["suspect"] for row in document["scores"]}
+    assert "stribeck@2" in keys
+    assert not keys & {"load@1", "load@2", "stribeck@1"}
+    said = dynid(capsys, "suspects", "terms", "moved.csv")
+    assert "orque zero of joint 2 has changed since the fit (" in said.out
+
+
+def test_a_long_log_is_asked_beside_added_terms_by_stretches(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["fit", "scara", "run1.csv", "--add", "load", "--out", "loaded", "--json"]) in (0, 2)
+    short = partial(saved_suspects.build_problem, budget_bytes=1)
+    monkeypatch.setattr(saved_suspects, "build_problem", short)
+    found = package.find_suspects(package.load_result("loaded"), package.read_log("moved.csv"))
+    assert found.judged.table.ranked[0].suspect.key == "torque zero since@2"
+    assert max(found.error_percent) > 10.0

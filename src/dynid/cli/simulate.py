@@ -21,7 +21,7 @@ from dynid.core.text import TextTable
 from dynid.logs.log import Log, Step
 from dynid.logs.save import check_target, save_log
 from dynid.model.robot import Robot
-from dynid.results.load import parameters_from
+from dynid.results.load import parameters_from, plant_from
 from dynid.simulation.controller import Controller
 from dynid.simulation.controller_file import controller_names, load_controller
 from dynid.simulation.reference_file import load_reference, reference_names
@@ -54,7 +54,8 @@ class MotionOptions(OptionGroup, title="The motion"):
     parameters: Path | None = option(
         None,
         "P",
-        "Values that move the robot: a result folder, TOML or JSON; the controller keeps its own.",
+        "Values that move the robot: a result folder (with its added terms), TOML or JSON; the controller "
+        "keeps its own.",
         shown="the robot's own",
     )
     duration: float | None = option(None, "S", "Seconds to simulate.", shown="the whole reference")
@@ -212,7 +213,7 @@ def simulate(
         kept = slice(None, None, target.step(law))
         step = law.sample_time or (None if target.rate_hz is None else 1.0 / target.rate_hz)
         path = load_reference(motion.reference, arm, step, motion.mapping, duration=motion.duration)
-        values = None if motion.parameters is None else parameters_from(motion.parameters, arm)
+        values, added = (None, ()) if motion.parameters is None else plant_from(motion.parameters, arm)
         if values is None and not arm.parameters:
             raise DynidError(f"Robot {arm.name!r} has no parameters of its own; give some with --parameters.")
         simulated = partial(
@@ -224,6 +225,7 @@ def simulate(
             sensors=sensors,
             disturbances=disturbances,
             accuracy=Accuracy(**vars(integration)),
+            added=added,
             base=base_of(arm),
         )
         runs: list[_SimulatedLog] = []

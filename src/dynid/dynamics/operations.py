@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,8 +49,12 @@ class Operations:
 
     def evaluate(self, expression: str, q: Scalar, qd: Scalar, term: str = "") -> Scalar:
         """Value of a friction expression at a joint position and speed; ``term`` is for the error."""
+        return self.evaluate_named(expression, {"q": q, "qd": qd}, term)
+
+    def evaluate_named(self, expression: str, values: Mapping[str, Scalar], term: str = "") -> Scalar:
+        """Value of an expression whose names have the values given."""
         try:
-            return _walk(parse_expression(expression), {"q": q, "qd": qd}, self.functions)
+            return _walk(parse_expression(expression, tuple(values)), values, self.functions)
         except (ZeroDivisionError, OverflowError) as error:
             of_term = f" of the term {term!r}" if term else ""
             raise ModelError(
@@ -60,7 +64,7 @@ class Operations:
 
 
 def _walk(
-    node: ast.expr, variables: dict[str, Scalar], functions: dict[str, Callable[..., Scalar]]
+    node: ast.expr, variables: Mapping[str, Scalar], functions: dict[str, Callable[..., Scalar]]
 ) -> Scalar:
     match node:
         case ast.Constant(value=value):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from dynid.core.errors import ModelError
 from dynid.core.keys import key
@@ -40,32 +40,41 @@ class FrictionTerm:
 
 
 @lru_cache(maxsize=256)
-def parse_expression(text: str) -> ast.expr:
+def parse_expression(text: str, names: tuple[str, ...] | None = VARIABLES) -> ast.expr:
     """Parse a friction formula into a checked syntax tree.
 
     Args:
         text: the formula; ``^`` is the power sign.
+        names: of what it may hold beside numbers; any when None.
 
     Raises:
-        ModelError: when anything but arithmetic on q, qd, numbers and the known functions appears.
+        ModelError: when anything but arithmetic on these, numbers and the known functions appears.
     """
     if len(text) > 500:
         raise ModelError(f"The friction expression has {len(text)} characters; at most 500 are taken.")
     try:
         tree = ast.parse(text.replace("^", "**"), mode="eval").body
-        _check(tree, text)
+        _check(tree, text, names)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise ModelError(f"The friction expression {text!r} is not a formula ({error}).") from None
     return tree
 
 
-def _check(node: ast.expr, text: str) -> None:
+@cache
+def names_in(expression: str) -> tuple[str, ...]:
+    """What a formula holds beside numbers and functions, in order of appearance."""
+    nodes = ast.walk(parse_expression(expression, None))
+    names = dict.fromkeys(node.id for node in nodes if isinstance(node, ast.Name))
+    return tuple(name for name in names if name not in FUNCTIONS)
+
+
+def _check(node: ast.expr, text: str, names: tuple[str, ...] | None) -> None:
     match node:
         case ast.BinOp(left=left, op=op, right=right) if isinstance(op, _OPERATORS):
-            _check(left, text)
-            _check(right, text)
+            _check(left, text, names)
+            _check(right, text, names)
         case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
-            _check(operand, text)
+            _check(operand, text, names)
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in FUNCTIONS:
             wanted = 2 if name in _TWO_ARGUMENTS else 1
             if len(args) != wanted:
@@ -74,8 +83,8 @@ def _check(node: ast.expr, text: str) -> None:
                     f"{len(args)}."
                 )
             for argument in args:
-                _check(argument, text)
-        case ast.Name(id=name) if name in VARIABLES:
+                _check(argument, text, names)
+        case ast.Name(id=name) if name not in FUNCTIONS if names is None else name in names:
             pass
         case ast.Constant(value=int() | float() as value) if (
             not isinstance(value, bool) and abs(value) < 1e300
@@ -83,8 +92,9 @@ def _check(node: ast.expr, text: str) -> None:
             pass
         case _:
             raise ModelError(
-                f"The friction expression {text!r} contains {ast.unparse(node)!r}; allowed are q, qd, "
-                f"numbers, + - * / ^ and the functions {', '.join(FUNCTIONS)}."
+                f"The friction expression {text!r} contains {ast.unparse(node)!r}; allowed are "
+                f"{', '.join(names or ('names',))}, numbers, + - * / ^ and the functions "
+                f"{', '.join(FUNCTIONS)}."
             )
 
 

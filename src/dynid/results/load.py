@@ -7,7 +7,7 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,9 @@ from dynid.results.folder import ARRAYS, LARGEST, RESULT, damaged_result, read_r
 from dynid.results.result import SavedResult
 from dynid.results.save import FURTHER_ARRAYS, TRAIL_ARRAYS
 from dynid.simulation.parameter_file import read_parameters
+
+if TYPE_CHECKING:
+    from dynid.simulation.added_torques import AddedTorque
 
 _term_of = later("dynid.estimators.linear.terms", "NonlinearTerm")
 _slots_of = later("dynid.estimators.linear.terms", "slots_of")
@@ -86,9 +89,29 @@ def parameters_from(path: Path, robot: Robot) -> dict[str, float]:
         path: a result folder (its base parameters, expanded), or a TOML or JSON file that
             ``read_parameters`` reads.
         robot: the robot they are for.
+
+    Raises:
+        DynidError: when the result is of another robot, or has added terms.
     """
+    values, saved = _values_of(path, robot)
+    if saved is not None and saved.further is not None:
+        raise DynidError(
+            f"The result in {path} has terms beside the robot's own ({', '.join(saved.further.names)}), "
+            "which standard parameters cannot hold; use the result of a fit without added terms (--add none)."
+        )
+    return values
+
+
+def plant_from(path: Path, robot: Robot) -> tuple[dict[str, float], tuple[AddedTorque, ...]]:
+    """What moves a simulated robot: the same parameters, and the added terms of a result."""
+    values, saved = _values_of(path, robot)
+    return values, () if saved is None else saved.added_torques
+
+
+def _values_of(path: Path, robot: Robot) -> tuple[dict[str, float], SavedResult | None]:
+    """Standard parameters from a result folder or a file, and the result."""
     if not path.is_dir():
-        return read_parameters(path, robot)
+        return read_parameters(path, robot), None
     saved = load_result(path)
     if saved.robot.digest != robot.digest:
         raise DynidError(
@@ -96,12 +119,7 @@ def parameters_from(path: Path, robot: Robot) -> dict[str, float]:
             f"{', '.join(saved.robot.terms)}; robot {robot.name!r} differs in geometry, gravity, "
             "terms or drives, so its parameters mean something else."
         )
-    if saved.further is not None:
-        raise DynidError(
-            f"The result in {path} has terms beside the robot's own ({', '.join(saved.further.names)}), "
-            "which standard parameters cannot hold; use the result of a fit without added terms (--add none)."
-        )
-    return robot.table.mapping(saved.base.expand(saved.values))
+    return robot.table.mapping(saved.base.expand(saved.values)), saved
 
 
 def _arrays(folder: Path, packed: bytes) -> Arrays:

@@ -5,19 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dynid.base.base_map import BaseMap
 from dynid.core.arrays import FloatArray
+from dynid.core.lazy import later
 from dynid.estimators.estimate import Further
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Trail
 from dynid.preparation.preparation import Preparation
 from dynid.results.view import ResultView
 from dynid.validation.model import IdentifiedModel
+
+if TYPE_CHECKING:
+    from dynid.simulation.added_torques import AddedTorque
+
+_simulated_terms = later("dynid.estimators.linear.terms", "simulated_terms")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,6 +71,14 @@ class SavedResult(ResultView):
         """What predicts torques."""
         how = str(self.section("estimate").get("uncertainty", "classical"))
         return IdentifiedModel(self.robot, self.base, self.values, self.covariance, self.further, how)
+
+    @property
+    def added_torques(self) -> tuple[AddedTorque, ...]:
+        """Its added terms, as ``simulate`` takes them; () when there are none."""
+        if self.further is None:
+            return ()
+        found: tuple[AddedTorque, ...] = _simulated_terms(self.robot, self.further.terms, self.further.values)
+        return found
 
     @property
     def run(self) -> Mapping[str, Any]:

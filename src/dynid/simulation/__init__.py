@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from dynid.simulation.added_torques import AddedTorque as AddedTorque
     from dynid.simulation.controller import Controller as Controller, Velocity as Velocity
     from dynid.simulation.controller_file import (
         controller_names as controller_names,
@@ -33,6 +34,7 @@ else:
     from dynid.core.lazy import lazy_exports
 
     _NAMES = {
+        "added_torques": ("AddedTorque",),
         "controller": ("Controller", "Velocity"),
         "controller_file": ("controller_names", "load_controller"),
         "inertia": ("joint_inertias",),

@@ -12,7 +12,6 @@ from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError
 from dynid.core.finding import FINE, Finding, Level, Name
 from dynid.dynamics.algebra import Scalar
-from dynid.dynamics.direct import direct_dynamics
 from dynid.dynamics.operations import symbolic
 from dynid.simulation.outcomes import PATH, law_failure
 from dynid.simulation.programs import STICK, LoopPlan, Measured, control
@@ -33,9 +32,8 @@ def _kernel(plan: LoopPlan) -> Kernel:
         measured = [a + b for a, b in zip(q, parts[4], strict=True)]
         seen = Measured(parts[0], parts[1], parts[2], measured, qd, parts[3])
         torques, rates = control(plan.controller, seen, z, p, ops, plan.robot.driven)
-        pushed = plan.torques_with_ripple([t + d for t, d in zip(torques, parts[5], strict=True)], q, p, ops)
-        qdd = direct_dynamics(plan.robot, p["parameters"], q, qd, pushed, ops)
-        return [*qd, *qdd, *rates, *torques]
+        at = plan.state(s["x"], [t + d for t, d in zip(torques, parts[5], strict=True)], p, ops)
+        return [*qd, *plan.accelerations(at, p, ops), *rates, *torques]
 
     sizes = plan.sizes
     inputs = (Port("x", 2 * n + memory), Port("u", sizes.inputs), Port("p", sizes.parameters))

@@ -12,6 +12,7 @@ from dynid.core.errors import DynidError
 from dynid.dynamics.inverse import actuation_torques
 from dynid.dynamics.operations import NUMERIC
 from dynid.model.robot import Robot
+from dynid.simulation.added_torques import AddedTorque, added_inertia, torques_along
 from dynid.simulation.controller import MAXIMUM, Controller
 
 _POSTURES = 512
@@ -57,9 +58,19 @@ def postures(robot: Robot) -> FloatArray:
     return np.vstack([np.zeros_like(low), rng.uniform(low, high, (_POSTURES - 1, len(low)))])
 
 
-def definiteness(robot: Robot, parameters: FloatArray, q: FloatArray) -> FloatArray:
-    """Smallest eigenvalue of M(q) over its largest, (samples,), at positions (samples, coordinates)."""
-    values = np.linalg.eigvalsh(kernels(robot).inertia_matrix(parameters, q))
+def definiteness(
+    robot: Robot, parameters: FloatArray, q: FloatArray, added: FloatArray | float = 0.0
+) -> FloatArray:
+    """Smallest eigenvalue of M(q) over its largest, (samples,), at positions (samples, coordinates).
+
+    Args:
+        robot: the robot.
+        parameters: standard parameters in table order.
+        q: positions.
+        added: inertia of each coordinate beside its own [kg m² or kg].
+    """
+    own = kernels(robot).inertia_matrix(parameters, q)
+    values = np.linalg.eigvalsh(own + added * np.eye(robot.n_coordinates))
     return np.asarray(values[:, 0] / np.maximum(values[:, -1], np.finfo(float).tiny), dtype=float)
 
 
@@ -74,10 +85,18 @@ def smallest_eigenvalue(robot: Robot, parameters: FloatArray, q: FloatArray) -> 
     return float(scaled[worst]), worst
 
 
-def friction_rate(robot: Robot, parameters: FloatArray, q: FloatArray) -> float:
+def friction_rate(
+    robot: Robot, parameters: FloatArray, q: FloatArray, added: tuple[AddedTorque, ...] = ()
+) -> float:
     """Fastest rate at which friction brakes a joint near rest: max eigenvalue of M⁻¹ ∂friction/∂q̇ [1/s].
 
     Explicit Runge–Kutta is stable for steps below 2.78 over this rate.
+
+    Args:
+        robot: the robot.
+        parameters: standard parameters in table order.
+        q: positions that are looked at, (samples, coordinates).
+        added: torques beside the robot's own.
     """
     n = robot.n_coordinates
     delta = (robot.sign_width or 1e-3) / 100
@@ -94,8 +113,12 @@ def friction_rate(robot: Robot, parameters: FloatArray, q: FloatArray) -> float:
         )
         for d in (delta, -delta)
     )
+    rest = np.zeros_like(q)
+    if added:
+        more = [torques_along(robot, parameters, added, q, rest + d, rest).T for d in (delta, -delta)]
+        ahead, behind = ahead + more[0], behind + more[1]
     slope = np.maximum((ahead - behind) / (2 * delta), 0.0)
-    M = kernels(robot).inertia_matrix(parameters, q)
+    M = kernels(robot).inertia_matrix(parameters, q) + added_inertia(added, n) * np.eye(n)
     root = np.sqrt(slope.T)
     inner = root[:, :, None] * np.linalg.inv(M) * root[:, None, :]
     return float(np.linalg.eigvalsh(inner)[:, -1].max())

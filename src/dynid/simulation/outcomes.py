@@ -50,9 +50,11 @@ def not_positive_definite(value: float, time: float) -> Finding:
     )
 
 
-def reference_failure(robot: Robot, parameters: FloatArray, reference: Reference) -> Finding | None:
+def reference_failure(
+    robot: Robot, parameters: FloatArray, reference: Reference, added: FloatArray | float = 0.0
+) -> Finding | None:
     """What forbids a simulation from the start: M(q) not positive definite somewhere on the reference."""
-    return _indefinite_on(robot, parameters, reference.q, reference)
+    return _indefinite_on(robot, parameters, reference.q, reference, added)
 
 
 def friction_too_stiff(limit: int, *, given: bool = False) -> Finding:
@@ -98,6 +100,7 @@ def judge_path(
     reference: Reference,
     follows: Sequence[bool],
     tau: FloatArray | None = None,
+    added: FloatArray | float = 0.0,
 ) -> Finding:
     """Whether a simulated path is finite, near its reference, and with M(q) > 0 all along.
 
@@ -108,18 +111,19 @@ def judge_path(
         reference: what it was to follow.
         follows: whether each coordinate is held to the reference; one that is not may go anywhere.
         tau: torques of the controller, where a law that fails is to be told from a loop that diverges.
+        added: inertia of each coordinate beside the robot's own [kg m² or kg].
     """
     end = first_lost_sample(q, reference, follows)
     failed = None if tau is None else law_failure(robot, tau[:end], reference.time)
     if failed is not None:
         return failed
-    lost = _indefinite_on(robot, parameters, q[:end], reference)
+    lost = _indefinite_on(robot, parameters, q[:end], reference, added)
     if lost is not None:
         return lost
     if end == len(q):
         return _limits(robot, q, reference)
     # A robot thrown off where M(q) has become tiny crosses the indefinite region between two samples.
-    lost = _indefinite_on(robot, parameters, _positions_ahead(q, end), reference, end)
+    lost = _indefinite_on(robot, parameters, _positions_ahead(q, end), reference, added, end)
     if lost is not None:
         return lost
     axis = int(np.argmin(_in_sight(q, reference, follows)[end]))
@@ -232,7 +236,12 @@ def _positions_ahead(q: FloatArray, end: int) -> FloatArray:
 
 
 def _indefinite_on(
-    robot: Robot, parameters: FloatArray, q: FloatArray, reference: Reference, sample: int | None = None
+    robot: Robot,
+    parameters: FloatArray,
+    q: FloatArray,
+    reference: Reference,
+    added: FloatArray | float,
+    sample: int | None = None,
 ) -> Finding | None:
     """The named outcome when M(q) loses its definiteness on a path, or on one that leads to a sample."""
     rows = np.unique(np.linspace(0, len(q) - 1, min(PATH.checked, len(q))).astype(int))
@@ -240,7 +249,7 @@ def _indefinite_on(
         rows = rows[np.all(np.abs(q[rows]) < PATH.countable, axis=1)] if len(rows) else rows
     if not len(rows):
         return None
-    values = definiteness(robot, parameters, q[rows])
+    values = definiteness(robot, parameters, q[rows], added)
     if values.min() > 0:
         return None
     where = int(rows[np.argmax(values <= 0)]) if sample is None else sample

@@ -2,7 +2,7 @@
 
 State vector: q, q̇ (integrated) · directions of sticking joints (modes) · the controller's memory.
 Inputs of a sample: q_r, q̇_r, q̈_r · torque from outside · encoder errors · disturbing torques.
-Parameters: robot parameters of some columns · gains · saturation · encoder steps · ripple.
+Parameters: robot parameters of some columns · gains · saturation · encoder steps · ripple · added terms.
 Records of a sample: torque of the controller · q · q̇ · measured q where encoders round; the loop adds q̈ just
 after the torque is set.
 """
@@ -21,10 +21,12 @@ import numpy as np
 from dynid.compile.ir_loop import LoopSizes
 from dynid.compile.loop import Loop, describe_loop
 from dynid.compile.trace import Symbols
-from dynid.dynamics.algebra import Scalar, add, mul, total
-from dynid.dynamics.direct import direct_dynamics
+from dynid.dynamics.algebra import Scalar, add, mul, sub, total
+from dynid.dynamics.inertia_matrix import inertia_matrix
+from dynid.dynamics.inverse import bias_torques
 from dynid.dynamics.operations import Operations, symbolic
 from dynid.model.robot import Robot
+from dynid.simulation.added_torques import AddedState, AddedTorque, added_state, solve_accelerations
 from dynid.simulation.controller import Controller
 from dynid.simulation.law import LawSignals
 from dynid.simulation.stick import check_stick, stick_jump, stick_rates
@@ -44,6 +46,7 @@ class LoopPlan:
         quantised: whether encoders round.
         motor_side: whether they sit on the motors.
         ripple_orders: phase of the torque ripple per radian or metre of each axis; () none.
+        added: torques beside the robot's own; their numbers are symbols.
     """
 
     robot: Robot
@@ -53,6 +56,7 @@ class LoopPlan:
     quantised: bool = False
     motor_side: bool = False
     ripple_orders: tuple[float, ...] = ()
+    added: tuple[AddedTorque, ...] = ()
 
     @property
     def axes(self) -> int:
@@ -69,6 +73,7 @@ class LoopPlan:
             "saturation": n if self.controller.saturation else 0,
             "resolution": n if self.quantised else 0,
             "ripple": n if self.ripple_orders else 0,
+            "added": sum(len(term.numbers) for term in self.added),
         }
 
     @property
@@ -86,7 +91,7 @@ class LoopPlan:
         encoder = f"{self.quantised} {drives and (drives.ratio, drives.offset)}"
         return (
             f"{_source()} {self.robot.digest} {self.robot.driven} {self.columns} {self.controller.key} "
-            f"{self.friction} {encoder} {self.ripple_orders}"
+            f"{self.friction} {encoder} {self.ripple_orders} {[term.key for term in self.added]}"
         )
 
     def loop(self) -> Loop:
@@ -149,21 +154,31 @@ class LoopPlan:
         waves = zip(torques, p["ripple"], self.ripple_orders, q, strict=True)
         return [t + a * ops.sin(k * at) for t, a, k, at in waves]
 
-    def _plant(self, s: Symbols) -> tuple[Any, ...]:
-        """Parameters, q, q̇, modes and torques of a program of the plant."""
-        n, x, p, ops = self.axes, s["x"], self.split(s["p"]), symbolic()
-        torques = self.torques_with_ripple(s["w"], x[:n], p, ops)
-        return p["parameters"], x[:n], x[n : 2 * n], x[2 * n :], torques, ops
+    def state(
+        self, x: Sequence[Scalar], torques: Sequence[Scalar], p: dict[str, Sequence[Scalar]], ops: Operations
+    ) -> AddedState:
+        """The robot at q and q̇ under torques and ripple, with the terms that are added to it."""
+        q, qd = x[: self.axes], x[self.axes : 2 * self.axes]
+        tau = self.torques_with_ripple(torques, q, p, ops)
+        return added_state(self.robot, p["parameters"], q, qd, tau, self.added, p["added"], ops)
+
+    def accelerations(self, at: AddedState, p: dict[str, Sequence[Scalar]], ops: Operations) -> list[Scalar]:
+        """q̈ with smooth friction: M(q) q̈ + added(q̈) = τ − N(q, q̇)."""
+        M = inertia_matrix(self.robot, p["parameters"], at.q, ops)
+        bias = bias_torques(self.robot, p["parameters"], at.q, at.qd, ops)
+        return solve_accelerations(M, [sub(t, b) for t, b in zip(at.tau, bias, strict=True)], at)
 
     def _rate(self, s: Symbols) -> list[Any]:
-        p, q, qd, modes, torques, ops = self._plant(s)
+        p, ops = self.split(s["p"]), symbolic()
+        at = self.state(s["x"], s["w"], p, ops)
         if self.friction == STICK:
-            return [*qd, *stick_rates(self.robot, p, q, qd, modes, torques, ops)]
-        return [*qd, *direct_dynamics(self.robot, p, q, qd, torques, ops)]
+            return [*at.qd, *stick_rates(self.robot, p["parameters"], at, s["x"][2 * self.axes :], ops)]
+        return [*at.qd, *self.accelerations(at, p, ops)]
 
     def _jump(self, s: Symbols) -> list[Any]:
-        p, q, qd, modes, torques, ops = self._plant(s)
-        places, speeds, directions = stick_jump(self.robot, p, q, qd, modes, torques, s["h"][0], ops)
+        p, ops = self.split(s["p"]), symbolic()
+        at, modes = self.state(s["x"], s["w"], p, ops), s["x"][2 * self.axes :]
+        places, speeds, directions = stick_jump(self.robot, p["parameters"], at, modes, s["h"][0], ops)
         return [*places, *speeds, *directions]
 
 

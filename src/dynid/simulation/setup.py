@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,6 +16,7 @@ from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, ShapeError, unknown_name
 from dynid.model.joint import JointKind
 from dynid.model.robot import Robot
+from dynid.simulation.added_torques import AddedTorque, added_inertia, check_added, torques_along
 from dynid.simulation.controller import Controller
 from dynid.simulation.inertia import own_values
 from dynid.simulation.law import per_axis, whole_number
@@ -112,6 +113,16 @@ class Setup:
         return tuple(self.controller.law.feedback and on for on in self.robot.driven)
 
     @property
+    def added_terms(self) -> tuple[AddedTorque, ...]:
+        """Torques beside the robot's own."""
+        return self.simulator.plan.added
+
+    @property
+    def added_inertia(self) -> FloatArray:
+        """What they add to the diagonal of M(q), (coordinates,)."""
+        return added_inertia(self.added_terms, self.robot.n_coordinates)
+
+    @property
     def step(self) -> float:
         """Time between samples [s]."""
         return self.reference.sample_time
@@ -126,6 +137,7 @@ def prepare_loop(
     base: BaseMap | None = None,
     sensors: Sensors = NO_SENSORS,
     disturbances: Disturbances = NO_DISTURBANCES,
+    added: Sequence[AddedTorque] = (),
 ) -> Setup:
     """Check that everything fits together and describe the loop.
 
@@ -138,8 +150,10 @@ def prepare_loop(
         base: base parameters of the robot, found when None.
         sensors: encoders and torque sensing.
         disturbances: torques inside the loop.
+        added: torques beside the robot's own.
     """
     controller.check_robot(robot)
+    check_added(robot, tuple(added))
     reference.check_robot(robot)
     n = robot.n_coordinates
     smooth = accuracy.robot(robot)
@@ -164,6 +178,7 @@ def prepare_loop(
         bool(np.any(resolution > 0)),
         sensors.side == "motor",
         orders,
+        tuple(added),
     )
     simulator = Simulator(plan)
     vector = simulator.vector(found.matrix @ standard, controller, resolution, ripple)
@@ -196,6 +211,7 @@ def loop_inputs(
     nominal = np.zeros((r.samples, n))
     if np.any(np.asarray(disturbances.noise_relative) > 0):
         nominal = model.inverse(setup.standard, r.q, r.qd, r.qdd)
+        nominal = nominal + torques_along(setup.robot, setup.standard, setup.added_terms, r.q, r.qd, r.qdd)
     pushed = disturbances.torques(nominal, rng)
     errors = sensors.position_errors((r.samples, n), rng)
     return np.hstack([r.q, r.qd, r.qdd, outside, errors, pushed])

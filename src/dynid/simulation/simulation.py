@@ -19,6 +19,7 @@ from dynid.logs.log import Log, Step
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
 from dynid.simulation.adaptive import run_adaptive
+from dynid.simulation.added_torques import AddedTorque
 from dynid.simulation.batch import Batch
 from dynid.simulation.controller import Controller
 from dynid.simulation.law import whole_number
@@ -108,6 +109,7 @@ def simulate(
     rng: Generator | None = None,
     start: Start | None = None,
     torque: ArrayLike | None = None,
+    added: Sequence[AddedTorque] = (),
     base: BaseMap | None = None,
     name: str = "simulation",
 ) -> Simulation:
@@ -127,6 +129,7 @@ def simulate(
         rng: source of noise; needed where there is any.
         start: q and q̇ at the beginning; those of the reference when None.
         torque: torque added from outside at every sample (samples, coordinates), as open loop needs.
+        added: torques beside those of the parameters, as ``SavedResult.added_torques``.
         base: base parameters of the robot, found when None.
         name: of the log.
 
@@ -134,7 +137,9 @@ def simulate(
         The simulation; its outcome says when it diverged, lost M(q) > 0 or could not follow the friction.
     """
     require_kinds(simulate, locals())
-    setup = prepare_loop(robot, parameters, controller, reference, accuracy, base, sensors, disturbances)
+    setup = prepare_loop(
+        robot, parameters, controller, reference, accuracy, base, sensors, disturbances, added
+    )
     inputs = loop_inputs(setup, disturbances, sensors, rng, torque)
     job = _Job(setup, inputs, start_of(setup.reference, start), sensors, rng, name)
     return _run_jobs([job], accuracy, 1)[0]
@@ -152,6 +157,7 @@ def simulate_many(
     rng: Generator | None = None,
     start: Start | None = None,
     torque: ArrayLike | None = None,
+    added: Sequence[AddedTorque] = (),
     base: BaseMap | None = None,
     threads: int = 1,
     name: str = "simulation",
@@ -193,7 +199,7 @@ def simulate_many(
     shared: dict[Any, FloatArray] = {}
     jobs = []
     for k, (values, own, source) in enumerate(zip(parameters, controllers, generators, strict=True)):
-        setup = prepare_loop(robot, values, own, reference, accuracy, found, sensors, disturbances)
+        setup = prepare_loop(robot, values, own, reference, accuracy, found, sensors, disturbances, added)
         same = k if drawn else (own.feedforward, own.sample_time)
         if same not in shared:
             shared[same] = loop_inputs(setup, disturbances, sensors, source, torque)
@@ -244,7 +250,7 @@ def _run_jobs(jobs: Sequence[_Job], accuracy: Accuracy, threads: int) -> list[Si
     groups: dict[str, list[int]] = {}
     for k, job in enumerate(jobs):
         setup = job.setup
-        hindrance = reference_failure(setup.robot, setup.standard, setup.reference)
+        hindrance = reference_failure(setup.robot, setup.standard, setup.reference, setup.added_inertia)
         if hindrance is not None:
             done[k] = job.result(hindrance)
         elif setup.controller.sample_time is None:
@@ -293,5 +299,5 @@ def _judge_integration(job: _Job, done: Integrated, accuracy: Accuracy) -> Simul
 
 
 def _judge(job: _Job, q: FloatArray, tau: FloatArray) -> Finding:
-    setup = job.setup
-    return judge_path(setup.robot, setup.standard, q, setup.reference, setup.follows, tau)
+    s = job.setup
+    return judge_path(s.robot, s.standard, q, s.reference, s.follows, tau, s.added_inertia)

@@ -76,6 +76,7 @@ class Simulator:
             parts.append(np.zeros(self.plan.axes) if resolution is None else resolution)
         if self.plan.ripple_orders:
             parts.append(np.zeros(self.plan.axes) if ripple is None else ripple)
+        parts += [term.numbers for term in self.plan.added]
         return np.concatenate([np.asarray(part, dtype=float) for part in parts])
 
     def start(self, q: FloatArray, qd: FloatArray, controller: Controller) -> FloatArray:

@@ -9,16 +9,16 @@ either side. The method is of second order where joints turn, of fourth elsewher
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dynid.core.errors import DynidError
 from dynid.dynamics.algebra import Scalar, add, mul, sub, total
-from dynid.dynamics.direct import solve_symmetric
-from dynid.dynamics.inertia_matrix import inertia_matrix
+from dynid.dynamics.inertia_matrix import Matrix, inertia_matrix
 from dynid.dynamics.inverse import bias_torques
 from dynid.dynamics.operations import Operations
 from dynid.model.parameters import Parameter
 from dynid.model.robot import Robot
+from dynid.simulation.added_torques import AddedState, solve_accelerations
 
 _TINY = 1e-12
 """A speed so small that only its direction counts [rad/s or m/s]."""
@@ -74,44 +74,39 @@ def _speeds_in_modes(qd: Sequence[Scalar], modes: Sequence[Scalar], ops: Operati
     return [s * top(s * v, _TINY) for v, s in zip(qd, modes, strict=True)]
 
 
-def _accelerations(
-    M: Sequence[Sequence[Scalar]], load: Sequence[Scalar], modes: Sequence[Scalar]
-) -> list[Scalar]:
-    """M a = load over the sliding joints; a = 0 for the stuck ones."""
-    n = len(load)
-    free = [s * s for s in modes]
-    masked = [
-        [add(mul(free[i] * free[j], M[i][j]), sub(1.0, free[i]) if i == j else 0.0) for j in range(n)]
-        for i in range(n)
-    ]
-    return solve_symmetric(masked, [mul(f, value) for f, value in zip(free, load, strict=True)])
-
-
 @dataclass(frozen=True)
 class _Instant:
-    """The robot at one position, split into what jumps and what does not."""
+    """The robot at one position, split into what jumps, with all added terms, and what does not."""
 
     robot: Robot
     parameters: Sequence[Scalar]
     q: Sequence[Scalar]
-    M: Sequence[Sequence[Scalar]]
+    M: Matrix
     load: Sequence[Scalar]
+    added: AddedState
     ops: Operations
 
-    def dry(self, qd: Sequence[Scalar], modes: Sequence[Scalar]) -> list[Scalar]:
-        """Friction of the terms that jump, in the direction of the modes."""
-        return _friction(self.robot, self.parameters, self.q, _speeds_in_modes(qd, modes, self.ops), self.ops)
+    def dry(self, speeds: Sequence[Scalar]) -> list[Scalar]:
+        """Friction of the robot's terms that jump."""
+        return _friction(self.robot, self.parameters, self.q, speeds, self.ops)
+
+    def breakaway(self, side: float, qdd: Sequence[Scalar]) -> list[Scalar]:
+        """Friction of joints that leave rest to one side while others accelerate."""
+        speeds: list[Scalar] = [side * _TINY] * len(self.load)
+        added = replace(self.added, qd=speeds).torques(qdd)
+        return [add(a, b) for a, b in zip(self.dry(speeds), added, strict=True)]
 
     def accelerations(self, qd: Sequence[Scalar], modes: Sequence[Scalar]) -> list[Scalar]:
         """q̈ of the sliding joints, zero of the stuck ones."""
-        dry = self.dry(qd, modes)
-        return _accelerations(self.M, [sub(a, b) for a, b in zip(self.load, dry, strict=True)], modes)
+        speeds = _speeds_in_modes(qd, modes, self.ops)
+        rest = [sub(a, b) for a, b in zip(self.load, self.dry(speeds), strict=True)]
+        return solve_accelerations(self.M, rest, replace(self.added, qd=speeds), [s * s for s in modes])
 
     def modes_after_release(self, qd: Sequence[Scalar], modes: Sequence[Scalar]) -> list[Scalar]:
         """Modes after stuck joints have broken away whose holding torque is outside the friction's band."""
         n, step = len(self.load), self.ops.functions["step"]
         moving = self.accelerations(qd, modes)
-        up, down = (self.dry([0.0] * n, [side] * n) for side in (1.0, -1.0))
+        up, down = (self.breakaway(side, moving) for side in (1.0, -1.0))
         result: list[Scalar] = []
         for i in range(n):
             holding = sub(self.load[i], total(mul(self.M[i][j], moving[j]) for j in range(n)))
@@ -138,36 +133,30 @@ class _Instant:
 def _instant(
     robot: Robot,
     parameters: Sequence[Scalar],
-    q: Sequence[Scalar],
-    qd: Sequence[Scalar],
-    tau: Sequence[Scalar],
+    added: AddedState,
     ops: Operations,
 ) -> _Instant:
-    smooth = _smooth_part(robot, parameters, q, qd, ops)
-    load = [sub(t, a) for t, a in zip(tau, smooth, strict=True)]
-    return _Instant(robot, parameters, q, inertia_matrix(robot, parameters, q, ops), load, ops)
+    q, smooth = added.q, _smooth_part(robot, parameters, added.q, added.qd, ops)
+    load = [sub(t, a) for t, a in zip(added.tau, smooth, strict=True)]
+    return _Instant(robot, parameters, q, inertia_matrix(robot, parameters, q, ops), load, added, ops)
 
 
 def stick_rates(
     robot: Robot,
     parameters: Sequence[Scalar],
-    q: Sequence[Scalar],
-    qd: Sequence[Scalar],
+    at: AddedState,
     modes: Sequence[Scalar],
-    tau: Sequence[Scalar],
     ops: Operations,
 ) -> list[Scalar]:
-    """Accelerations with friction in the direction of the modes (−1, 0 stuck, 1)."""
-    return _instant(robot, parameters, q, qd, tau, ops).accelerations(qd, modes)
+    """Accelerations at a state with friction in the direction of the modes (−1, 0 stuck, 1)."""
+    return _instant(robot, parameters, at, ops).accelerations(at.qd, modes)
 
 
 def stick_jump(
     robot: Robot,
     parameters: Sequence[Scalar],
-    q: Sequence[Scalar],
-    qd: Sequence[Scalar],
+    state: AddedState,
     modes: Sequence[Scalar],
-    tau: Sequence[Scalar],
     length: Scalar,
     ops: Operations,
 ) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
@@ -179,16 +168,14 @@ def stick_jump(
     Args:
         robot: the robot.
         parameters: in table order.
-        q: coordinates at the end of the substep.
-        qd: their speeds.
+        state: coordinates and speeds at the end of the substep, torques, added terms.
         modes: directions during the substep.
-        tau: torques.
         length: of the substep [s]; zero where a new torque was just set, which only lets joints break away.
         ops: elementary functions of the scalar type.
     """
-    n = robot.n_coordinates
+    n, q, qd = robot.n_coordinates, state.q, state.qd
     step, top, size = (ops.functions[name] for name in ("step", "max", "abs"))
-    at = _instant(robot, parameters, q, qd, tau, ops)
+    at = _instant(robot, parameters, state, ops)
     turned = [step(-1.0 * (v * s)) for v, s in zip(qd, modes, strict=True)]
     before = at.accelerations(qd, modes)
     ago = [

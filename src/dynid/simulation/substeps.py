@@ -89,7 +89,7 @@ def least_substeps(setup: Setup, accuracy: Accuracy) -> int:
     q = setup.reference.q[rows]
     rate = element_rate(setup.robot, setup.standard, q)
     if accuracy.friction == SMOOTH:
-        rate += friction_rate(setup.robot, setup.standard, q)
+        rate += friction_rate(setup.robot, setup.standard, q, setup.added_terms)
     return max(1, int(np.ceil(setup.step * rate / _STABLE)))
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dynid.core.arrays import FloatArray
 from dynid.estimators.fit import Fit
 from dynid.estimators.linear.least_squares import weights_of
-from dynid.problem.factor import spectrum
+from dynid.problem.factor import spectrum, triangular
 from dynid.problem.problem import Problem
 
 _MOST_ALIKE = 0.98
@@ -49,15 +49,17 @@ def fit_near_model(
 
     Args:
         problem: the new rows.
-        values: χ̂, (base,).
-        covariance: C, (base, base).
-        kept: which base parameters were estimated, (base,).
+        values: χ̂, (columns,): base parameters, and behind them those of added terms.
+        covariance: C, (columns, columns).
+        kept: which are in doubt, (columns,).
         joint_sigma: σ_j of the model's fit [N m or N], (coordinates,).
     """
     weights = weights_of(joint_sigma)
     r = _alike(w * problem.rows(j).residual(values) for j, w in enumerate(weights))
     weights = weights * np.sqrt((1.0 - r) / (1.0 + r))
-    R, F = problem.stacked_factor(weights), _root_of(covariance[np.ix_(kept, kept)])
+    factors = zip(weights, problem.regression.joints, strict=True)
+    R = triangular(np.vstack([w * factor.wide(len(values)) for w, factor in factors]))
+    F = _root_of(covariance[np.ix_(kept, kept)])
     W = R[:, :-1]
     new = np.column_stack([W[:, kept] @ F, R[:, -1] - W @ values])
     prior = np.column_stack([np.eye(F.shape[1]), np.zeros(F.shape[1])])

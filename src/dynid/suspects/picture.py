@@ -13,7 +13,7 @@ from dynid.core.arrays import FloatArray, pinv
 from dynid.estimators.linear.least_squares import root_over_base
 from dynid.problem.problem import Problem
 from dynid.suspects.ledger import Ledger, columns_along
-from dynid.suspects.scene import scenes_of
+from dynid.suspects.scene import Scene, scenes_of
 from dynid.suspects.suspect import Kind
 
 _STRETCH = 300
@@ -52,7 +52,12 @@ class SuspectPicture:
 
 
 def draw_suspect(
-    problem: Problem, ledger: Ledger, number: int, size: FloatArray, given: Sequence[int] = ()
+    problem: Problem,
+    ledger: Ledger,
+    number: int,
+    size: FloatArray,
+    given: Sequence[int] = (),
+    scenes: Sequence[Scene] | None = None,
 ) -> SuspectPicture:
     """The picture of a suspect of a ledger.
 
@@ -62,12 +67,16 @@ def draw_suspect(
         number: of the suspect in the ledger.
         size: θ̂, (width,).
         given: numbers of suspects that are in the model already.
+        scenes: of the model behind the ledger, where it has added terms.
     """
     suspect, span, fit = ledger.suspects[number], list(ledger.spans[number]), ledger.fit
     j = int(np.argmax(size**2 @ (ledger.outside[span, None] * ledger.power[span]) * fit.weights**2))
     rows = problem.rows(j)
     taken = [c for k in given for c in ledger.spans[k]]
-    Z = _columns(problem, ledger, [*given, number], j)
+    if scenes is None:
+        assert problem.motions is not None
+        scenes = scenes_of(problem.base, fit.values, problem.motions, problem.plan)
+    Z = _columns(problem, ledger, scenes, [*given, number], j)
     drawn = np.column_stack([Z[:, len(taken) :] @ size, rows.residual(fit.values)])
     if taken:
         gram = ledger.parts.sum(axis=0)[taken]
@@ -82,11 +91,11 @@ def draw_suspect(
     return SuspectPicture(suspect.key, j, name, time[shown], left[shown], explained[shown])
 
 
-def _columns(problem: Problem, ledger: Ledger, numbers: Sequence[int], joint: int) -> FloatArray:
+def _columns(
+    problem: Problem, ledger: Ledger, scenes: Sequence[Scene], numbers: Sequence[int], joint: int
+) -> FloatArray:
     """Z = S − Q Qᵀ S of some suspects at the rows of a joint, not weighted, (rows, columns)."""
-    assert problem.motions is not None
     fit, span = ledger.fit, [c for k in numbers for c in ledger.spans[k]]
-    scenes = scenes_of(problem.base, fit.values, problem.motions, problem.plan)
     suspects, rows = [ledger.suspects[k] for k in numbers], problem.rows(joint)
     made = [columns_along(scene, suspects)[joint] for scene in scenes]
     S = [made[k][:, rows.sample[rows.experiment == k]] for k in range(len(scenes))]

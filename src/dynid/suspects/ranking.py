@@ -19,6 +19,7 @@ from dynid.problem.problem import Problem
 from dynid.suspects.all_suspects import suspects_of
 from dynid.suspects.ledger import Ledger, open_ledger
 from dynid.suspects.picture import SuspectPicture, draw_suspect
+from dynid.suspects.scene import Scene
 from dynid.suspects.suspect import Suspect
 
 
@@ -187,13 +188,16 @@ def rank_suspects(
     return rank_ledger(estimate.problem, ledger or suspect_ledger(estimate), added)
 
 
-def rank_ledger(problem: Problem, ledger: Ledger, added: Collection[str] = ()) -> SuspectTable:
+def rank_ledger(
+    problem: Problem, ledger: Ledger, added: Collection[str] = (), scenes: Sequence[Scene] | None = None
+) -> SuspectTable:
     """Score every suspect of a ledger and rank those that are clear.
 
     Args:
         problem: with rows and motions.
         ledger: its Grams.
         added: keys of suspects that are in the model already.
+        scenes: of a model that was known before.
     """
     given = [k for k, suspect in enumerate(ledger.suspects) if suspect.key in added]
     chosen, after = list[int](), list[Score]()
@@ -212,7 +216,7 @@ def rank_ledger(problem: Problem, ledger: Ledger, added: Collection[str] = ()) -
         )
         for k, then in zip(chosen, after, strict=True)
     ]
-    drawn = draw_suspect(problem, ledger, chosen[0], after[0].size, given) if chosen else None
+    drawn = draw_suspect(problem, ledger, chosen[0], after[0].size, given, scenes) if chosen else None
     return SuspectTable(
         tuple(sorted(alone.values(), key=lambda score: -score.share)),
         tuple(ranked),

@@ -46,7 +46,8 @@ class Scene:
         share: time that passed before and after it, of all experiments together, 0 … 1.
         decimation: samples of this motion per row of the regression.
         convention: of the decimation.
-        further: torques beside f, of terms that are not linear, (samples, coordinates); zero when none.
+        further: torques beside f, of added terms, (samples, coordinates); zero when none.
+        further_friction: those of them that depend on the speed.
     """
 
     robot: Robot
@@ -59,6 +60,7 @@ class Scene:
     decimation: int
     convention: str
     further: FloatArray | float = 0.0
+    further_friction: FloatArray | float = 0.0
     _made: dict[tuple[str, int], FloatArray] = field(default_factory=dict, repr=False)
 
     @property
@@ -114,7 +116,8 @@ class Scene:
 
     @cached_property
     def _friction(self) -> FloatArray:
-        return self._inverse(self._state, lambda entry: entry.family == "friction" and entry.symbol != "off")
+        own = self._inverse(self._state, lambda entry: entry.family == "friction" and entry.symbol != "off")
+        return own + self.further_friction
 
     def along(self, name: str, joint: int) -> FloatArray:
         """∂f/∂q_j, ∂f/∂q̇_j or ∂f/∂q̈_j along the motion, (samples, coordinates).

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dynid.core.errors import DynidError, NotTrustworthyError, option_words
+from dynid.core.errors import DynidError, NotTrustworthyError
 from dynid.core.finding import Finding, Level, Name, gravest_first
 from dynid.core.kinds import require_kinds
 from dynid.core.threads import with_one_blas_thread
@@ -19,6 +19,7 @@ from dynid.results.result import SavedResult
 from dynid.results.view import ResultView, document_reader
 from dynid.suspects.account import suspects_document
 from dynid.suspects.judgement import SuspectJudgement
+from dynid.suspects.known_terms import with_known_terms
 from dynid.suspects.new_logs import judge_new_logs
 from dynid.suspects.stretches import short_problem
 from dynid.workflow.motion_source import Progress
@@ -82,12 +83,12 @@ def find_suspects(
         progress: told what is being done; nobody is when None.
 
     Raises:
-        DynidError: when a log is one of the fit's own, or the model has terms that are not linear.
+        DynidError: when a log is one of the fit's own.
         NotTrustworthyError: when a log is not usable.
     """
     require_kinds(find_suspects, locals())
     tell = progress or (lambda text: None)
-    saved = _linear_result(result.as_saved)
+    saved = _trusted_result(result.as_saved)
     given = as_logs(logs, accept)
     if not given:
         raise DynidError("There is no log to ask; give at least one that was taken after the fit.")
@@ -102,9 +103,14 @@ def find_suspects(
     tell("looking for suspects")
     kept = problem.has_rows and problem.motions is not None
     asked = problem if kept else short_problem(problem, motions)
-    judged = judge_new_logs(asked, saved.values, saved.covariance, saved.kept, saved.joint_sigma)
+    values, covariance, doubted = saved.values, saved.covariance, saved.kept
+    if saved.further is not None:
+        known = with_known_terms(asked, values, doubted, saved.further)
+        values, covariance, doubted = known.values, known.covariance, known.kept
+        problem = asked = known.problem
+    judged = judge_new_logs(asked, values, covariance, doubted, saved.joint_sigma, saved.further)
     norms = problem.torque_norms()
-    missed = np.divide(problem.residual_norms(saved.values), norms, out=np.zeros_like(norms), where=norms > 0)
+    missed = np.divide(problem.residual_norms(values), norms, out=np.zeros_like(norms), where=norms > 0)
     names, percent = tuple(used.log.name for used in held), tuple((100 * missed).tolist())
     return NewSuspects(_without_known(judged, saved), names, percent, _doubts(saved))
 
@@ -136,19 +142,13 @@ def _doubts(saved: SavedResult) -> tuple[str, ...]:
     return tuple(dict.fromkeys(grave))
 
 
-def _linear_result(saved: SavedResult) -> SavedResult:
+def _trusted_result(saved: SavedResult) -> SavedResult:
     """The result, where logs can be held against it."""
     outcome = saved.section("estimate").get("outcome") or {}
     if outcome.get("level") == Level.FAIL.word:
         raise NotTrustworthyError(
             f"The parameters in {saved.folder} cannot be trusted themselves ({outcome.get('name')}), so no "
             "log can tell what has changed since; fit logs that determine them."
-        )
-    if saved.further is not None:
-        names = ", ".join(saved.further.names)
-        raise DynidError(
-            f"The model in {saved.folder} has parameters that are not linear ({names}), and later logs are "
-            f"asked beside a model without any; fit again with {option_words('--add', 'none')}."
         )
     return saved
 

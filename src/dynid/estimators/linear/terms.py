@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -15,10 +12,11 @@ from numpy.typing import NDArray
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, ModelError, unknown_name
 from dynid.dynamics.operations import NUMERIC
-from dynid.model.friction import FUNCTIONS, parse_expression
+from dynid.model.friction import names_in
 from dynid.model.joint import JointKind
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
+from dynid.simulation.added_torques import AddedTorque
 
 SIGNALS = ("q", "qd", "qdd", "tau", "load")
 
@@ -68,12 +66,12 @@ class NonlinearTerm:
     @property
     def constants(self) -> tuple[str, ...]:
         """Names of the unknown constants, in order of appearance."""
-        return tuple(name for name in _names(self.expression) if name not in SIGNALS)
+        return tuple(name for name in names_in(self.expression) if name not in SIGNALS)
 
     @property
     def signals(self) -> tuple[str, ...]:
         """Signals that the formula holds."""
-        return tuple(name for name in _names(self.expression) if name in SIGNALS)
+        return tuple(name for name in names_in(self.expression) if name in SIGNALS)
 
     def bound(self, constant: str) -> tuple[float, float]:
         """Lowest and highest value of a constant."""
@@ -84,9 +82,7 @@ class NonlinearTerm:
     def evaluate(self, signals: Mapping[str, FloatArray], constants: Mapping[str, float]) -> FloatArray:
         """Value of the expression at every sample."""
         with np.errstate(over="ignore", under="ignore"):
-            value = eval(
-                _code(self.expression), {"__builtins__": {}, **NUMERIC.functions}, {**signals, **constants}
-            )
+            value = NUMERIC.evaluate_named(self.expression, {**signals, **constants}, self.name)
         return np.broadcast_to(np.asarray(value, dtype=float), signals["qd"].shape)
 
 
@@ -212,28 +208,24 @@ def nonlinear_torques(
     return torques
 
 
-def _parse(expression: str) -> ast.expr:
-    """The formula, after a check that nothing but arithmetic is in it."""
-    try:
-        tree = ast.parse(expression.replace("^", "**"), mode="eval").body
-    except (SyntaxError, ValueError):
-        parse_expression(expression)  # says what is wrong
-        raise
-    stand_in = ast.parse(ast.unparse(tree), mode="eval").body
-    called = {id(node.func) for node in ast.walk(stand_in) if isinstance(node, ast.Call)}
-    for node in ast.walk(stand_in):
-        if isinstance(node, ast.Name) and id(node) not in called:
-            node.id = "qd"  # signals and constants are plain numbers to the checker
-    parse_expression(ast.unparse(stand_in))
-    return tree
+def simulated_terms(
+    robot: Robot, terms: tuple[NonlinearTerm, ...], values: FloatArray
+) -> tuple[AddedTorque, ...]:
+    """The same terms as torques of a simulated robot.
 
-
-@cache
-def _names(expression: str) -> tuple[str, ...]:
-    names = [node.id for node in ast.walk(_parse(expression)) if isinstance(node, ast.Name)]
-    return tuple(dict.fromkeys(name for name in names if name not in FUNCTIONS))
-
-
-@cache
-def _code(expression: str) -> CodeType:
-    return compile(ast.Expression(_parse(expression)), "<friction>", "eval")
+    Args:
+        robot: the robot.
+        terms: the terms.
+        values: coefficients of all slots, then their constants: the order of ``Estimate.further``.
+    """
+    slots = slots_of(robot, terms)
+    each = zip(slots, values, own_constants(slots, values[len(slots) :]), strict=False)
+    return tuple(
+        AddedTorque(
+            slot.joint,
+            slot.term.expression,
+            float(c),
+            dict(zip(slot.term.constants, own.tolist(), strict=True)),
+        )
+        for slot, c, own in each
+    )
