@@ -13,7 +13,9 @@ from dynid.estimators.estimate import Estimate
 from dynid.estimators.identification import identify
 from dynid.estimators.linear.least_squares import WLS
 from dynid.preparation.motion import Motion
-from dynid.suspects.discrete import Candidate, discrete_suspects, gravity_either_way
+from dynid.suspects.candidate import Candidate
+from dynid.suspects.discrete import discrete_suspects
+from dynid.suspects.gravity import gravity_either_way
 from dynid.suspects.ledger import Ledger
 from dynid.suspects.log_defects import GravityTilt
 from dynid.suspects.ranking import Ranked, SuspectTable, rank_suspects

@@ -11,10 +11,11 @@ from dynid.core.arrays import FloatArray
 from dynid.estimators.linear.least_squares import weighted_fit
 from dynid.problem.build import build_problem
 from dynid.problem.problem import Problem
-from dynid.suspects.discrete import follow_gravity, sampling_of
+from dynid.suspects.gravity import follow_gravity
 from dynid.suspects.ledger import open_ledger
 from dynid.suspects.log_defects import GravityTilt
 from dynid.suspects.ranking import score_alone
+from dynid.suspects.sampling import sampling_of
 from dynid.suspects.suspect import Suspect
 
 

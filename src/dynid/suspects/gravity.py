@@ -1,0 +1,147 @@
+"""Which way gravity points: followed by the torques, far from the robot file's, or the other way round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from dynid.core.arrays import FloatArray, svd
+from dynid.core.finding import Finding, Level, Name
+from dynid.problem.problem import Problem
+from dynid.suspects.candidate import Candidate
+from dynid.suspects.sampling import RULES as SAMPLING, Sampling, column_basis, sampling_of, solve
+
+
+@dataclass(frozen=True)
+class GravityRules:
+    """When another gravity is told, and how it is found.
+
+    Args:
+        far: angle from the file's gravity from which on another one is gross [rad]; less is a tilt, a
+            suspect with a size.
+        axis: angle from an axis of the base below which gravity is taken to point along it [rad].
+        steps: towards the gravity that fits best, at most.
+        same: misfit of gravity upside down over that of the file's, up to which neither is told apart …
+        seen: … where that without gravity is at least so many times as large.
+    """
+
+    far: float = 0.6
+    axis: float = 0.02
+    steps: int = 8
+    same: float = 1.01
+    seen: float = 1.2
+
+
+GRAVITY = GravityRules()
+
+
+def gravity_candidates(sampling: Sampling) -> Iterator[tuple[Candidate, Sampling]]:
+    """No gravity, and the one that fits best if it is far from the file's.
+
+    A single joint agrees with itself under any gravity: there a weight or counterbalance looks the same.
+    """
+    given, weights = np.array(sampling.robot.gravity), sampling.weights[0]
+    if np.count_nonzero(weights) < 2:
+        return
+    size = float(np.linalg.norm(given)) or 9.81
+    starts = [*(sign * size * np.eye(3)[k] for k in range(3) for sign in (1.0, -1.0))]
+    best = min(starts, key=lambda way: sampling.with_gravity(way).agreement(weights)[0])
+    found = follow_gravity(sampling, weights, best)
+    near = _angle(found, best) < GRAVITY.axis
+    ways = [best if near else found, np.zeros(3)]
+    for way in ways:
+        if np.any(given) and np.any(way) and _angle(way, given) < GRAVITY.far:
+            continue
+        if np.allclose(way, given):
+            continue
+        shown = ", ".join(f"{g:.3g}" for g in way + 0.0)
+        yield (
+            Candidate(
+                f"gravity [{shown}]",
+                (),
+                Name.GRAVITY_DIRECTION,
+                f"gravity is [{shown}] m/s²",
+                f"Check how the robot is mounted; say gravity = [{shown}] in the robot file if it is so.",
+                gravity=(float(way[0]), float(way[1]), float(way[2])),
+            ),
+            sampling.with_gravity(way),
+        )
+
+
+def follow_gravity(sampling: Sampling, weights: FloatArray, start: FloatArray) -> FloatArray:
+    """The direction of gravity that fits best, from a start on, of the same size [m/s²], (3,).
+
+    Gauss–Newton over the two directions across g with the parameters χ eliminated: torques W(g) χ are linear
+    in g, so that ∂f/∂g_k = G_k χ.
+
+    Args:
+        sampling: samples of the motion.
+        weights: of the joints.
+        start: gravity to start from.
+    """
+    direction, size = start, float(np.linalg.norm(start))
+    values, left = solve(*sampling.with_gravity(direction).stacked(weights))
+    for _ in range(GRAVITY.steps):
+        W, y = sampling.with_gravity(direction).stacked(weights)
+        across = svd(direction[None])[2][1:]
+        turned = np.tensordot(across, sampling.gravity_columns, axes=1) @ values
+        S, Q = (turned * weights[:, None]).reshape(2, -1).T, column_basis(W)
+        step = np.linalg.lstsq(S - Q @ (Q.T @ S), y - W @ values, rcond=SAMPLING.rank)[0] @ across
+        step *= min(1.0, size / max(float(np.linalg.norm(step)), 1e-300))  # at most by 45°
+        before = direction
+        for share in (1.0, 0.5, 0.25, 0.1):
+            moved = before + share * step
+            moved *= size / float(np.linalg.norm(moved))
+            tried, misfit = solve(*sampling.with_gravity(moved).stacked(weights))
+            if misfit < left:
+                direction, values, left = moved, tried, misfit
+                break
+        if _angle(direction, before) < 0.1 * GRAVITY.axis:
+            break
+    return direction
+
+
+def is_tilt(sampling: Sampling, misfit: float) -> bool:
+    """Whether gravity near the file's mends as much: then it is a tilt, a suspect with a size.
+
+    Args:
+        sampling: samples as recorded.
+        misfit: of the best candidate.
+    """
+    given, weights = np.array(sampling.robot.gravity), sampling.weights[0]
+    if not np.any(given) or np.count_nonzero(weights) < 2:
+        return False
+    tilted = follow_gravity(sampling, weights, given)
+    near = GRAVITY.axis < _angle(tilted, given) < GRAVITY.far
+    return near and sampling.with_gravity(tilted).agreement(weights)[0] <= GRAVITY.same * misfit
+
+
+def gravity_either_way(problem: Problem) -> Finding | None:
+    """A note where gravity upside down explains the torques as well, and gravity is seen at all.
+
+    Args:
+        problem: with motions.
+    """
+    sampling, given = sampling_of(problem), np.array(problem.robot.gravity)
+    if not np.any(given):
+        return None
+    ways = [sampling.with_gravity(k * given) for k in (1, -1, 0)]
+    own, upside_down, none = (way.agreement(sampling.weights[0])[0] for way in ways)
+    if upside_down > GRAVITY.same * own or none < GRAVITY.seen * own:
+        return None
+    shown = ", ".join(f"{g:.2f}" for g in 0.0 - given)
+    return Finding(
+        Name.GRAVITY_DIRECTION,
+        Level.NOTE,
+        f"Gravity along ({shown}) m/s² explains the torques as well as the robot file's: "
+        "the log cannot tell.",
+        "Make sure how the robot is mounted; the other way round first moments change their signs.",
+    )
+
+
+def _angle(one: FloatArray, other: FloatArray) -> float:
+    """Angle between two vectors [rad]."""
+    cosine = float(one @ other) / max(float(np.linalg.norm(one) * np.linalg.norm(other)), 1e-300)
+    return float(np.arccos(np.clip(cosine, -1.0, 1.0)))
