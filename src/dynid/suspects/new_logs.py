@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from dynid.core.arrays import FloatArray
 from dynid.estimators.linear.catalogue import CATALOGUE
 from dynid.problem.problem import Problem
-from dynid.suspects.all_suspects import suspects_in_rows
+from dynid.suspects.all_suspects import seen_suspects, suspects_in_rows
 from dynid.suspects.anchor import fit_near_model
 from dynid.suspects.changes import changes_since
 from dynid.suspects.judgement import SuspectJudgement, judge_new_rows
@@ -41,5 +41,6 @@ def judge_new_logs(
     view = view_rows(problem, anchor.fit, scenes)
     lacking = {name: term for name, term in CATALOGUE.items() if term.name not in problem.robot.terms}
     others = (s for s in suspects_in_rows(problem, view, lacking) if not isinstance(s, TorqueScale))
-    suspects = (*changes_since(view), *others)  # a gain that has changed is among the first
+    since = seen_suspects(changes_since(view), ~problem.undriven)
+    suspects = (*since, *others)  # a gain that has changed is among the first
     return judge_new_rows(rank_ledger(problem, open_ledger(problem, suspects, kept, scenes, anchor)))

@@ -174,7 +174,7 @@ def torque_defects(view: RowView) -> tuple[Suspect, ...]:
     """The best level of each kind on each joint, where it explains something."""
     found = []
     for kind in (TorqueDeadband, TorqueSaturation):
-        for j in range(len(view.joints)):
+        for j in view.joints_with_rows:
             level, gain = best_level(view, kind, j)
             if gain <= LEVELS.least * view.squares:
                 continue

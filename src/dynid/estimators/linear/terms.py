@@ -83,11 +83,20 @@ class NonlinearTerm:
 
     def evaluate(self, signals: Mapping[str, FloatArray], constants: Mapping[str, float]) -> FloatArray:
         """Value of the expression at every sample."""
-        with np.errstate(over="ignore", under="ignore"):
+        with np.errstate(all="ignore"):
             value = eval(
                 _code(self.expression), {"__builtins__": {}, **NUMERIC.functions}, {**signals, **constants}
             )
         return np.broadcast_to(np.asarray(value, dtype=float), signals["qd"].shape)
+
+    def require_finite(self, values: FloatArray, joint: int) -> FloatArray:
+        """The values of the formula on a joint, refused where some are no numbers."""
+        if not np.all(np.isfinite(values)):
+            raise DynidError(
+                f"The term {self.name!r} ({self.expression}) is not finite all along the motion of joint "
+                f"{joint + 1}; give a formula that is, or joints= without this one."
+            )
+        return values
 
 
 @dataclass(frozen=True)
