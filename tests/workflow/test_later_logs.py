@@ -52,7 +52,7 @@ def test_what_is_accepted_is_a_note_in_the_table_too(model: FitResult) -> None:
 
 def test_a_fit_that_has_not_seen_a_joint_move_cannot_tell_what_has_changed_there() -> None:
     held = fit(ARM, plain_log(ARM, still=(1,)))
-    with pytest.raises(DynidError, match=r"has not seen .*Fc2, and these logs show it"):
+    with pytest.raises(DynidError, match=r"has never seen .*Fc2, and these logs show it"):
         find_suspects(held, plain_log(ARM, "later", seed=7))
     again = find_suspects(held, plain_log(ARM, "later", seed=7, still=(1,)))
     assert [f for f in again.judged.findings if f.level >= Level.CARE] == []

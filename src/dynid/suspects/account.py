@@ -47,7 +47,7 @@ def conclusion(judged: SuspectJudgement, rows: Sequence[Entry]) -> str:
         return f"{grave[0].text}{more}"
     noise, unexplained = 100 * min(table.noise_share, 1.0), table.ledger.unexplained
     left = f"noise alone would leave {noise:.0f} % of the residual's squares"
-    if table.noise_share < 1.0 and len(unexplained):
+    if table.noise_share < 1.0 and unexplained.any():
         worst = int(np.argmax(unexplained))
         share = percent(unexplained[worst])
         left += f", and the rest is largest on joint {worst + 1}: {share} of its torque"

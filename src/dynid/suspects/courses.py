@@ -101,7 +101,7 @@ class Timetable:
         return view.products(columns, self.bins, self.values.shape[1]).gains(self.values)
 
     def best(self, explained: FloatArray, logs_only: bool) -> int:
-        """The course that explains most; one log (of two the later) rather than a step that hardly beats it."""
+        """The course that explains most; one log, of two the later, rather than a step that is no better."""
         is_log = np.array([course.shape == "log" for course in self.courses])
         alone = np.where(is_log, explained, -1.0)
         top = int(np.flatnonzero(alone >= (1.0 - 1e-9) * alone.max())[-1]) if is_log.any() else 0

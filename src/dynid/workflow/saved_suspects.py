@@ -172,8 +172,8 @@ def _refuse_unseen(problem: Problem, saved: SavedResult) -> None:
     shown = [name for name in facts.get("undetermined", ()) if seen.get(name)]
     if shown:
         raise NotTrustworthyError(
-            f"The fit in {saved.folder} has not seen {', '.join(shown)}, and these logs show it, so nobody "
-            "can tell whether it has changed; fit logs that show it, or give logs that do not."
+            f"The model in {saved.folder} has never seen {', '.join(shown)}, and these logs show it, so "
+            "nothing tells whether it has changed; fit logs that show it, or give logs that do not."
         )
 
 
