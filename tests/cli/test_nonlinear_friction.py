@@ -133,7 +133,10 @@ def test_what_knows_only_standard_parameters_refuses_nonlinear_friction(folder: 
         assert told.startswith("The result in bent has terms beside the robot's own (Fs1, Fs2, vs1, vs2)")
 
 
-@pytest.mark.parametrize("more", [(), ("--essential",), ("--method", "wls", "--add", "auto")])
+@pytest.mark.parametrize(
+    "more",
+    [(), ("--essential",), ("--method", "wls", "--add", "auto"), ("--method", "wls", "--add", "ripple@1")],
+)
 def test_a_long_log_is_refused(
     folder: Path, capsys: Capsys, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...]
 ) -> None:

@@ -64,12 +64,9 @@ def suspects_in_rows(
     )
     present = () if view.scenes[0].further is None else view.scenes[0].further.names
     labels = [robot.joints[c].label for c in robot.coordinates]
-    added = [
-        s
-        for s in made
-        if any(term.name + labels[j] in present for term in s.terms for j in term.joints or ())
-    ]
-    return seen_suspects((s for s in made if s not in added), ~problem.undriven)
+    names = [{term.name + labels[j] for term in s.terms for j in term.joints or ()} for s in made]
+    lacking = [s for s, own in zip(made, names, strict=True) if own.isdisjoint(present)]
+    return seen_suspects(lacking, ~problem.undriven)
 
 
 def seen_suspects(suspects: Iterable[Suspect], driven: NDArray[np.bool_]) -> tuple[Suspect, ...]:

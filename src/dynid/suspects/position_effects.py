@@ -12,7 +12,7 @@ from dynid.estimators.linear.terms import NonlinearTerm
 from dynid.model.joint import JointKind
 from dynid.model.robot import Robot
 from dynid.suspects.physics import TRY_AS_TERM
-from dynid.suspects.row_view import RowView
+from dynid.suspects.row_view import WORTH_A_LOOK, RowView
 from dynid.suspects.scene import Scene
 from dynid.suspects.suspect import Kind, Suspect
 
@@ -34,7 +34,7 @@ class RippleRules:
     most: int = 600
     band: float = 0.4
     first: float = 2.0
-    least: float = 0.002
+    least: float = WORTH_A_LOOK
     at_once: int = 2_000_000
 
 

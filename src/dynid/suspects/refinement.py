@@ -63,7 +63,7 @@ def mend_motions(problem: Problem, suspect: Suspect, size: FloatArray, fit: Fit)
         fit: weighted least squares of the problem, with its added terms.
     """
     assert problem.motions is not None
-    before = fit_again(problem, fit).spectrum.residual_norm ** 2
+    before = fit.spectrum.residual_norm**2
     best: Mended | None = None
     for _ in range(RULES.rounds):
         motions = [suspect.mend(motion, size) for motion in problem.motions]

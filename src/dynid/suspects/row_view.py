@@ -21,6 +21,10 @@ from dynid.suspects.scene import Scene
 _RANK = 1e-6
 """Eigenvalue over the largest of scaled columns, W taken out, below which a direction is not used."""
 
+WORTH_A_LOOK = 0.002
+"""Part of ρᵀρ that a suspect must explain at the rows' own instants before its column is made: less is never
+ranked."""
+
 
 @dataclass(frozen=True, eq=False)
 class JointView:
