@@ -9,6 +9,7 @@ from dynid import DynidError, fit, load_robot
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators import IRLS, WLS, Essential, NonlinearTerm, Separable
 from dynid.logs.log import Log
+from dynid.suspects.ledger import scenes_of_fit
 from dynid.suspects.refinement import fit_again
 from dynid.workflow import FitResult
 from dynid.workflow.added_terms import with_trials_told
@@ -178,3 +179,17 @@ def test_what_is_accepted_is_a_note_in_the_table_too() -> None:
     assert plain["ranked"][0]["level"] == "care"
     assert {row["level"] for row in accepted["ranked"]} == {"note"}
     assert "asks for care" in accepted["sentence"]
+
+
+def test_terms_at_their_constants_are_partialled_out_of_an_orthogonal_residual(loaded: Log) -> None:
+    """QᵀQ = 1 and Qᵀρ = 0 over [W φ ∂φ/∂θ·c], and the torques of the scenes are those of the model."""
+    found = fit(ARM, loaded, add="load,stribeck@1")
+    assert found.suspects is not None
+    ledger = found.suspects.table.ledger
+    assert ledger.rank == len(found.estimate.values) + 4  # Fl1, Fl2, Fs1, vs1
+    whole = ledger.grams.sum(axis=0)
+    assert whole[: ledger.rank, : ledger.rank] == pytest.approx(np.eye(ledger.rank), abs=1e-8)
+    assert whole[: ledger.rank, -1] == pytest.approx(0.0, abs=1e-6 * float(np.sqrt(whole[-1, -1])))
+    (scene,) = scenes_of_fit(found.estimate.problem, ledger.fit)
+    size = float(np.std(scene.torque))
+    assert scene.torque == pytest.approx(found.predict(scene.q, scene.qd, scene.qdd), abs=0.01 * size)

@@ -286,7 +286,7 @@ def _why_untried(estimate: Estimate, ledger: Ledger | None) -> str:
     if not estimate.outcome.trustworthy:
         return "the fit without any cannot be trusted"
     if ledger is None:
-        return "the rows did not fit the memory"
+        return "the rows did not fit the memory, and shorter logs or a larger decimation would"
     if is_poorly_shown(estimate):
         return (
             f"above a condition number of {POOR_CONDITION:.0f} the motion is too poor for the model as it is"
@@ -297,7 +297,7 @@ def _why_untried(estimate: Estimate, ledger: Ledger | None) -> str:
 def _none_found(untried: str) -> Finding:
     if untried:
         said = f"No term was added, and none was tried: {untried}."
-        return Finding(Name.TERMS_ADDED, Level.NOTE, said, "Record a motion that shows more, or name terms.")
+        return Finding(Name.TERMS_ADDED, Level.NOTE, said)
     return Finding(
         Name.TERMS_ADDED,
         Level.GOOD,
