@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -193,3 +195,8 @@ def test_terms_at_their_constants_are_partialled_out_of_an_orthogonal_residual(l
     (scene,) = scenes_of_fit(found.estimate.problem, ledger.fit)
     size = float(np.std(scene.torque))
     assert scene.torque == pytest.approx(found.predict(scene.q, scene.qd, scene.qdd), abs=0.01 * size)
+    assert found.estimate.further is not None
+    share = float(found.estimate.further.values[1])  # Fl2
+    plain = replace(scene, further=None, _made={})
+    rubs = share * np.abs(scene.load[:, 1]) * np.sign(scene.qd[:, 1])
+    assert scene.friction(1) - plain.friction(1) == pytest.approx(rubs, abs=1e-9)

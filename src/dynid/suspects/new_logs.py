@@ -43,4 +43,5 @@ def judge_new_logs(
     others = (s for s in suspects_in_rows(problem, view, lacking) if not isinstance(s, TorqueScale))
     since = seen_suspects(changes_since(view), ~problem.undriven)
     suspects = (*since, *others)  # a gain that has changed is among the first
-    return judge_new_rows(rank_ledger(problem, open_ledger(problem, suspects, kept, scenes, anchor)))
+    ledger = open_ledger(problem, suspects, kept, scenes, anchor)
+    return judge_new_rows(rank_ledger(problem, ledger, scenes))

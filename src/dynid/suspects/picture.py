@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from dynid.core.arrays import FloatArray
 from dynid.estimators.uncertainty import white_rows
 from dynid.problem.problem import Problem
 from dynid.suspects.ledger import Ledger, columns_along, scenes_of_fit
+from dynid.suspects.scene import Scene
 from dynid.suspects.suspect import Kind
 
 _STRETCH = 300
@@ -49,7 +51,13 @@ class SuspectPicture:
         return {"suspect": self.suspect, "joint": self.joint + 1, "log": self.log, **drawn}
 
 
-def draw_suspect(problem: Problem, ledger: Ledger, number: int, size: FloatArray) -> SuspectPicture:
+def draw_suspect(
+    problem: Problem,
+    ledger: Ledger,
+    number: int,
+    size: FloatArray,
+    scenes: Sequence[Scene] | None = None,
+) -> SuspectPicture:
     """The picture of a suspect of a ledger.
 
     Args:
@@ -57,11 +65,13 @@ def draw_suspect(problem: Problem, ledger: Ledger, number: int, size: FloatArray
         ledger: of its suspects.
         number: of the suspect in the ledger.
         size: θ̂, (width,).
+        scenes: behind the ledger; those of its fit when None.
     """
     suspect, span, fit = ledger.suspects[number], list(ledger.spans[number]), ledger.fit
     j = int(np.argmax(size**2 @ (ledger.outside[span, None] * ledger.power[span]) * fit.weights**2))
     rows = white_rows(problem, fit, j)
-    made = [columns_along(scene, [suspect])[j] for scene in scenes_of_fit(problem, fit)]
+    scenes = scenes_of_fit(problem, fit) if scenes is None else scenes
+    made = [columns_along(scene, [suspect])[j] for scene in scenes]
     S = np.concatenate([s[:, rows.sample[rows.experiment == k]] for k, s in enumerate(made)], axis=1)
     explained, left = (S.T - rows.X @ ledger.inside[:, span]) @ size, rows.residual
     shown = _spread(len(left)) if suspect.kind is Kind.CHANGE else _stretch(explained * left, rows.experiment)

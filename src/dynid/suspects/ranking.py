@@ -22,6 +22,7 @@ from dynid.problem.problem import Problem
 from dynid.suspects.all_suspects import suspects_of
 from dynid.suspects.ledger import Ledger, open_ledger, share_of_torque
 from dynid.suspects.picture import SuspectPicture, draw_suspect
+from dynid.suspects.scene import Scene
 from dynid.suspects.suspect import Suspect
 
 _beside_terms = later("dynid.estimators.linear.separable", "fit_beside_terms")
@@ -196,12 +197,13 @@ def rank_suspects(estimate: Estimate, ledger: Ledger | None = None) -> SuspectTa
     return rank_ledger(estimate.problem, ledger or suspect_ledger(estimate))
 
 
-def rank_ledger(problem: Problem, ledger: Ledger) -> SuspectTable:
+def rank_ledger(problem: Problem, ledger: Ledger, scenes: Sequence[Scene] | None = None) -> SuspectTable:
     """Score every suspect of a ledger and rank those that are clear.
 
     Args:
         problem: with rows and motions.
         ledger: its Grams.
+        scenes: behind it; those of its fit when None.
     """
     chosen, after = list[int](), list[Score]()
     parts = ledger.parts
@@ -217,7 +219,7 @@ def rank_ledger(problem: Problem, ledger: Ledger) -> SuspectTable:
         Ranked(alone[k], then, _score_given(ledger, k, chosen) or then, _partners(ledger, k, alone))
         for k, then in zip(chosen, after, strict=True)
     ]
-    drawn = draw_suspect(problem, ledger, chosen[0], after[0].size) if chosen else None
+    drawn = draw_suspect(problem, ledger, chosen[0], after[0].size, scenes) if chosen else None
     return SuspectTable(
         tuple(sorted(alone.values(), key=lambda score: -score.share)),
         tuple(ranked),

@@ -19,8 +19,8 @@ from dynid.problem.problem import Problem
 from dynid.suspects.scene import Scene
 
 _RANK = 1e-6
-"""Eigenvalue over the largest of scaled columns, W taken out, below which a direction is rounding; what lies in
-the span of W is judged later, by ``RankingRules.in_span``."""
+"""Eigenvalue over the largest of scaled columns, W taken out, below which a direction is rounding; what lies
+in the span of W is judged later, by ``RankingRules.in_span``."""
 
 WORTH_A_LOOK = 0.002
 """Part of ρᵀρ that a suspect must explain at the rows' own instants before its column is made: less is never

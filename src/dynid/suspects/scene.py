@@ -15,7 +15,7 @@ from dynid.dynamics.inverse import gravity_torques
 from dynid.dynamics.operations import NUMERIC
 from dynid.dynamics.regressor import regressor
 from dynid.estimators.estimate import Further
-from dynid.estimators.linear.terms import nonlinear_torques
+from dynid.estimators.linear.terms import NonlinearTerm, nonlinear_torques
 from dynid.model.parameters import Parameter
 from dynid.model.robot import Robot
 from dynid.preparation.decimate import decimate_rows
@@ -107,12 +107,13 @@ class Scene:
         return self._load(self._state)
 
     def friction(self, joint: int) -> FloatArray:
-        """Friction of a joint by the model, offset left out, (samples,)."""
+        """Friction of a joint by the model, added terms that hold the speed too, no offset, (samples,)."""
         return self._friction[:, joint]
 
     @cached_property
     def _friction(self) -> FloatArray:
-        return self._inverse(self._state, lambda entry: entry.family == "friction" and entry.symbol != "off")
+        own = self._inverse(self._state, lambda entry: entry.family == "friction" and entry.symbol != "off")
+        return own + self._term_torques(self._state, lambda term: "qd" in term.signals)
 
     def along(self, name: str, joint: int) -> FloatArray:
         """∂f/∂q_j, ∂f/∂q̇_j or ∂f/∂q̈_j along the motion, (samples, coordinates).
@@ -183,13 +184,19 @@ class Scene:
 
     def _whole(self, state: Mapping[str, FloatArray]) -> FloatArray:
         """f at some states."""
-        torques, further = self._inverse(state), self.further
-        if further is None:
-            return torques
+        return self._inverse(state) + self._term_torques(state)
+
+    def _term_torques(
+        self,
+        state: Mapping[str, FloatArray],
+        counted: Callable[[NonlinearTerm], bool] = lambda term: True,
+    ) -> FloatArray | float:
+        """Torques of the added terms that count."""
+        if self.further is None:
+            return 0.0
+        terms, values, load = self.further.terms, self.further.values, self._load(state)
         motion = replace(self.motion, q=state["q"], qd=state["qd"], qdd=state["qdd"])
-        return torques + nonlinear_torques(
-            self.robot, further.terms, further.values, motion, self._load(state)
-        )
+        return nonlinear_torques(self.robot, terms, values, motion, load, counted)
 
     def _load(self, state: Mapping[str, FloatArray]) -> FloatArray:
         return self._inverse(state, lambda entry: entry.family == "inertial")

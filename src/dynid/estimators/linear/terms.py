@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from types import CodeType
@@ -203,6 +203,7 @@ def nonlinear_torques(
     values: FloatArray,
     motion: Motion,
     load: FloatArray | None = None,
+    counted: Callable[[NonlinearTerm], bool] = lambda term: True,
 ) -> FloatArray:
     """Torques of nonlinear terms over a motion, (samples, coordinates).
 
@@ -212,12 +213,14 @@ def nonlinear_torques(
         values: coefficients of all slots, then their constants: the order of ``Estimate.further``.
         motion: any motion.
         load: torques of inertia and weight, (samples, coordinates), where a formula holds them.
+        counted: which of the terms.
     """
     slots = slots_of(robot, terms)
     torques = np.zeros_like(motion.tau)
     coefficients, theta = values[: len(slots)], values[len(slots) :]
     for slot, c, own in zip(slots, coefficients, own_constants(slots, theta), strict=True):
-        torques[:, slot.joint] += c * slot.values(motion, own, load)
+        if counted(slot.term):
+            torques[:, slot.joint] += c * slot.values(motion, own, load)
     return torques
 
 
