@@ -130,13 +130,14 @@ class Scene:
 
     def of_last_link(self, symbol: str) -> FloatArray:
         """Torques per unit of a parameter of the last link, such as "M", (samples, coordinates)."""
-        return np.asarray(self._last_link[PAYLOAD.index(symbol)])
+        group = PAYLOAD[:4] if symbol in PAYLOAD[:4] else PAYLOAD[4:]  # the last three are asked rarely
+        made = self._once(f"link {group[0]}", -1, lambda: self._of_last_link(group))
+        return np.asarray(made[group.index(symbol)])
 
-    @cached_property
-    def _last_link(self) -> FloatArray:
-        wanted = self.robot.table.indices(symbol + self.robot.joints[-1].label for symbol in PAYLOAD)
+    def _of_last_link(self, symbols: Sequence[str]) -> FloatArray:
+        wanted = self.robot.table.indices(symbol + self.robot.joints[-1].label for symbol in symbols)
         q, qd, qdd = (list(x.T) for x in (self.q, self.qd, self.qdd))
-        made = np.zeros((len(PAYLOAD), *self.q.shape))
+        made = np.zeros((len(symbols), *self.q.shape))
         for k, column in enumerate(regressor(self.robot, q, qd, qdd, NUMERIC, wanted)):
             for j, torque in enumerate(column):
                 made[k, :, j] = np.asarray(torque, dtype=float)
