@@ -159,7 +159,10 @@ def test_a_result_moves_the_robot_with_its_added_terms(folder: Path, capsys: Cap
     assert np.abs(plain.tau - run.tau).max() > 0.1
 
 
-@pytest.mark.parametrize("more", [(), ("--essential",), ("--method", "wls", "--add", "auto")])
+@pytest.mark.parametrize(
+    "more",
+    [(), ("--essential",), ("--method", "wls", "--add", "auto"), ("--method", "wls", "--add", "ripple@1")],
+)
 def test_a_long_log_is_refused(
     folder: Path, capsys: Capsys, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...]
 ) -> None:

@@ -152,6 +152,11 @@ def test_a_folder_without_suspects_says_what_to_do(
     assert "fit again" in sentence
     if not isinstance(entry, dict):
         assert "holds no suspects" in sentence
+        assert "or give a log that was taken later" in sentence
+        content["document"]["estimate"]["outcome"]["level"] = "fail"  # then later logs are refused too
+        (tmp_path / RESULT).write_text(json.dumps(content))
+        sentence = assert_one_sentence(dynid(capsys, "suspects", str(tmp_path)))
+        assert sentence.endswith("can be trusted; fit again.")
         assert dynid(capsys, "report", str(tmp_path), "--out", str(tmp_path / "page.html")).code == 0
         assert 'id="suspects"' not in (tmp_path / "page.html").read_text()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -12,7 +13,6 @@ from dynid.core.finding import Level
 from dynid.estimators import Estimate
 from dynid.suspects.account import suspect_lines, suspect_table, suspects_document
 from dynid.suspects.judgement import SuspectJudgement, judge_suspects
-from dynid.suspects.picture import draw_suspect
 from support.defect_arms import defect_arm, with_torque
 
 SEED = 2
@@ -97,17 +97,6 @@ def test_a_change_is_drawn_over_all_logs_and_physics_over_a_stretch() -> None:
     assert effect.time[-1] - effect.time[0] < 9.0
 
 
-def test_what_is_in_the_model_already_is_taken_out_of_a_picture() -> None:
-    ledger, first = judged("physics").table.ledger, judged("physics").table.ranked[0]
-    keys = [suspect.key for suspect in ledger.suspects]
-    known, other = keys.index(first.suspect.key), keys.index("zero@1")
-    problem, size = fitted("physics").problem, np.array([0.01])
-    plain = draw_suspect(problem, ledger, known, first.alone.size)
-    beside = draw_suspect(problem, ledger, other, size, given=[known])
-    assert beside.joint == plain.joint
-    assert np.mean(beside.left**2) < 0.2 * np.mean(plain.left**2)
-
-
 def test_the_terminal_gets_one_line() -> None:
     (line,) = suspect_lines(suspects_document(judged("log")))
     assert line.startswith("suspects (")
@@ -129,3 +118,11 @@ def test_the_table_has_ranked_rows_first_and_as_many_others_as_asked() -> None:
     assert {row[-1] for row in rows[ranked:]} == {""}
     assert len({row[0] for row in rows}) == ranked + 3
     assert len(suspect_table(content, 1).rows) == 1
+
+
+def test_one_further_suspect_asks_and_two_ask() -> None:
+    found = judged("log")
+    grave = replace(found.findings[0], level=Level.CARE)
+    for more, said in ((1, " 1 more below asks for care too."), (2, " 2 more below ask for care too.")):
+        several = replace(found, findings=(grave,) * (1 + more))
+        assert suspects_document(several)["sentence"].endswith(said)

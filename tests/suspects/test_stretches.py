@@ -13,6 +13,7 @@ from dynid.preparation import Preparation
 from dynid.problem import build_problem
 from dynid.suspects import rank_suspects, stretches
 from dynid.suspects.judgement import judge_stretches, judge_suspects
+from dynid.suspects.scene import logs_of
 from dynid.suspects.stretches import STRETCHES, short_problem
 from support.defect_arms import defect_arm, with_torque
 
@@ -69,3 +70,20 @@ def test_short_logs_are_taken_whole() -> None:
     motions = arm.motions(0)
     problem = build_problem(arm.robot, motions, PLAN, arm.base)
     assert np.array_equal(short_problem(problem, motions).row_counts, problem.row_counts)
+
+
+def test_stretches_know_their_log_whatever_it_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Logs of one name whose clock runs on are not one log, and one too short for a stretch leaves no gap."""
+    problem, motions = long_problem(monkeypatch)
+    seconds = float(motions[0].time[-1])
+    alike = [replace(m, name="data", time=m.time + 2 * k * seconds) for k, m in enumerate(motions)]
+    short = short_problem(problem, alike)
+    assert short.motions is not None
+    assert {motion.stretch_of for motion in short.motions} == {0, 1}
+    found = logs_of(short.motions)
+    assert [number for number, _ in found] == sorted(number for number, _ in found)
+    assert [number for number, _ in logs_of(alike)] == [0, 1]
+    (best, *_) = rank_suspects(identify(short, WLS())).ranked
+    assert "of log 'data (2)' on" in best.suspect.words(best.together.size)
+    apart = [replace(m, stretch_of=k) for m, k in zip(motions, (0, 2), strict=True)]
+    assert [number for number, _ in logs_of(apart)] == [0, 1]

@@ -54,6 +54,13 @@ def test_many_parameters_apart_are_no_chance() -> None:
     assert told_of((first, [0.1] * 20), (second, [0.1] * 15 + [0.0, np.inf, np.nan, 0.0, 0.0])) is None
 
 
+def test_one_parameter_far_apart_is_told_without_a_count_that_says_nothing() -> None:
+    told = told_of(([1.0] * 36, [0.01] * 36), ([1.0] * 34 + [1.03, -1.0], [0.01] * 36))
+    assert told is not None
+    assert "2 of 36 parameters differ by more than 2 combined σ, one of them by more than" in told.sentence
+    assert "(141.4 σ, 200 % of the value)" in told.sentence
+
+
 @dataclass(frozen=True)
 class Surroundings:
     """Errors of a drawn experiment, as shares of the rms torque."""

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dynid import find_suspects, read_log
 from dynid.base.find import find_base
 from dynid.cli.main import run
 from dynid.compile.kernels import kernels
@@ -97,6 +98,21 @@ def test_bodies_come_back_within_two_per_cent(
     early = float(re.search(r"Add (-[\d.]+) to delay_s", said)[1])
     assert early == pytest.approx(-0.5 * BENCHES[robot].period, rel=0.2)
     assert "Do not trust" not in said
+
+
+def test_a_joint_without_motor_is_not_compared_with_its_torque(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither what is left there nor a gain that has changed since is a share of a torque that is not."""
+    monkeypatch.chdir(tmp_path)
+    logs = [str(BENCHES["pendubot"].logged(f"log{seed}.csv", seed)) for seed in (1, 2)]
+    fitted("pendubot", logs[0])
+    saved = load_result(Path("fit"))
+    assert saved.document["suspects"]["unexplained"][1] == 0.0
+    assert not re.search(r"joint 2: \d{3}", saved.document["suspects"]["sentence"])
+    asked = {score["suspect"] for score in find_suspects(saved, read_log(logs[1])).to_dict()["scores"]}
+    assert {"torque gain since@1", "friction since@2"} <= asked
+    assert not asked & {"torque gain since@2", "torque zero since@2", "torque gain since"}
 
 
 def test_half_a_sample_of_hold_brings_the_friction_back(

@@ -78,10 +78,12 @@ def _of_fit(saved: SavedResult) -> dict[str, Any]:
     """The entry of the folder's document."""
     entry = saved.section("suspects")
     if not entry:
+        lost = (saved.section("estimate").get("outcome") or {}).get("level") == "fail"
+        later = "" if lost else ", or give a log that was taken later"
         raise DynidError(
             f"The result in {saved.folder} holds no suspects: fits of this version by least squares have "
             "them (wls and its relatives), where the rows fit the memory and the fit can be trusted; fit "
-            "again, or give a log that was taken later."
+            f"again{later}."
         )
     return dict(entry)
 

@@ -1,4 +1,4 @@
-"""Plain text for people: tables with aligned columns."""
+"""Plain text for people: tables with aligned columns, numbers without exponents."""
 
 from __future__ import annotations
 
@@ -28,3 +28,8 @@ class TextTable:
             "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in cells
         ]
         return [self.title, *made] if self.title else made
+
+
+def two_digits(value: float) -> str:
+    """A number that is not negative, with two digits where it is small and none behind the point else."""
+    return f"{value:.0f}" if value >= 10 else f"{value:.2g}"

@@ -106,6 +106,11 @@ class Essential(Strategy):
         """Whether the strategy inside does."""
         return self.strategy.takes_terms
 
+    @property
+    def has_terms(self) -> bool:
+        """Whether the strategy inside does."""
+        return self.strategy.has_terms
+
     def with_terms(self, terms: tuple[NonlinearTerm, ...]) -> Strategy:
         """The same rule around the strategy inside with terms."""
         return Essential(self.strategy.with_terms(terms), rule=self.rule, threshold=self.threshold)

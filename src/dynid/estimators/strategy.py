@@ -68,6 +68,11 @@ class Strategy(ABC):
         """Whether terms beside the robot's own can be added to it."""
         return False
 
+    @property
+    def has_terms(self) -> bool:
+        """Whether it has terms of its own."""
+        return False
+
     def with_terms(self, terms: tuple[NonlinearTerm, ...]) -> Strategy:
         """The strategy with terms beside the robot's own.
 

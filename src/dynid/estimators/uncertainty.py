@@ -73,12 +73,14 @@ class WhiteRows:
 
     Args:
         X: (rows, rank).
+        residual: y less all that the fit explains [N m or N], (rows,).
         pull: weight × residual of each row, (rows,); the score is X · pull.
         sample: sample numbers (rows,).
         experiment: experiment numbers (rows,).
     """
 
     X: FloatArray
+    residual: FloatArray
     pull: FloatArray
     sample: NDArray[np.int64]
     experiment: NDArray[np.int64]
@@ -97,7 +99,7 @@ def white_rows(problem: Problem, fit: Fit, joint: int) -> WhiteRows:
         X += fit.further.columns[joint] @ fit.root[count:]
         residual = fit.further.residual[joint]
     weight = fit.row_weights[joint] if fit.score_weights is None else fit.score_weights[joint]
-    return WhiteRows(X, weight * residual, rows.sample, rows.experiment)
+    return WhiteRows(X, residual, weight * residual, rows.sample, rows.experiment)
 
 
 def score_series(problem: Problem, fit: Fit, joints: list[int]) -> list[FloatArray]:

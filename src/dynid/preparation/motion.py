@@ -59,6 +59,7 @@ class Motion:
         history: what was done to the log, oldest first.
         sources: files it came from.
         made_up: samples whose torques were interpolated, (samples,), as in the log; None when none were.
+        stretch_of: number of the log that it is a stretch of; None where it is a whole log.
     """
 
     name: str
@@ -71,6 +72,7 @@ class Motion:
     history: tuple[Step, ...] = ()
     sources: tuple[Source, ...] = ()
     made_up: BoolArray | None = None
+    stretch_of: int | None = None
 
     def __post_init__(self) -> None:
         """Check that all signals have the same shape and are finite."""

@@ -42,11 +42,12 @@ def conclusion(judged: SuspectJudgement, rows: Sequence[Entry]) -> str:
     table = judged.table
     grave = [finding for finding in judged.findings if finding.level >= Level.CARE]
     if grave:
-        more = f" {len(grave) - 1} more below ask for care too." if len(grave) > 1 else ""
+        others = len(grave) - 1
+        more = f" {others} more below ask{'s' * (others == 1)} for care too." if others else ""
         return f"{grave[0].text}{more}"
     noise, unexplained = 100 * min(table.noise_share, 1.0), table.ledger.unexplained
     left = f"noise alone would leave {noise:.0f} % of the residual's squares"
-    if table.noise_share < 1.0 and len(unexplained):
+    if table.noise_share < 1.0 and unexplained.any():
         worst = int(np.argmax(unexplained))
         share = percent(unexplained[worst])
         left += f", and the rest is largest on joint {worst + 1}: {share} of its torque"

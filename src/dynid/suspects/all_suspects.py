@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.estimators.fit import Fit
 from dynid.estimators.linear.catalogue import CATALOGUE
 from dynid.estimators.linear.least_squares import WLS
 from dynid.estimators.linear.terms import NonlinearTerm
 from dynid.problem.problem import Problem
 from dynid.suspects.changes import changes
 from dynid.suspects.drive_defects import drive_defects
+from dynid.suspects.ledger import scenes_of_fit
 from dynid.suspects.log_defects import log_defects
 from dynid.suspects.physics import physics
 from dynid.suspects.position_effects import position_effects
 from dynid.suspects.row_view import RowView, view_rows
-from dynid.suspects.scene import Scene, scenes_of
+from dynid.suspects.scene import Scene
 from dynid.suspects.suspect import Suspect
 from dynid.suspects.torque_defects import torque_defects
 
 
 def suspects_of(
-    problem: Problem, kept: NDArray[np.bool_], terms: Mapping[str, NonlinearTerm] = CATALOGUE
+    problem: Problem,
+    kept: NDArray[np.bool_],
+    terms: Mapping[str, NonlinearTerm] = CATALOGUE,
+    fit: Fit | None = None,
 ) -> tuple[tuple[Suspect, ...], tuple[Scene, ...]]:
     """What may be wrong with the logs or missing in the model, and the scenes that show it.
 
@@ -31,17 +36,17 @@ def suspects_of(
         problem: with rows and motions.
         kept: base parameters in use, (base,).
         terms: physics that the model may lack, by name.
+        fit: weighted least squares of the problem, with its added terms; without any where not given.
     """
-    assert problem.motions is not None
-    fit = WLS().fit(problem, kept)
-    scenes = scenes_of(problem.base, fit.values, problem.motions, problem.plan)
+    fit = WLS().fit(problem, kept) if fit is None else fit
+    scenes = scenes_of_fit(problem, fit)
     return suspects_in_rows(problem, view_rows(problem, fit, scenes), terms), scenes
 
 
 def suspects_in_rows(
     problem: Problem, view: RowView, terms: Mapping[str, NonlinearTerm]
 ) -> tuple[Suspect, ...]:
-    """Suspects of all families.
+    """Suspects of all families, without terms that the model has already.
 
     Args:
         problem: with rows and motions.
@@ -57,12 +62,19 @@ def suspects_in_rows(
         *physics(robot, terms),
         *position_effects(robot, view),
     )
-    driven = ~problem.undriven
-    return tuple(suspect for suspect in made if _can_be_seen(suspect, driven))
+    present = () if view.scenes[0].further is None else view.scenes[0].further.names
+    labels = [robot.joints[c].label for c in robot.coordinates]
+    names = [{term.name + labels[j] for term in s.terms for j in term.joints or ()} for s in made]
+    lacking = [s for s, own in zip(made, names, strict=True) if own.isdisjoint(present)]
+    return seen_suspects(lacking, ~problem.undriven)
 
 
-def _can_be_seen(suspect: Suspect, driven: NDArray[np.bool_]) -> bool:
-    """A joint without torque has neither its time nor its scale; one joint alone is not all of them."""
-    if suspect.joint is None:
-        return not suspect.of_torque or int(driven.sum()) > 1
-    return bool(driven[suspect.joint]) or not suspect.of_torque
+def seen_suspects(suspects: Iterable[Suspect], driven: NDArray[np.bool_]) -> tuple[Suspect, ...]:
+    """Those of which torques can tell: a joint without torque has neither its time nor its scale.
+
+    Args:
+        suspects: what may be wrong; what concerns all torques needs more than one.
+        driven: joints that a motor moves, (coordinates,).
+    """
+    several = int(driven.sum()) > 1
+    return tuple(s for s in suspects if not s.of_torque or (several if s.joint is None else driven[s.joint]))

@@ -11,7 +11,7 @@ from dynid.core.arrays import FloatArray
 from dynid.core.finding import Name
 from dynid.suspects.courses import CHANGES, SINCE, TimeCourse, Timetable, timetable
 from dynid.suspects.row_view import RowView
-from dynid.suspects.scene import PAYLOAD, PAYLOAD_INERTIA, Scene
+from dynid.suspects.scene import PAYLOAD, Scene
 from dynid.suspects.suspect import Kind, Suspect
 
 
@@ -57,9 +57,7 @@ def _joint_zero(scene: Scene, joint: int | None, part: str) -> FloatArray:
 
 
 def _payload(scene: Scene, joint: int | None, part: str) -> FloatArray:
-    if part in PAYLOAD:
-        return np.asarray(scene.payload[PAYLOAD.index(part)])
-    return np.asarray(scene.payload_inertia[PAYLOAD_INERTIA.index(part)])
+    return scene.of_last_link(part)
 
 
 OF_JOINT = (
@@ -75,7 +73,7 @@ OF_ALL = (
 )
 
 
-MOUNTED = replace(OF_ALL[-1], parts=(*OF_ALL[-1].parts, *((part, "kg m²") for part in PAYLOAD_INERTIA)))
+MOUNTED = replace(OF_ALL[-1], parts=(*OF_ALL[-1].parts, *((part, "kg m²") for part in PAYLOAD[4:])))
 """A payload that is there all the time: no moment is sought, so that its inertia is affordable."""
 
 

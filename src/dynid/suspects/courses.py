@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.core.arrays import FloatArray
-from dynid.suspects.row_view import RowView
+from dynid.suspects.row_view import WORTH_A_LOOK, RowView
 from dynid.suspects.scene import Scene
 
 
@@ -23,8 +23,7 @@ class ChangeRules:
         edge: share of the time before and after a step, at least: less is told by too few blocks of time.
         warm_up: time constant of warming up, as a share of a log.
         plain: what one log alone must explain, over what the best step does, to be named instead of it.
-        least: part of ρᵀρ that a change must explain at the rows' own instants to be looked at closely: less
-            would not be ranked.
+        least: part of ρᵀρ that a change must explain to be looked at closely.
         live: share of a payload's column, squared, beside the columns taken before, from which it is used.
     """
 
@@ -33,7 +32,7 @@ class ChangeRules:
     edge: float = 0.1
     warm_up: float = 0.2
     plain: float = 0.9
-    least: float = 0.002
+    least: float = WORTH_A_LOOK
     live: float = 1e-4
 
 
@@ -101,10 +100,10 @@ class Timetable:
         return view.products(columns, self.bins, self.values.shape[1]).gains(self.values)
 
     def best(self, explained: FloatArray, logs_only: bool) -> int:
-        """The course that explains most; one log rather than a step that does hardly more."""
+        """The course that explains most; one log, of two the later, rather than a step that is no better."""
         is_log = np.array([course.shape == "log" for course in self.courses])
         alone = np.where(is_log, explained, -1.0)
-        top = int(np.argmax(alone)) if is_log.any() else 0
+        top = int(np.flatnonzero(alone >= (1.0 - 1e-9) * alone.max())[-1]) if is_log.any() else 0
         if logs_only or (is_log.any() and alone[top] >= CHANGES.plain * float(explained.max())):
             return top
         return int(np.argmax(explained))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dynid.core.arrays import FloatArray
 from dynid.core.finding import Finding, Level, Name, Where
+from dynid.core.text import two_digits
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.identification import identify
 from dynid.estimators.linear.least_squares import WLS
@@ -96,24 +97,21 @@ def can_be_judged(estimate: Estimate) -> bool:
     return enough and problem.motions is not None and estimate.outcome.trustworthy
 
 
-def judge_suspects(
-    estimate: Estimate, ledger: Ledger | None = None, added: Collection[str] = ()
-) -> SuspectJudgement | None:
+def judge_suspects(estimate: Estimate, ledger: Ledger | None = None) -> SuspectJudgement | None:
     """Rank the suspects of an estimate and say what they mean; None where they cannot be looked at.
 
     Args:
         estimate: by least squares on measured motion.
         ledger: its Grams, where they were made before.
-        added: keys of the terms that were added to the model, which are no suspects any more.
     """
-    if not can_be_judged(estimate) or (estimate.further is not None and not added):
+    if not can_be_judged(estimate):
         return None
-    table = rank_suspects(estimate, ledger, added)
+    table = rank_suspects(estimate, ledger)
     found = [_finding(ranked, _refinement(estimate, table, ranked), estimate) for ranked in table.ranked]
     gross = [_gross_finding(candidate) for candidate in discrete_suspects(estimate.problem)[:1]]
     if gross:  # sizes of first order mean nothing about parameters that are wrong altogether
         found = [replace(finding, level=Level.NOTE) for finding in found]
-    elif not added and not any(finding.level >= Level.CARE for finding in found):
+    elif not any(finding.level >= Level.CARE for finding in found):
         found = [*found, *filter(None, [_lack_of_fit(table)])]
     either_way = gravity_either_way(estimate.problem)
     return SuspectJudgement(table, (*_gravest([*gross, *found]), *([either_way] if either_way else [])))
@@ -174,8 +172,7 @@ def _refinement(estimate: Estimate, table: SuspectTable, ranked: Ranked) -> Mend
         return None
     if isinstance(ranked.suspect, GravityTilt):
         return mend_gravity(estimate.problem, ranked.suspect)
-    weights = table.ledger.fit.weights
-    return mend_motions(estimate.problem, ranked.suspect, ranked.alone.size, weights, estimate.kept)
+    return mend_motions(estimate.problem, ranked.suspect, ranked.alone.size, table.ledger.fit)
 
 
 def _finding(ranked: Ranked, mended: Mended | None, estimate: Estimate | None) -> Finding:
@@ -208,10 +205,12 @@ def _effects(bias: FloatArray, estimate: Estimate) -> str:
     """The parameters that it moves most, and which way; nothing where they move by less than their doubt."""
     names = [name for name, kept in zip(estimate.names, estimate.kept, strict=True) if kept]
     sigma = estimate.sigma[estimate.kept]
-    moved = np.divide(bias, sigma, out=np.zeros_like(bias), where=sigma > 0)
+    own = bias[: len(estimate.kept)][estimate.kept]  # the ledger's fit has all base parameters, then terms
+    moved = np.divide(own, sigma, out=np.zeros_like(own), where=sigma > 0)
     order = [int(i) for i in np.argsort(-np.abs(moved)) if abs(moved[i]) >= RULES.bias]
+    side = ["large" if by > 0 else "small" for by in moved]
     return "".join(
-        f", and {names[i]} comes out too {'large' if moved[i] > 0 else 'small'} by {abs(moved[i]):.2g} σ"
+        f", and {names[i]} comes out too {side[i]} by {two_digits(abs(moved[i]))} σ"
         for i in order[: RULES.named]
     )
 
@@ -231,7 +230,8 @@ def _level(ranked: Ranked, mended: Mended | None, estimate: Estimate | None) -> 
 def _moves_parameter(ranked: Ranked, estimate: Estimate) -> bool:
     """Whether it explains much and moves a parameter by more than its doubt."""
     sigmas, part, share = RULES.moves
-    moved, known = np.abs(ranked.together.bias), estimate.kept
+    known = estimate.kept
+    moved = np.abs(ranked.together.bias[: len(known)][known])
     far = (moved > sigmas * estimate.sigma[known]) & (moved > part * np.abs(estimate.values[known]))
     return ranked.after.share >= share and bool(np.any(far))
 
@@ -267,7 +267,7 @@ def _gravest(findings: Sequence[Finding]) -> tuple[Finding, ...]:
 
 def percent(share: float) -> str:
     """A share in per cent, two digits where it is small."""
-    return f"{100 * share:.0f} %" if share >= 0.1 else f"{100 * share:.2g} %"
+    return f"{two_digits(100 * share)} %"
 
 
 def _plain(size: FloatArray) -> float | list[float]:

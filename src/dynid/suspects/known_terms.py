@@ -17,13 +17,10 @@ from numpy.typing import NDArray
 
 from dynid.core.arrays import FloatArray
 from dynid.estimators.estimate import Further
-from dynid.estimators.linear.augmented import AugmentedRows, load_torques, needs_load
-from dynid.estimators.linear.terms import own_constants, slots_of
+from dynid.estimators.linear.augmented import AugmentedRows
 from dynid.problem.factor import Factor
 from dynid.problem.problem import Problem
 from dynid.problem.regression import JointRows, Regression
-from dynid.suspects.scene import Scene
-from dynid.suspects.suspect import Suspect
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,33 +74,3 @@ def _regression(rows: Sequence[JointRows]) -> Regression:
     """Rows of all experiments, and their factors."""
     factors = tuple(Factor.empty(own.columns).fold(own.W.T, own.y) for own in rows)
     return Regression((factors,), (), (tuple(rows),))
-
-
-def scenes_with_terms(
-    scenes: Sequence[Scene], problem: Problem, values: FloatArray, further: Further
-) -> tuple[Scene, ...]:
-    """Scenes whose torques hold those of the added terms.
-
-    Args:
-        scenes: of the model without them.
-        problem: the rows they belong to.
-        values: base parameters of the model, (base,).
-        further: its added terms.
-    """
-    slots, made = slots_of(problem.robot, further.terms), list[Scene]()
-    coefficients, theta = np.split(further.values, [len(slots)])
-    for scene in scenes:
-        load = load_torques(problem.base, values, scene.motion) if needs_load(further.terms) else None
-        torques, friction = np.zeros((2, *scene.q.shape))
-        for slot, c, own in zip(slots, coefficients, own_constants(slots, theta), strict=True):
-            column = c * slot.values(scene.motion, own, load)
-            torques[:, slot.joint] += column
-            friction[:, slot.joint] += column if "qd" in slot.term.signals else 0.0
-        made.append(replace(scene, further=torques, further_friction=friction))
-    return tuple(made)
-
-
-def is_known(suspect: Suspect, problem: Problem, further: Further) -> bool:
-    """Whether a suspect is a term that the model has on that joint."""
-    own = {(slot.term.name, slot.joint) for slot in slots_of(problem.robot, further.terms)}
-    return any((term.name, suspect.joint) in own for term in suspect.terms)

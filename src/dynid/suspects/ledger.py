@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from dynid.core.arrays import FloatArray
 from dynid.estimators.fit import Fit
-from dynid.estimators.linear.least_squares import WLS, root_over_base
+from dynid.estimators.linear.least_squares import WLS
+from dynid.estimators.uncertainty import white_rows
 from dynid.preparation.decimate import FILTER
 from dynid.problem.problem import Problem
 from dynid.suspects.anchor import Anchor
@@ -45,7 +46,7 @@ class Ledger:
         noise_left: what noise alone would leave of it, from the fastest part of ρ, (coordinates,).
         power: Σ s² of each column over the rows of each joint, unweighted, (columns of S, coordinates).
         torque: Σ y² of each joint, (coordinates,).
-        fit: the weighted fit behind Q and ρ.
+        fit: the weighted fit behind Q and ρ; where the model has added terms, Q holds their columns too.
         plain: ``grams`` of rows in torques, not divided by σ_j: what errors of a prediction are.
         logs: number of the experiment that each block is from, (blocks,).
         priors: last blocks of ``grams`` that are no time, but what is known of the parameters.
@@ -95,9 +96,9 @@ class Ledger:
 
     @property
     def unexplained(self) -> FloatArray:
-        """RMS of what is left beside noise over that of the torques, per joint, (coordinates,)."""
+        """RMS of what is left beside noise over that of the torques, per joint; 0 without a motor."""
         beside = np.maximum(self.left - self.noise_left, 0.0) / self.fit.weights**2
-        return np.asarray(np.sqrt(beside / np.maximum(self.torque, 1e-300)))
+        return share_of_torque(beside, self.torque)
 
     @cached_property
     def residual_squares(self) -> float:
@@ -117,6 +118,7 @@ def open_ledger(
     kept: NDArray[np.bool_],
     scenes: Sequence[Scene] | None = None,
     anchor: Anchor | None = None,
+    fit: Fit | None = None,
 ) -> Ledger:
     """Evaluate all columns along the motions and fold them with the rows.
 
@@ -126,25 +128,27 @@ def open_ledger(
         kept: base parameters in use, (base,).
         scenes: of weighted least squares, where they were made before.
         anchor: a model that was known before and is not fitted again.
+        fit: weighted least squares of the problem, with its added terms; without any where not given.
     """
-    assert problem.motions is not None
-    fit = WLS().fit(problem, kept) if anchor is None else anchor.fit
+    if anchor is not None:
+        fit = anchor.fit
+    elif fit is None:
+        fit = WLS().fit(problem, kept)
     if scenes is None:
-        scenes = scenes_of(problem.base, fit.values, problem.motions, problem.plan)
+        scenes = scenes_of_fit(problem, fit)
     columns = [columns_along(scene, suspects) for scene in scenes]
-    full = root_over_base(fit.root, fit.kept)
     lengths = np.array([e.regression_samples for e in problem.experiments])
     blocks = np.maximum(1, np.rint(BLOCKS * lengths / lengths.sum())).astype(np.intp)  # none in two logs
     logs, firsts = np.repeat(np.arange(len(blocks)), blocks), np.cumsum(blocks) - blocks
-    rank, count = full.shape[1], columns[0].shape[1]
+    rank, count = fit.root.shape[1], columns[0].shape[1]
     grams, plain = np.zeros((2, len(logs), rank + count + 1, rank + count + 1))
     power, (left, noise) = np.zeros((count, len(fit.weights))), np.zeros((2, len(fit.weights)))
     for j, w in enumerate(fit.weights):
-        rows = problem.rows(j)
+        rows = white_rows(problem, fit, j)
         own = [columns[k][j][:, rows.sample[rows.experiment == k]] for k in range(len(scenes))]
-        S, residual = np.concatenate(own, axis=1), w * rows.residual(fit.values)
+        S, residual = np.concatenate(own, axis=1), w * rows.residual
         power[:, j] = np.einsum("ks,ks->k", S, S)
-        stack = np.column_stack([w * (rows.W @ full[list(rows.columns)]), w * S.T, residual])
+        stack = np.column_stack([w * rows.X, w * S.T, residual])
         k = rows.experiment
         where = firsts[k] + rows.sample * blocks[k] // lengths[k]
         edges = np.searchsorted(where, np.arange(len(logs) + 1))
@@ -164,6 +168,18 @@ def open_ledger(
     return Ledger(tuple(suspects), grams, rank, left, noise, power, torque, fit, plain, logs, priors)
 
 
+def scenes_of_fit(problem: Problem, fit: Fit) -> tuple[Scene, ...]:
+    """The motions of a problem with the torques of a fit.
+
+    Args:
+        problem: with motions.
+        fit: of it.
+    """
+    assert problem.motions is not None
+    further = None if fit.further is None else fit.further.parameters
+    return scenes_of(problem.base, fit.values, problem.motions, problem.plan, further)
+
+
 def columns_along(scene: Scene, suspects: Sequence[Suspect]) -> FloatArray:
     """All columns of a motion at the regression's rate, (coordinates, columns, samples)."""
     size, held, made = scene.q.size, list[FloatArray](), list[FloatArray]()
@@ -174,6 +190,11 @@ def columns_along(scene: Scene, suspects: Sequence[Suspect]) -> FloatArray:
             held = []
     rows = np.concatenate(made)
     return rows.reshape(-1, scene.joints, rows.shape[1]).transpose(1, 0, 2)
+
+
+def share_of_torque(power: FloatArray, torque: FloatArray) -> FloatArray:
+    """RMS over that of the torques, per joint; nothing on a joint that no motor drives."""
+    return np.sqrt(np.divide(power, torque, out=np.zeros_like(power), where=torque > 0))
 
 
 def _noise_squares(residual: FloatArray, sample: NDArray[np.int64], decimation: int) -> float:

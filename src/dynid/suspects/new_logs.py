@@ -9,11 +9,10 @@ from dynid.core.arrays import FloatArray
 from dynid.estimators.estimate import Further
 from dynid.estimators.linear.catalogue import CATALOGUE
 from dynid.problem.problem import Problem
-from dynid.suspects.all_suspects import suspects_in_rows
+from dynid.suspects.all_suspects import seen_suspects, suspects_in_rows
 from dynid.suspects.anchor import fit_near_model
 from dynid.suspects.changes import changes_since
 from dynid.suspects.judgement import SuspectJudgement, judge_new_rows
-from dynid.suspects.known_terms import is_known, scenes_with_terms
 from dynid.suspects.ledger import open_ledger
 from dynid.suspects.log_defects import TorqueScale
 from dynid.suspects.ranking import rank_ledger
@@ -42,13 +41,11 @@ def judge_new_logs(
     assert problem.motions is not None
     anchor = fit_near_model(problem, values, covariance, kept, joint_sigma)
     own = values[: len(problem.base)]
-    scenes = scenes_of(problem.base, own, problem.motions, problem.plan)
-    if further is not None:
-        scenes = scenes_with_terms(scenes, problem, own, further)
+    scenes = scenes_of(problem.base, own, problem.motions, problem.plan, further)
     view = view_rows(problem, anchor.fit, scenes)
     lacking = {name: term for name, term in CATALOGUE.items() if term.name not in problem.robot.terms}
     others = (s for s in suspects_in_rows(problem, view, lacking) if not isinstance(s, TorqueScale))
-    found = (*changes_since(view), *others)  # a gain that has changed is among the first
-    suspects = [s for s in found if further is None or not is_known(s, problem, further)]
+    since = seen_suspects(changes_since(view), ~problem.undriven)
+    suspects = (*since, *others)  # a gain that has changed is among the first
     ledger = open_ledger(problem, suspects, kept, scenes, anchor)
-    return judge_new_rows(rank_ledger(problem, ledger, scenes=scenes))
+    return judge_new_rows(rank_ledger(problem, ledger, scenes))

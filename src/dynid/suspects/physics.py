@@ -19,6 +19,11 @@ from dynid.suspects.suspect import Kind, Suspect
 _NEAR_REST = 0.15
 """Speed at which a term that fades with speed is evaluated as a suspect, as a share of the rms speed."""
 
+TRY_AS_TERM = (
+    f"A fit by wls or ols with {option_words('--add', 'auto')} adds it where motion that was not used is "
+    "predicted better."
+)
+
 
 @dataclass(frozen=True)
 class Effect(Suspect):
@@ -28,6 +33,7 @@ class Effect(Suspect):
         joint: the joint.
         label: name of the term in the catalogue.
         term: its formula.
+        constants: of the formula, in its order; first guesses when None.
     """
 
     kind = Kind.PHYSICS
@@ -35,6 +41,7 @@ class Effect(Suspect):
     joint: int
     label: str
     term: NonlinearTerm
+    constants: tuple[float, ...] | None = None
 
     @property
     def key(self) -> str:
@@ -47,15 +54,18 @@ class Effect(Suspect):
         return (replace(self.term, joints=(self.joint,)),)
 
     def columns(self, scene: Scene) -> tuple[FloatArray, ...]:
-        """The formula along the joint's own motion, constants at their first guesses."""
+        """The formula along the joint's own motion."""
         j, signals = self.joint, {"qd": scene.qd[:, self.joint]}
         signals |= {name: np.asarray(getattr(scene, name))[:, j] for name in self.term.signals}
-        slow = _NEAR_REST * float(np.sqrt(np.mean(signals["qd"] ** 2))) or 1.0
-        constants = {
-            name: slow if self.term.constant_units.get(name, "").endswith("/s") else self.term.start[name]
-            for name in self.term.constants
-        }
-        return (scene.on_joint(j, self.term.evaluate(signals, constants)),)
+        given = self._first_guesses(signals["qd"]) if self.constants is None else self.constants
+        column = self.term.evaluate(signals, dict(zip(self.term.constants, given, strict=True)))
+        return (scene.on_joint(j, self.term.require_finite(column, j)),)
+
+    def _first_guesses(self, speed: FloatArray) -> tuple[float, ...]:
+        """Those of the term; a speed at which it fades is taken from the motion."""
+        slow, units = _NEAR_REST * float(np.sqrt(np.mean(speed**2))) or 1.0, self.term.constant_units
+        names = self.term.constants
+        return tuple(slow if units.get(n, "").endswith("/s") else self.term.start[n] for n in names)
 
     def words(self, size: FloatArray) -> str:
         """Name and size; what cannot be negative, and is, means something else."""
@@ -70,7 +80,7 @@ class Effect(Suspect):
         """Let it be tried, or leave out where the shape is another."""
         if self._is_opposite(size) and self.at_rest:
             return f"Leave out slower rows: {option_words('--mask')}."
-        return f"{option_words('--add', 'auto')} adds it where motion that was not used is predicted better."
+        return TRY_AS_TERM
 
     @property
     def at_rest(self) -> bool:

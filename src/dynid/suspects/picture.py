@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.core.arrays import FloatArray, pinv
-from dynid.estimators.linear.least_squares import root_over_base
+from dynid.core.arrays import FloatArray
+from dynid.estimators.uncertainty import white_rows
 from dynid.problem.problem import Problem
-from dynid.suspects.ledger import Ledger, columns_along
-from dynid.suspects.scene import Scene, scenes_of
+from dynid.suspects.ledger import Ledger, columns_along, scenes_of_fit
+from dynid.suspects.scene import Scene
 from dynid.suspects.suspect import Kind
 
 _STRETCH = 300
@@ -56,7 +56,6 @@ def draw_suspect(
     ledger: Ledger,
     number: int,
     size: FloatArray,
-    given: Sequence[int] = (),
     scenes: Sequence[Scene] | None = None,
 ) -> SuspectPicture:
     """The picture of a suspect of a ledger.
@@ -66,41 +65,21 @@ def draw_suspect(
         ledger: of its suspects.
         number: of the suspect in the ledger.
         size: θ̂, (width,).
-        given: numbers of suspects that are in the model already.
-        scenes: of the model behind the ledger, where it has added terms.
+        scenes: behind the ledger; those of its fit when None.
     """
     suspect, span, fit = ledger.suspects[number], list(ledger.spans[number]), ledger.fit
     j = int(np.argmax(size**2 @ (ledger.outside[span, None] * ledger.power[span]) * fit.weights**2))
-    rows = problem.rows(j)
-    taken = [c for k in given for c in ledger.spans[k]]
-    if scenes is None:
-        assert problem.motions is not None
-        scenes = scenes_of(problem.base, fit.values, problem.motions, problem.plan)
-    Z = _columns(problem, ledger, scenes, [*given, number], j)
-    drawn = np.column_stack([Z[:, len(taken) :] @ size, rows.residual(fit.values)])
-    if taken:
-        gram = ledger.parts.sum(axis=0)[taken]
-        held = pinv(gram[:, taken]) @ np.column_stack([gram[:, span] @ size, gram[:, -1]])
-        drawn -= Z[:, : len(taken)] @ held
-    explained, left = drawn.T
+    rows = white_rows(problem, fit, j)
+    scenes = scenes_of_fit(problem, fit) if scenes is None else scenes
+    made = [columns_along(scene, [suspect])[j] for scene in scenes]
+    S = np.concatenate([s[:, rows.sample[rows.experiment == k]] for k, s in enumerate(made)], axis=1)
+    explained, left = (S.T - rows.X @ ledger.inside[:, span]) @ size, rows.residual
     shown = _spread(len(left)) if suspect.kind is Kind.CHANGE else _stretch(explained * left, rows.experiment)
     start = np.array([0.0, *np.cumsum([e.regression_samples * e.step_s for e in problem.experiments])[:-1]])
     first = int(rows.experiment[shown[0]])
-    time = problem.time(rows) + start[rows.experiment] - start[first]
+    time = problem.time(problem.rows(j)) + start[rows.experiment] - start[first]
     name = problem.experiments[first].name
     return SuspectPicture(suspect.key, j, name, time[shown], left[shown], explained[shown])
-
-
-def _columns(
-    problem: Problem, ledger: Ledger, scenes: Sequence[Scene], numbers: Sequence[int], joint: int
-) -> FloatArray:
-    """Z = S − Q Qᵀ S of some suspects at the rows of a joint, not weighted, (rows, columns)."""
-    fit, span = ledger.fit, [c for k in numbers for c in ledger.spans[k]]
-    suspects, rows = [ledger.suspects[k] for k in numbers], problem.rows(joint)
-    made = [columns_along(scene, suspects)[joint] for scene in scenes]
-    S = [made[k][:, rows.sample[rows.experiment == k]] for k in range(len(scenes))]
-    inside = root_over_base(fit.root, fit.kept) @ ledger.inside[:, span]
-    return np.asarray(np.concatenate(S, axis=1).T - rows.W @ inside[list(rows.columns)])
 
 
 def _spread(count: int) -> NDArray[np.intp]:

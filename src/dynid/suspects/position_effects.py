@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from dynid.core.arrays import FloatArray
-from dynid.core.errors import option_words
 from dynid.core.finding import Name
 from dynid.estimators.linear.terms import NonlinearTerm
 from dynid.model.joint import JointKind
 from dynid.model.robot import Robot
-from dynid.suspects.row_view import RowView
+from dynid.suspects.physics import TRY_AS_TERM
+from dynid.suspects.row_view import WORTH_A_LOOK, RowView
 from dynid.suspects.scene import Scene
 from dynid.suspects.suspect import Kind, Suspect
 
@@ -34,7 +34,7 @@ class RippleRules:
     most: int = 600
     band: float = 0.4
     first: float = 2.0
-    least: float = 0.002
+    least: float = WORTH_A_LOOK
     at_once: int = 2_000_000
 
 
@@ -105,7 +105,7 @@ class Ripple(Suspect):
 
     def remedy(self, size: FloatArray) -> str:
         """Let it be tried."""
-        return f"{option_words('--add', 'auto')} adds it where motion that was not used is predicted better."
+        return TRY_AS_TERM
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ def position_effects(robot: Robot, view: RowView) -> tuple[Suspect, ...]:
     n = robot.n_coordinates
     turning = [j for j in range(n) if robot.joints[robot.coordinates[j]].kind is JointKind.REVOLUTE]
     pairs = [(j, j + 1, by_speed) for j in range(n - 1) for by_speed in (False, True)]
-    found = [ripple for j in range(n) if (ripple := best_ripple(view, j)) is not None]
+    found = [ripple for j in view.joints_with_rows if (ripple := best_ripple(view, j)) is not None]
     return (*(Ripple(j, 1.0) for j in turning), *(MotorCoupling(*pair) for pair in pairs), *found)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,17 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.core.arrays import FloatArray, pinv
+from dynid.core.lazy import later
 from dynid.core.plain import plain
 from dynid.estimators.estimate import Estimate
+from dynid.estimators.fit import Fit
 from dynid.estimators.honest import few_blocks_factor
 from dynid.estimators.linear.catalogue import CATALOGUE
+from dynid.estimators.linear.least_squares import WLS
 from dynid.estimators.linear.terms import NonlinearTerm
 from dynid.problem.problem import Problem
 from dynid.suspects.all_suspects import suspects_of
-from dynid.suspects.ledger import Ledger, open_ledger
+from dynid.suspects.ledger import Ledger, open_ledger, share_of_torque
 from dynid.suspects.picture import SuspectPicture, draw_suspect
 from dynid.suspects.scene import Scene
 from dynid.suspects.suspect import Suspect
+
+_beside_terms = later("dynid.estimators.linear.separable", "fit_beside_terms")
 
 
 @dataclass(frozen=True)
@@ -30,7 +35,6 @@ class RankingRules:
     Args:
         in_span: share of a column, squared, outside the span of W below which the parameters take its
             place; thinned columns are right to a quarter of a hundredth (6e-6 as a square).
-        least_systematic: share of ρᵀρ that is never taken for noise.
         clear: standard errors from none at which a suspect may be ranked: Student's law with 19 degrees of
             freedom leaves 1e-5 beyond 5.9, and there are a hundred suspects …
         large: … or fewer where it explains more, as pairs of standard errors and share: what a first order
@@ -42,7 +46,6 @@ class RankingRules:
     """
 
     in_span: float = 3e-5
-    least_systematic: float = 0.02
     clear: float = 5.0
     large: tuple[tuple[float, float], ...] = ((3.9, 0.1), (3.0, 0.25))
     share: float = 0.003
@@ -64,10 +67,9 @@ class Score:
         sigma: standard errors of θ̂ from blocks of time, (width,).
         z: √(θ̂ᵀ C⁻¹ θ̂ / width): how many standard errors it is from nothing, less what its trials explain.
         share: part of ρᵀρ that it explains.
-        systematic: what it explains over what noise does not.
         effect: RMS of s θ̂ over that of the torques, per joint, (coordinates,).
         missed: the same of what W cannot explain of it: what the model misses on such motion, (coordinates,).
-        bias: by how much it moves the kept parameters of the estimate, in their own units, (kept,).
+        bias: by how much it moves the parameters of the ledger's fit, in their own units, (columns,).
         outside: part of the column's square that W cannot explain.
     """
 
@@ -76,7 +78,6 @@ class Score:
     sigma: FloatArray
     z: float
     share: float
-    systematic: float
     effect: FloatArray
     missed: FloatArray
     bias: FloatArray
@@ -130,7 +131,6 @@ class Ranked:
             "alone": plain({name: getattr(self.alone, name) for name in ("size", "sigma", "z", "share")}),
             "z": plain(self.after.z),
             "share": plain(self.after.share),
-            "systematic": plain(self.after.systematic),
             "confusable": [score.suspect.key for score in self.partners],
         }
 
@@ -165,43 +165,48 @@ class SuspectTable:
 
 
 def suspect_ledger(estimate: Estimate, terms: Mapping[str, NonlinearTerm] = CATALOGUE) -> Ledger:
-    """The Grams of all suspects of an estimate.
+    """The Grams of all suspects of an estimate, beside all base parameters and its added terms.
+
+    Parameters that were removed as not essential are no physics that the model lacks: they stay in W.
 
     Args:
         estimate: by least squares on measured motion whose rows and motions were kept.
         terms: physics that the model may lack, by name.
     """
-    suspects, scenes = suspects_of(estimate.problem, estimate.kept, terms)
-    return open_ledger(estimate.problem, suspects, estimate.kept, scenes)
+    fit = fit_of(estimate)
+    suspects, scenes = suspects_of(estimate.problem, fit.kept, terms, fit)
+    return open_ledger(estimate.problem, suspects, fit.kept, scenes, fit=fit)
 
 
-def rank_suspects(
-    estimate: Estimate, ledger: Ledger | None = None, added: Collection[str] = ()
-) -> SuspectTable:
+def fit_of(estimate: Estimate) -> Fit:
+    """Weighted least squares with all base parameters, beside the added terms of an estimate."""
+    problem, further = estimate.problem, estimate.further
+    if further is None:
+        return WLS().fit(problem)
+    fit: Fit = _beside_terms(problem, np.ones_like(estimate.kept), estimate.values, further)
+    return fit
+
+
+def rank_suspects(estimate: Estimate, ledger: Ledger | None = None) -> SuspectTable:
     """Score every suspect of an estimate and rank those that are clear.
 
     Args:
         estimate: by least squares on measured motion whose rows and motions were kept.
         ledger: its Grams, where they were made before.
-        added: keys of suspects that are in the model already.
     """
-    return rank_ledger(estimate.problem, ledger or suspect_ledger(estimate), added)
+    return rank_ledger(estimate.problem, ledger or suspect_ledger(estimate))
 
 
-def rank_ledger(
-    problem: Problem, ledger: Ledger, added: Collection[str] = (), scenes: Sequence[Scene] | None = None
-) -> SuspectTable:
+def rank_ledger(problem: Problem, ledger: Ledger, scenes: Sequence[Scene] | None = None) -> SuspectTable:
     """Score every suspect of a ledger and rank those that are clear.
 
     Args:
         problem: with rows and motions.
         ledger: its Grams.
-        added: keys of suspects that are in the model already.
-        scenes: of a model that was known before.
+        scenes: behind it; those of its fit when None.
     """
-    given = [k for k, suspect in enumerate(ledger.suspects) if suspect.key in added]
     chosen, after = list[int](), list[Score]()
-    parts = _sweep(ledger.parts, [c for k in given for c in ledger.spans[k]])
+    parts = ledger.parts
     alone = _scores(ledger, parts)
     while len(chosen) < RULES.most:
         best = _best(_scores(ledger, parts, RULES.share))
@@ -211,12 +216,10 @@ def rank_ledger(
         after.append(best[1])
         parts = _sweep(parts, list(ledger.spans[best[0]]))
     ranked = [
-        Ranked(
-            alone[k], then, _score_given(ledger, k, [*given, *chosen]) or then, _partners(ledger, k, alone)
-        )
+        Ranked(alone[k], then, _score_given(ledger, k, chosen) or then, _partners(ledger, k, alone))
         for k, then in zip(chosen, after, strict=True)
     ]
-    drawn = draw_suspect(problem, ledger, chosen[0], after[0].size, given, scenes) if chosen else None
+    drawn = draw_suspect(problem, ledger, chosen[0], after[0].size, scenes) if chosen else None
     return SuspectTable(
         tuple(sorted(alone.values(), key=lambda score: -score.share)),
         tuple(ranked),
@@ -300,14 +303,13 @@ def _score(
     z = float(np.sqrt(_without_chance(squared, ledger.suspects[number].trials, free) / k))
     explained = float(size @ whole[:k, k])
     power = size**2 @ ledger.power[span], size**2 @ (outside[:, None] * ledger.power[span])
-    effect, missed = (_share_of_torque(one, ledger.torque) for one in power)
+    effect, missed = (share_of_torque(one, ledger.torque) for one in power)
     return Score(
         ledger.suspects[number],
         _spread_over(live, size),
         _spread_over(live, np.sqrt(np.maximum(np.diag(covariance), 0.0))),
         z,
         explained / squares,
-        explained / max(squares - ledger.noise, RULES.least_systematic * squares),
         effect,
         missed,
         ledger.fit.root @ (ledger.inside[:, span] @ size),
@@ -335,11 +337,6 @@ def _spread_over(live: NDArray[np.bool_], values: FloatArray) -> FloatArray:
     spread = np.zeros(len(live))
     spread[live] = values
     return spread
-
-
-def _share_of_torque(power: FloatArray, torque: FloatArray) -> FloatArray:
-    """RMS over that of the torques, per joint; nothing on a joint that no motor drives."""
-    return np.sqrt(np.divide(power, torque, out=np.zeros_like(power), where=torque > 0))
 
 
 def _without_chance(squares: float, trials: int, free: int) -> float:

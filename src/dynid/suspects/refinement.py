@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dynid.core.arrays import FloatArray
+from dynid.core.lazy import later
+from dynid.estimators.fit import Fit
 from dynid.estimators.linear.least_squares import weighted_fit
 from dynid.problem.build import build_problem
 from dynid.problem.problem import Problem
@@ -17,6 +18,8 @@ from dynid.suspects.log_defects import GravityTilt
 from dynid.suspects.ranking import score_alone
 from dynid.suspects.sampling import sampling_of
 from dynid.suspects.suspect import Suspect
+
+_beside_terms = later("dynid.estimators.linear.separable", "fit_beside_terms")
 
 
 @dataclass(frozen=True)
@@ -51,20 +54,17 @@ class Mended:
     left: float = 0.0
 
 
-def mend_motions(
-    problem: Problem, suspect: Suspect, size: FloatArray, weights: FloatArray, kept: NDArray[np.bool_]
-) -> Mended | None:
+def mend_motions(problem: Problem, suspect: Suspect, size: FloatArray, fit: Fit) -> Mended | None:
     """Follow the size of a suspect by mending, fitting and scoring again; None where nothing can be mended.
 
     Args:
         problem: with rows and motions.
         suspect: what is taken to be wrong.
         size: its first-order size.
-        weights: of the joints.
-        kept: base parameters in use.
+        fit: weighted least squares of the problem, with its added terms.
     """
     assert problem.motions is not None
-    before = weighted_squares(problem, weights, kept)
+    before = fit.spectrum.residual_norm**2
     best: Mended | None = None
     for _ in range(RULES.rounds):
         motions = [suspect.mend(motion, size) for motion in problem.motions]
@@ -72,11 +72,13 @@ def mend_motions(
         if len(whole) < len(motions) or not before > 0:
             return None
         again = build_problem(problem.robot, whole, problem.plan, problem.base)
-        left = weighted_squares(again, weights, kept) / before
+        mended = fit_again(again, fit)
+        left = mended.spectrum.residual_norm**2 / before
         if best is not None and left > best.left:
             return best
         best = Mended(size, left)
-        found = score_alone(open_ledger(again, (suspect,), kept))
+        beside = None if fit.further is None else mended
+        found = score_alone(open_ledger(again, (suspect,), fit.kept, fit=beside))
         if found is None:
             return best
         step = np.clip(found.size, -RULES.longest * np.abs(size), RULES.longest * np.abs(size))
@@ -98,7 +100,14 @@ def mend_gravity(problem: Problem, suspect: GravityTilt) -> Mended:
     return Mended(suspect.size_of(direction))
 
 
-def weighted_squares(problem: Problem, weights: FloatArray, kept: NDArray[np.bool_]) -> float:
-    """Σ w_j² ‖ρ_j‖² of least squares with given weights."""
-    fit = weighted_fit(problem, weights, kept)
-    return float(np.sum((weights * problem.residual_norms(fit.values)) ** 2))
+def fit_again(problem: Problem, fit: Fit) -> Fit:
+    """Least squares with the weights and terms of another fit.
+
+    Args:
+        problem: with other rows.
+        fit: of rows that have a defect.
+    """
+    if fit.further is None:
+        return weighted_fit(problem, fit.weights, fit.kept)
+    again: Fit = _beside_terms(problem, fit.kept, fit.values, fit.further.parameters, fit.weights)
+    return again

@@ -14,12 +14,17 @@ from numpy.typing import NDArray
 
 from dynid.core.arrays import FloatArray, pinv
 from dynid.estimators.fit import Fit
-from dynid.estimators.linear.least_squares import root_over_base
+from dynid.estimators.uncertainty import white_rows
 from dynid.problem.problem import Problem
 from dynid.suspects.scene import Scene
 
 _RANK = 1e-6
-"""Eigenvalue over the largest of scaled columns, W taken out, below which a direction is not used."""
+"""Eigenvalue over the largest of scaled columns, W taken out, below which a direction is rounding; what lies
+in the span of W is judged later, by ``RankingRules.in_span``."""
+
+WORTH_A_LOOK = 0.002
+"""Part of ρᵀρ that a suspect must explain at the rows' own instants before its column is made: less is never
+ranked."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +83,7 @@ class RowView:
 
     Args:
         scenes: of the experiments.
-        names: of the logs.
+        names: of the logs, with their number where several are called the same.
         joints: their rows.
     """
 
@@ -90,6 +95,11 @@ class RowView:
     def squares(self) -> float:
         """ρᵀρ."""
         return float(sum(joint.residual @ joint.residual for joint in self.joints))
+
+    @property
+    def joints_with_rows(self) -> tuple[int, ...]:
+        """Joints that have rows: a mask or a torque that never changes may leave a joint none."""
+        return tuple(j for j, joint in enumerate(self.joints) if len(joint.residual))
 
     def signal(self, joint: int, of: Callable[[Scene], FloatArray]) -> FloatArray:
         """A signal of the scenes (samples, …) at the rows of a joint."""
@@ -145,10 +155,10 @@ def view_rows(problem: Problem, fit: Fit, scenes: tuple[Scene, ...]) -> RowView:
 
     Args:
         problem: the problem.
-        fit: weighted least squares of it.
+        fit: weighted least squares of it, with its added terms.
         scenes: its motions with the torques of that fit.
     """
-    full, step = root_over_base(fit.root, fit.kept), np.array([s.decimation for s in scenes])
+    step = np.array([s.decimation for s in scenes])
     samples = np.array([e.regression_samples for e in problem.experiments])
     first = [
         round((e.start_s - float(s.motion.time[0])) * s.motion.rate_hz)
@@ -156,11 +166,11 @@ def view_rows(problem: Problem, fit: Fit, scenes: tuple[Scene, ...]) -> RowView:
     ]
     joints = []
     for j, w in enumerate(fit.weights):
-        rows = problem.rows(j)
+        rows = white_rows(problem, fit, j)
         k = rows.experiment
         at = np.array(first)[k] + rows.sample * step[k]
-        Q = w * (rows.W @ full[list(rows.columns)])
         part = rows.sample / np.maximum(samples[k] - 1, 1)
-        joints.append(JointView(k, at, part, float(w), Q, w * rows.residual(fit.values)))
+        joints.append(JointView(k, at, part, float(w), w * rows.X, w * rows.residual))
     names = {scene.log: e.name for e, scene in zip(problem.experiments, scenes, strict=True)}
-    return RowView(scenes, tuple(names.values()), tuple(joints))
+    told = [f"{n} ({k + 1})" if [*names.values()].count(n) > 1 else n for k, n in enumerate(names.values())]
+    return RowView(scenes, tuple(told), tuple(joints))

@@ -14,16 +14,16 @@ from dynid.core.arrays import FloatArray
 from dynid.dynamics.inverse import gravity_torques
 from dynid.dynamics.operations import NUMERIC
 from dynid.dynamics.regressor import regressor
+from dynid.estimators.estimate import Further
+from dynid.estimators.linear.terms import NonlinearTerm, nonlinear_torques
 from dynid.model.parameters import Parameter
 from dynid.model.robot import Robot
 from dynid.preparation.decimate import decimate_rows
 from dynid.preparation.motion import SIGNALS, Motion
 from dynid.preparation.preparation import Preparation
 
-PAYLOAD = ("M", "MX", "MY", "MZ")
-"""Parameters of the last link that a payload changes most …"""
-PAYLOAD_INERTIA = ("XX", "YY", "ZZ")
-"""… and those that a short arm feels instead."""
+PAYLOAD = ("M", "MX", "MY", "MZ", "XX", "YY", "ZZ")
+"""Parameters of the last link that a payload changes; the last three are what a short arm feels."""
 _STEP = 1e-5
 """Step of central differences along a direction of order one: their error is 1e-10, rounding 1e-11."""
 _KEPT_PER_ROW = 8
@@ -33,7 +33,7 @@ and a column need be right to a hundredth only."""
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """One motion, thinned, with the torques f = W χ̂ of a model.
+    """One motion, thinned, with the torques f = W χ̂ of a model and its added terms.
 
     Args:
         robot: the robot.
@@ -46,8 +46,7 @@ class Scene:
         share: time that passed before and after it, of all experiments together, 0 … 1.
         decimation: samples of this motion per row of the regression.
         convention: of the decimation.
-        further: torques beside f, of added terms, (samples, coordinates); zero when none.
-        further_friction: those of them that depend on the speed.
+        further: added terms of the model with their values; None when it has none.
     """
 
     robot: Robot
@@ -59,8 +58,7 @@ class Scene:
     share: tuple[float, float]
     decimation: int
     convention: str
-    further: FloatArray | float = 0.0
-    further_friction: FloatArray | float = 0.0
+    further: Further | None = None
     _made: dict[tuple[str, int], FloatArray] = field(default_factory=dict, repr=False)
 
     @property
@@ -88,36 +86,34 @@ class Scene:
         """Recorded torques [N m or N]."""
         return np.asarray(self.motion.tau[:])
 
-    @cached_property
+    @property
     def time_share(self) -> FloatArray:
         """Time over that of all experiments, from 0 to 1, (samples,)."""
-        first, last = self.share
-        return np.asarray(first + (last - first) * np.arange(len(self.q)) / max(len(self.q) - 1, 1))
+        return np.linspace(*self.share, len(self.q))
 
-    @cached_property
+    @property
     def log_share(self) -> FloatArray:
         """Time over that of its log, from 0 to 1, (samples,)."""
-        first, last = self.within
-        return np.asarray(first + (last - first) * np.arange(len(self.q)) / max(len(self.q) - 1, 1))
+        return np.linspace(*self.within, len(self.q))
 
     @cached_property
     def torque(self) -> FloatArray:
         """f, the model's torques along the motion (samples, coordinates) [N m or N]."""
-        return self._inverse(self._state) + self.further
+        return self._whole(self._state)
 
     @cached_property
     def load(self) -> FloatArray:
         """Torques of the links' inertia and weight alone, without friction and offsets."""
-        return self._inverse(self._state, _is_load)
+        return self._load(self._state)
 
     def friction(self, joint: int) -> FloatArray:
-        """Friction of a joint by the model, offset left out, (samples,)."""
+        """Friction of a joint by the model, added terms that hold the speed too, no offset, (samples,)."""
         return self._friction[:, joint]
 
     @cached_property
     def _friction(self) -> FloatArray:
         own = self._inverse(self._state, lambda entry: entry.family == "friction" and entry.symbol != "off")
-        return own + self.further_friction
+        return own + self._term_torques(self._state, lambda term: "qd" in term.signals)
 
     def along(self, name: str, joint: int) -> FloatArray:
         """∂f/∂q_j, ∂f/∂q̇_j or ∂f/∂q̈_j along the motion, (samples, coordinates).
@@ -126,21 +122,17 @@ class Scene:
             name: "q", "qd" or "qdd".
             joint: j.
         """
-        return self._once(name, joint, lambda: self._central_difference(name, joint, lambda entry: True))
+        return self._once(name, joint, lambda: self._central_difference(name, joint, self._whole))
 
     def load_along(self, name: str, joint: int) -> FloatArray:
         """The same of the links' inertia and weight alone."""
-        return self._once(f"load {name}", joint, lambda: self._central_difference(name, joint, _is_load))
+        return self._once(f"load {name}", joint, lambda: self._central_difference(name, joint, self._load))
 
-    @cached_property
-    def payload(self) -> FloatArray:
-        """Torques per unit of M, MX, MY, MZ of the last link, (4, samples, coordinates)."""
-        return self._of_last_link(PAYLOAD)
-
-    @cached_property
-    def payload_inertia(self) -> FloatArray:
-        """Torques per unit of XX, YY, ZZ of the last link, (3, samples, coordinates)."""
-        return self._of_last_link(PAYLOAD_INERTIA)
+    def of_last_link(self, symbol: str) -> FloatArray:
+        """Torques per unit of a parameter of the last link, such as "M", (samples, coordinates)."""
+        group = PAYLOAD[:4] if symbol in PAYLOAD[:4] else PAYLOAD[4:]  # the last three are asked rarely
+        made = self._once(f"link {group[0]}", -1, lambda: self._of_last_link(group))
+        return np.asarray(made[group.index(symbol)])
 
     def _of_last_link(self, symbols: Sequence[str]) -> FloatArray:
         wanted = self.robot.table.indices(symbol + self.robot.joints[-1].label for symbol in symbols)
@@ -177,18 +169,38 @@ class Scene:
             self._made[name, joint] = make()
         return self._made[name, joint]
 
-    def _central_difference(self, name: str, joint: int, counted: Callable[[Parameter], bool]) -> FloatArray:
+    def _central_difference(
+        self, name: str, joint: int, torques: Callable[[Mapping[str, FloatArray]], FloatArray]
+    ) -> FloatArray:
         step = np.zeros(self.joints)
         step[joint] = _STEP
         ahead, behind = (
-            self._inverse({**self._state, name: self._state[name] + sign * step}, counted)
-            for sign in (1.0, -1.0)
+            torques({**self._state, name: self._state[name] + sign * step}) for sign in (1.0, -1.0)
         )
         return np.asarray((ahead - behind) / (2.0 * _STEP))
 
     @property
     def _state(self) -> dict[str, FloatArray]:
         return {"q": self.q, "qd": self.qd, "qdd": self.qdd}
+
+    def _whole(self, state: Mapping[str, FloatArray]) -> FloatArray:
+        """f at some states."""
+        return self._inverse(state) + self._term_torques(state)
+
+    def _term_torques(
+        self,
+        state: Mapping[str, FloatArray],
+        counted: Callable[[NonlinearTerm], bool] = lambda term: True,
+    ) -> FloatArray | float:
+        """Torques of the added terms that count."""
+        if self.further is None:
+            return 0.0
+        terms, values, load = self.further.terms, self.further.values, self._load(state)
+        motion = replace(self.motion, q=state["q"], qd=state["qd"], qdd=state["qdd"])
+        return nonlinear_torques(self.robot, terms, values, motion, load, counted)
+
+    def _load(self, state: Mapping[str, FloatArray]) -> FloatArray:
+        return self._inverse(state, lambda entry: entry.family == "inertial")
 
     def _inverse(
         self, state: Mapping[str, FloatArray], counted: Callable[[Parameter], bool] = lambda entry: True
@@ -198,12 +210,12 @@ class Scene:
         return kernels(self.robot).inverse(np.where(used, self.values, 0.0), **state)
 
 
-def _is_load(entry: Parameter) -> bool:
-    return entry.family == "inertial"
-
-
 def scenes_of(
-    base: BaseMap, values: FloatArray, motions: Sequence[Motion], plan: Preparation
+    base: BaseMap,
+    values: FloatArray,
+    motions: Sequence[Motion],
+    plan: Preparation,
+    further: Further | None = None,
 ) -> tuple[Scene, ...]:
     """Scenes of all experiments of a problem.
 
@@ -212,6 +224,7 @@ def scenes_of(
         values: their values, (base,).
         motions: at full rate.
         plan: its decimation is what rows went through.
+        further: added terms of the model; None when it has none.
     """
     standard = np.zeros(len(base.robot.table))
     standard[list(base.columns)] = values
@@ -229,29 +242,26 @@ def scenes_of(
             (float(lengths[k]), float(lengths[k + 1])),
             plan.decimation // thinning,
             plan.convention,
+            further,
         )
         for k, motion in enumerate(motions)
     )
 
 
 def logs_of(motions: Sequence[Motion]) -> list[tuple[int, tuple[float, float]]]:
-    """Number of the log of each motion, and its share of that log: stretches of a log share name and clock.
+    """Number of the log of each motion, and its share of that log's time: stretches of a log share both.
 
     Args:
         motions: whole ones, or stretches of them.
     """
-    groups: list[list[Motion]] = []
-    for motion in motions:
-        last = groups[-1][-1] if groups else None
-        if last is not None and last.name == motion.name and motion.time[0] > last.time[-1]:
-            groups[-1].append(motion)
-        else:
-            groups.append([motion])
+    own = [k if motion.stretch_of is None else motion.stretch_of for k, motion in enumerate(motions)]
+    numbers = np.unique(own, return_inverse=True)[1].tolist()  # a log too short for a stretch leaves a gap
     found = []
-    for number, group in enumerate(groups):
-        first, seconds = group[0].time[0], float(group[-1].time[-1] - group[0].time[0]) or 1.0
-        spans = [(float(m.time[0] - first) / seconds, float(m.time[-1] - first) / seconds) for m in group]
-        found += [(number, span) for span in spans]
+    for number, motion in zip(numbers, motions, strict=True):
+        group = [other.time for k, other in zip(numbers, motions, strict=True) if k == number]
+        first, seconds = group[0][0], float(group[-1][-1] - group[0][0]) or 1.0
+        ends = motion.time[[0, -1]] - first
+        found.append((number, (float(ends[0]) / seconds, float(ends[1]) / seconds)))
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -38,7 +38,7 @@ STRETCHES = StretchRules()
 def short_problem(problem: Problem, motions: Sequence[Motion]) -> Problem:
     """The problem of stretches spread evenly over the motions, with its rows and motions kept.
 
-    Stretches of one log keep its name and clock, so that a change in time is told by the time of the log.
+    Stretches of one log keep its clock and know its number: a change in time is told by the time of the log.
 
     Args:
         problem: of the whole motions, whose robot, base and plan are used.
@@ -48,8 +48,8 @@ def short_problem(problem: Problem, motions: Sequence[Motion]) -> Problem:
     wanted = min(-(-STRETCHES.rows // joints) * step, STRETCHES.samples)
     spans = _spans(motions, wanted)
     parts = [
-        motion.part(slice(first, last))
-        for motion, own in zip(motions, spans, strict=True)
+        replace(motion.part(slice(first, last)), stretch_of=number)
+        for number, (motion, own) in enumerate(zip(motions, spans, strict=True))
         for first, last in own
         if last - first >= STRETCHES.shortest * step
     ]

@@ -1,7 +1,7 @@
 """A suspect: a defect of a log or an effect that a model lacks, as columns of the regression.
 
 To first order a suspect changes the torques by s θ: y = W χ + s θ. Its column s is evaluated along the motion
-at the estimate (METHODS: suspects as columns), its size θ comes out of the regression.
+at the estimate, its size θ comes out of the regression.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import numpy as np
 
 from dynid.core.arrays import FloatArray
 from dynid.core.finding import Name
-from dynid.suspects.row_view import RowView
+from dynid.suspects.row_view import WORTH_A_LOOK, RowView
 from dynid.suspects.scene import Scene
 from dynid.suspects.suspect import Kind, Suspect
 
@@ -30,7 +30,7 @@ class LevelRules:
         few_above: … and share of those near the limit that may be.
         smallest: quantile of the recorded torques beside zero that stands for the smallest one.
         trials: independent ones among them: neighbours explain nearly the same.
-        least: part of ρᵀρ that a level must explain at the rows' own instants to be looked at closely.
+        least: part of ρᵀρ that a level must explain to be looked at closely.
     """
 
     count: int = 12
@@ -43,7 +43,7 @@ class LevelRules:
     few_above: float = 0.1
     smallest: float = 0.02
     trials: int = 4
-    least: float = 0.002
+    least: float = WORTH_A_LOOK
 
 
 LEVELS = LevelRules()
@@ -174,7 +174,7 @@ def torque_defects(view: RowView) -> tuple[Suspect, ...]:
     """The best level of each kind on each joint, where it explains something."""
     found = []
     for kind in (TorqueDeadband, TorqueSaturation):
-        for j in range(len(view.joints)):
+        for j in view.joints_with_rows:
             level, gain = best_level(view, kind, j)
             if gain <= LEVELS.least * view.squares:
                 continue

@@ -15,6 +15,7 @@ from dynid.core.errors import DynidError, ShapeError
 from dynid.core.executor import ONE_BY_ONE, LocalExecutor
 from dynid.core.finding import Finding, Level, Name
 from dynid.core.plain import plain
+from dynid.core.text import two_digits
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.identification import identify
 from dynid.estimators.strategy import Strategy
@@ -324,6 +325,7 @@ def _is_no_chance(gaps: Sequence[Gap], apart: int, largest: float) -> bool:
 
 def _finding(gaps: Sequence[Gap], apart: int, worst: Gap, level: Level) -> Finding:
     expected = max(1, round(0.05 * len(gaps)))
+    chance = f"where {expected} would by chance" if apart > expected else "one of them by more than chance"
     first, second = (
         f"{value:.4g} in {label}" for value, label in zip(worst.values, worst.labels, strict=True)
     )
@@ -331,8 +333,8 @@ def _finding(gaps: Sequence[Gap], apart: int, worst: Gap, level: Level) -> Findi
         Name.MOTIONS_CONTRADICT,
         level,
         f"The motions contradict each other: {apart} of {len(gaps)} parameters differ by more than "
-        f"{CONTRADICTION.beyond:g} combined σ, where {expected} would by chance; {worst.name} is {first} and "
-        f"{second} ({worst.sigmas:.1f} σ, {100 * worst.share:.2g} % of the value).",
+        f"{CONTRADICTION.beyond:g} combined σ, {chance}; {worst.name} is {first} and "
+        f"{second} ({worst.sigmas:.1f} σ, {two_digits(100 * worst.share)} % of the value).",
         "Friction, load, temperature or an effect that the model lacks was not the same: fit motions of one "
         "condition, add friction terms, or take the difference for the true doubt.",
         figures={"beyond": apart, "compared": len(gaps), "largest_gap_sigma": worst.sigmas},

@@ -8,8 +8,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from dynid.checks.attenuation import attenuation_findings
-from dynid.checks.check import accepted_names
-from dynid.checks.data_check import with_accepted
 from dynid.checks.excitation import few_rows
 from dynid.checks.low_rate import low_rate_findings
 from dynid.checks.physical import impossible_values
@@ -24,15 +22,22 @@ from dynid.estimators.linear.terms import NonlinearTerm
 from dynid.estimators.strategy import Strategy
 from dynid.logs.log import Log
 from dynid.model.robot import Robot
+from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 from dynid.preparation.spectrum import spectrum_of_log
 from dynid.preparation.suggestion import Suggestion
 from dynid.problem.build import require_thresholds
-from dynid.suspects.judgement import can_be_judged, judge_stretches, judge_suspects
-from dynid.suspects.ranking import suspect_ledger
+from dynid.suspects.judgement import SuspectJudgement, judge_stretches, judge_suspects
 from dynid.validation.model import as_model
 from dynid.validation.validation import validate as validate_motions
-from dynid.workflow.added_terms import NONE, TermRequest, add_terms, term_request, with_trials_told
+from dynid.workflow.added_terms import (
+    NONE,
+    Addition,
+    TermRequest,
+    add_terms,
+    term_request,
+    with_trials_told,
+)
 from dynid.workflow.motion_source import MeasuredMotion, MotionSource, Progress, longest_log, refuse_long
 from dynid.workflow.preparation_choice import choose_preparation
 from dynid.workflow.proof import data_checks, prove
@@ -40,6 +45,7 @@ from dynid.workflow.result import FitResult
 from dynid.workflow.usable_log import (
     NO_REPAIR,
     UsableLog,
+    as_accepted,
     as_logs,
     logs_to_fit,
     logs_to_validate,
@@ -120,24 +126,14 @@ def fit(
     if split is not None:
         used, rest = split_logs(robot, used, split)
         held = (*held, *rest)
-    if request.auto:
+    if not request.empty:
         refuse_long(used, strategy.with_terms(tuple(request.catalogue.values())))
     progress("choosing the preparation")
     chosen, suggestion = _chosen_plan(robot, source, used, strategy, plan, overrides)
     estimate, motions = source.estimate(robot, used, chosen, strategy, progress)
     progress("looking for suspects")
-    ledger = None
-    if source.regresses and can_be_judged(estimate):
-        ledger = suspect_ledger(estimate, request.catalogue)
-    estimate, strategy, addition = add_terms(estimate, strategy, request, ledger)
-    suspects = None
-    if source.regresses:
-        whole = ledger is not None
-        suspects = (
-            judge_suspects(estimate, ledger, addition.keys) if whole else judge_stretches(estimate, motions)
-        )
-    if request.auto and suspects is not None and ledger is not None:
-        suspects = replace(suspects, findings=with_trials_told(suspects.findings, ledger))
+    estimate, strategy, addition = add_terms(estimate, strategy, request, source.regresses)
+    suspects = _suspects_of(estimate, motions, used, request, addition) if source.regresses else None
     lacking = suspects is not None and suspects.lacks_physics
     progress("validating")
     model = as_model(estimate)
@@ -156,13 +152,15 @@ def fit(
         estimate=estimate,
         own=own,
         proof=proof,
-        concerns=_as_accepted_by_user(
+        concerns=as_accepted(
+            (
+                *_bias_findings(estimate, used, source),
+                *(() if suspects is None else suspects.findings),
+                *impossible_values(estimate, motions),
+                *few_rows(estimate),
+                *addition.findings,
+            ),
             used,
-            *_bias_findings(estimate, used, source),
-            *(() if suspects is None else suspects.findings),
-            *impossible_values(estimate, motions),
-            *few_rows(estimate),
-            *addition.findings,
         ),
         identities=identities,
         loop=source.facts,
@@ -170,9 +168,22 @@ def fit(
     )
 
 
-def _as_accepted_by_user(logs: Sequence[UsableLog], *findings: Finding) -> tuple[Finding, ...]:
-    """Findings of a fit, those that its user has accepted as notes."""
-    return with_accepted(findings, {name for used in logs for name in accepted_names(used.log)})
+def _suspects_of(
+    estimate: Estimate,
+    motions: Sequence[Motion],
+    logs: Sequence[UsableLog],
+    request: TermRequest,
+    addition: Addition,
+) -> SuspectJudgement | None:
+    """The suspects of a fit, with what was tried of them and what the user has accepted."""
+    ledger = addition.ledger
+    found = judge_stretches(estimate, motions) if ledger is None else judge_suspects(estimate, ledger)
+    if found is None:
+        return None
+    findings = found.findings
+    if request.auto and ledger is not None:
+        findings = with_trials_told(findings, ledger, addition.untried)
+    return replace(found, findings=as_accepted(findings, logs))
 
 
 def _motion_source(

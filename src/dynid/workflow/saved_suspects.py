@@ -15,6 +15,7 @@ from dynid.core.threads import with_one_blas_thread
 from dynid.logs.log import Log
 from dynid.preparation.prepared_motion import prepare
 from dynid.problem.build import build_problem
+from dynid.problem.problem import Problem
 from dynid.results.result import SavedResult
 from dynid.results.view import ResultView, document_reader
 from dynid.suspects.account import suspects_document
@@ -24,7 +25,7 @@ from dynid.suspects.new_logs import judge_new_logs
 from dynid.suspects.stretches import short_problem
 from dynid.workflow.motion_source import Progress
 from dynid.workflow.saved_model import fitted_logs
-from dynid.workflow.usable_log import UsableLog, as_logs, logs_to_validate
+from dynid.workflow.usable_log import UsableLog, as_accepted, as_logs, logs_to_validate, refuse_duplicates
 
 _SAME_SIZE = 0.8
 """Distance of two sizes over the first, up to which later logs show what the fit has shown already."""
@@ -83,8 +84,8 @@ def find_suspects(
         progress: told what is being done; nobody is when None.
 
     Raises:
-        DynidError: when a log is one of the fit's own.
-        NotTrustworthyError: when a log is not usable.
+        DynidError: when a log is one of the fit's own or given twice.
+        NotTrustworthyError: when a log is not usable, or shows what the fit has not seen.
     """
     require_kinds(find_suspects, locals())
     tell = progress or (lambda text: None)
@@ -94,12 +95,14 @@ def find_suspects(
         raise DynidError("There is no log to ask; give at least one that was taken after the fit.")
     tell("checking the data")
     fitted = fitted_logs(saved)
-    held = logs_to_validate(saved.robot, given, fitted, [None] * len(given), repair=repair)
-    _refuse_own(held, {own.data for own in fitted})
+    held = logs_to_validate(saved.robot, given, fitted, [None] * len(given), repair=repair, later=True)
+    refuse_duplicates([used.identity for used in held])
+    _refuse_own(held, {own.data for own in fitted}, saved)
     tell("filtering and differentiating")
     plan = saved.plan
     motions = [prepare(used.log, plan.for_channels(used.log.channels)) for used in held]
     problem = build_problem(saved.robot, motions, plan, saved.base)
+    _refuse_unseen(problem, saved)
     tell("looking for suspects")
     kept = problem.has_rows and problem.motions is not None
     asked = problem if kept else short_problem(problem, motions)
@@ -112,7 +115,9 @@ def find_suspects(
     norms = problem.torque_norms()
     missed = np.divide(problem.residual_norms(values), norms, out=np.zeros_like(norms), where=norms > 0)
     names, percent = tuple(used.log.name for used in held), tuple((100 * missed).tolist())
-    return NewSuspects(_without_known(judged, saved), names, percent, _doubts(saved))
+    judged = _without_known(judged, saved)
+    judged = replace(judged, findings=as_accepted(judged.findings, held))
+    return NewSuspects(judged, names, percent, _doubts(saved))
 
 
 @document_reader()
@@ -153,11 +158,30 @@ def _trusted_result(saved: SavedResult) -> SavedResult:
     return saved
 
 
-def _refuse_own(held: Sequence[UsableLog], fitted: Collection[str | None]) -> None:
+def _refuse_unseen(problem: Problem, saved: SavedResult) -> None:
+    """Stop where the rows show nothing, or what the fit has never seen: it would pass for a change."""
+    if not problem.row_counts.any():
+        raise NotTrustworthyError(
+            "No row is left of these logs: every joint is slower than the speed thresholds of the "
+            "preparation, or its torque never changes; give logs that show more."
+        )
+    facts = saved.section("estimate").get("facts") or {}
+    lengths = np.linalg.norm(problem.stacked_factor()[:, :-1], axis=0)
+    seen = dict(zip(problem.names, lengths > 0, strict=True))
+    shown = [name for name in facts.get("undetermined", ()) if seen.get(name)]
+    if shown:
+        raise NotTrustworthyError(
+            f"The model in {saved.folder} has never seen {', '.join(shown)}, and these logs show it, so "
+            "nothing tells whether it has changed; fit logs that show it, or give logs that do not."
+        )
+
+
+def _refuse_own(held: Sequence[UsableLog], fitted: Collection[str | None], saved: SavedResult) -> None:
     """Stop at a log that the fit has used as a whole; another part of its file is a log of its own."""
+    instead = ", or none to see the suspects of the fit" if saved.section("suspects") else ""
     for used in held:
         if used.identity.data in fitted:
             raise DynidError(
                 f"Log {used.log.name!r} was used in the fit itself, so nothing can have changed since; give "
-                "logs that were taken later, or none to see the suspects of the fit."
+                f"logs that were taken later{instead}."
             )

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from dynid.base.find import base_of
 from dynid.checks import DataCheck, check_log, repair_log
-from dynid.checks.check import accept_findings, may_be_accepted
+from dynid.checks.check import accept_findings, accepted_names, may_be_accepted
+from dynid.checks.data_check import with_accepted
 from dynid.core.errors import DynidError, NotTrustworthyError, option_words
 from dynid.core.finding import Finding, Level, Name
 from dynid.logs.convert import to_joint_side
@@ -93,6 +94,11 @@ def as_logs(logs: Log | Sequence[Log], accept: Iterable[str] = ()) -> tuple[Log,
     return tuple(accept_findings(log, accept) for log in ((logs,) if isinstance(logs, Log) else logs))
 
 
+def as_accepted(findings: Iterable[Finding], logs: Iterable[UsableLog]) -> tuple[Finding, ...]:
+    """Findings of a fit or of later logs, those that the user of the logs has accepted as notes."""
+    return with_accepted(findings, {name for used in logs for name in accepted_names(used.log)})
+
+
 def one_reference_each(
     given: Sequence[Reference] | None, logs: int, described: str
 ) -> tuple[Reference | None, ...]:
@@ -152,7 +158,7 @@ def logs_to_fit(
         raise DynidError("There is no log to fit; give at least one.")
     joint_side = [to_joint_side(log, robot) for log in logs]
     identities = [identity_of(log) for log in joint_side]
-    _refuse_duplicates(identities)
+    refuse_duplicates(identities)
     return tuple(
         _usable_log(log, robot, identity, reference, repair, torques_suffice, "fit")
         for log, identity, reference in zip(joint_side, identities, references, strict=True)
@@ -167,6 +173,7 @@ def logs_to_validate(
     *,
     repair: bool = False,
     torques_suffice: bool = False,
+    later: bool = False,
 ) -> tuple[UsableLog, ...]:
     """Check logs kept for validation, and ask whether they are those of the fit.
 
@@ -177,15 +184,16 @@ def logs_to_validate(
         references: as in ``logs_to_fit``, and likewise the following.
         repair: whether repairable defects are repaired.
         torques_suffice: whether logs without positions are taken as they are.
+        later: whether they are asked what has changed, and no validation.
 
     Raises:
         NotTrustworthyError: when one is not usable.
     """
-    held = []
+    held, use = list[UsableLog](), "change" if later else "validation"
     for log, reference in zip(logs, references, strict=True):
         joint_side = to_joint_side(log, robot)
         identity = identity_of(joint_side)
-        used = _usable_log(joint_side, robot, identity, reference, repair, torques_suffice, "validation")
+        used = _usable_log(joint_side, robot, identity, reference, repair, torques_suffice, use)
         held.append(replace(used, fitted=any(identity.same_log(own) for own in fitted)))
     return tuple(held)
 
@@ -290,7 +298,7 @@ def _is_needed(finding: Finding) -> bool:
     return finding.where.channel in ("", *_NEEDED)
 
 
-def _refuse_duplicates(logs: Sequence[LogIdentity]) -> None:
+def refuse_duplicates(logs: Sequence[LogIdentity]) -> None:
     """Stop where a log is given twice: counted twice, it would make σ too small by √2."""
     for k, later in enumerate(logs):
         for first in logs[:k]:

@@ -66,6 +66,11 @@ class Separable(Strategy):
         """Yes: in place of its own."""
         return True
 
+    @property
+    def has_terms(self) -> bool:
+        """Yes."""
+        return True
+
     def with_terms(self, terms: tuple[NonlinearTerm, ...]) -> Strategy:
         """The same with other terms."""
         return replace(self, terms=terms)
@@ -75,10 +80,12 @@ class Separable(Strategy):
         system = AugmentedRows.of(problem, self.terms, kept_mask(problem, kept))
         theta = self._guess(system)
         if not needs_load(self.terms):
+            _require_finite(system, theta)
             found = self._descend(system, theta, scan=True)
             return _result(problem, found, max(found.used, 1))
         # Load and parameters follow from each other: begin without the terms and go round until both settle.
         system = system.with_loads(_plain_values(system))
+        _require_finite(system, theta)
         found = self._descend(system, theta, scan=True)
         used, settled = found.used, False
         for _ in range(_SETTLE):
@@ -164,6 +171,12 @@ class _Descent:
         return _base_values(self.system, self.solution)
 
 
+def _require_finite(system: AugmentedRows, theta: FloatArray) -> None:
+    """Refuse formulas that are no numbers at the first guesses."""
+    for slot, column in zip(system.slots, system.columns(theta), strict=True):
+        slot.term.require_finite(column, slot.joint)
+
+
 def _base_values(system: AugmentedRows, solution: FloatArray) -> FloatArray:
     values = np.zeros(len(system.kept))
     values[system.kept] = solution[: int(system.kept.sum())]
@@ -215,6 +228,40 @@ def _result(problem: Problem, found: _Descent, used: int) -> Fit:
     )
     sigma = np.sqrt(np.diag(fit.covariance))[count:]
     return replace(fit, findings=_findings(system, columns, further, sigma))
+
+
+def fit_beside_terms(
+    problem: Problem,
+    kept: NDArray[np.bool_],
+    values: FloatArray,
+    further: Further,
+    weights: FloatArray | None = None,
+) -> Fit:
+    """Weighted least squares on [W Φ ∂Φ/∂θ·c], the terms and their constants being those of a model.
+
+    Where the model is the best one for these weights, the values come out as they were.
+
+    Args:
+        problem: with rows and motions.
+        kept: base parameters in use, (base,).
+        values: base parameters of the model, which give the load, (base,).
+        further: its terms, coefficients c and constants θ.
+        weights: of the joints; from their errors with the terms in place when None.
+    """
+    system = AugmentedRows.of(problem, further.terms, kept).with_loads(values)
+    coefficients, theta = np.split(further.values, [len(system.slots)])
+    sigma = system.own_sigma(theta)
+    weights = weights_of(sigma) if weights is None else weights
+    columns = system.jacobian(theta, coefficients)
+    solved = system.jacobian_spectrum(columns, weights)
+    found, count = _base_values(system, solved.solution), int(kept.sum())
+    residual = tuple(
+        rows.residual(found) - own @ solved.solution[count:]
+        for rows, own in zip(system.rows, columns, strict=True)
+    )
+    degrees, squares = int(problem.row_counts.sum()) - solved.rank, solved.residual_norm**2
+    beside = FurtherColumns(further, columns, residual)
+    return Fit.weighted(found, kept, solved, weights, sigma, squares, degrees, further=beside)
 
 
 def _findings(

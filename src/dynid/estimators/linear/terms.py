@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -81,9 +81,18 @@ class NonlinearTerm:
 
     def evaluate(self, signals: Mapping[str, FloatArray], constants: Mapping[str, float]) -> FloatArray:
         """Value of the expression at every sample."""
-        with np.errstate(over="ignore", under="ignore"):
+        with np.errstate(all="ignore"):
             value = NUMERIC.evaluate_named(self.expression, {**signals, **constants}, self.name)
         return np.broadcast_to(np.asarray(value, dtype=float), signals["qd"].shape)
+
+    def require_finite(self, values: FloatArray, joint: int) -> FloatArray:
+        """The values of the formula on a joint, refused where some are no numbers."""
+        if not np.all(np.isfinite(values)):
+            raise DynidError(
+                f"The term {self.name!r} ({self.expression}) is not finite all along the motion of joint "
+                f"{joint + 1}; give a formula that is, or joints= without this one."
+            )
+        return values
 
 
 @dataclass(frozen=True)
@@ -190,6 +199,7 @@ def nonlinear_torques(
     values: FloatArray,
     motion: Motion,
     load: FloatArray | None = None,
+    counted: Callable[[NonlinearTerm], bool] = lambda term: True,
 ) -> FloatArray:
     """Torques of nonlinear terms over a motion, (samples, coordinates).
 
@@ -199,12 +209,14 @@ def nonlinear_torques(
         values: coefficients of all slots, then their constants: the order of ``Estimate.further``.
         motion: any motion.
         load: torques of inertia and weight, (samples, coordinates), where a formula holds them.
+        counted: which of the terms.
     """
     slots = slots_of(robot, terms)
     torques = np.zeros_like(motion.tau)
     coefficients, theta = values[: len(slots)], values[len(slots) :]
     for slot, c, own in zip(slots, coefficients, own_constants(slots, theta), strict=True):
-        torques[:, slot.joint] += c * slot.values(motion, own, load)
+        if counted(slot.term):
+            torques[:, slot.joint] += c * slot.values(motion, own, load)
     return torques
 
 
