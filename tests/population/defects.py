@@ -201,7 +201,7 @@ def _link_length(case: Case, joint: int, grade: float, rng: np.random.Generator)
 
 def _has_length(case: Case, joint: int) -> bool:
     at = case.robot.joints[case.robot.coordinates[joint]]
-    return joint > 0 and max(abs(at.b), abs(at.d), abs(at.r)) > 0.1
+    return joint > 0 and max(abs(getattr(at, length)) for length in lengths_of(at)) > 0.1
 
 
 def _no_motor_inertia(case: Case, joint: int, grade: float, rng: np.random.Generator) -> tuple[Case, None]:

@@ -10,6 +10,7 @@ import numpy as np
 from dynid.logs.convert import to_joint_side
 from dynid.logs.log import Log
 from dynid.model.robot import Robot
+from dynid.suspects.geometry import with_length
 from dynid.suspects.log_defects import GravityTilt
 
 
@@ -39,6 +40,8 @@ def act_of(suspect: str, joint: int | None, size: float | Sequence[float]) -> Ac
         return lambda robot, logs: Advice(robot, logs, suspect)
     if name == "gravity direction":
         return lambda robot, logs: Advice(_tilted(robot, np.atleast_1d(size)), logs)
+    if name.startswith("length ") and isinstance(size, float) and joint is not None:
+        return lambda robot, logs: Advice(with_length(robot, joint, name.split()[1], size), logs)
     if name in _LOGS and isinstance(size, float):
         change, number = _LOGS[name], size
         return lambda robot, logs: Advice(

@@ -166,9 +166,14 @@ def _drives(n: int, rng: np.random.Generator) -> Drives | None:
     return Drives(rows, (0.0,) * n, tuple(float(g) for g in gain))
 
 
+def lengths_of(joint: Joint) -> tuple[str, ...]:
+    """Lengths of a joint's frame; that along a slide is its zero."""
+    return ("b", "d") if joint.kind is JointKind.PRISMATIC else ("b", "d", "r")
+
+
 def with_length(robot: Robot, number: int, share: float) -> Robot:
     """The robot with the longest length of a joint longer by a share, as in the file of another robot."""
     joint = robot.joints[number]
-    longest = max(("b", "d", "r"), key=lambda key: abs(getattr(joint, key)))
+    longest = max(lengths_of(joint), key=lambda key: abs(getattr(joint, key)))
     changed = replace(joint, **{longest: getattr(joint, longest) * (1 + share)})
     return replace(robot, joints=(*robot.joints[:number], changed, *robot.joints[number + 1 :]))

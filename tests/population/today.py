@@ -55,6 +55,7 @@ SUSPECTS: Mapping[str, tuple[str, ...]] = {
     "inertia": ("motor inertia",),
     "inertia coupling": ("coupling",),
     "viscous coupling": ("coupling",),
+    **dict.fromkeys(("length b", "length d", "length r"), ("link length",)),
 }
 """Defects of the population that a suspect means, by its key without the joint, where names differ."""
 CHANGES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {

@@ -99,6 +99,7 @@ class Name(StrEnum):
     TORQUE_SCALE = "torque scale"
     GEAR_RATIO = "gear ratio"
     CLOCK_RATE = "clock rate"
+    LINK_LENGTH = "link length"
     CHANGE_IN_TIME = "change in time"
     LACKING_PHYSICS = "lacking physics"
     LACK_OF_FIT = "lack of fit"

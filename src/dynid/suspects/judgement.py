@@ -11,15 +11,19 @@ from dynid.core.arrays import FloatArray
 from dynid.core.finding import Finding, Level, Name, Where
 from dynid.core.text import two_digits
 from dynid.estimators.estimate import Estimate
+from dynid.estimators.fit import Fit
 from dynid.estimators.identification import identify
 from dynid.estimators.linear.least_squares import WLS
 from dynid.preparation.motion import Motion
+from dynid.problem.problem import Problem
 from dynid.suspects.candidate import Candidate
 from dynid.suspects.discrete import discrete_suspects
+from dynid.suspects.fast_ripple import fast_ripples
+from dynid.suspects.geometry import lengths_in_doubt, link_lengths
 from dynid.suspects.gravity import gravity_either_way
-from dynid.suspects.ledger import Ledger
+from dynid.suspects.ledger import Ledger, open_ledger, scenes_of_fit
 from dynid.suspects.log_defects import GravityTilt
-from dynid.suspects.ranking import Ranked, SuspectTable, rank_suspects
+from dynid.suspects.ranking import Ranked, SuspectTable, rank_ledger, rank_suspects
 from dynid.suspects.refinement import Mended, mend_gravity, mend_motions
 from dynid.suspects.stretches import short_problem
 from dynid.suspects.suspect import Kind
@@ -39,6 +43,7 @@ class JudgementRules:
             this share of the residual.
         missed: share of a joint's torque that the model misses without a lacking effect …
         missed_at_rest: … and without one that fades with speed: few rows that matter are that slow.
+        missed_by_filter: the same of a ripple that the filter of the fit takes away: no parameter suffers.
         felt: share of a joint's torque that a change since the fit must make.
         unexplained: share of a joint's torque that is left beside noise, whoever explains it, from where on
             the fit is said to lack something.
@@ -46,20 +51,25 @@ class JudgementRules:
         named: parameters that a sentence names at most.
         mends: squares of the residual left after mending, over 1 less the share explained, beyond which a
             defect does not hold what its first order promises.
+        main: part of the residual from which on a suspect is the main one …
+        beside: … beside which others must explain this part to ask for care.
         noted: suspects that are noted below care at most.
         rows: of a joint, on average, from which on suspects are asked: each block of time needs a few.
     """
 
-    share: float = 0.01
+    share: float = 0.05
     effect: tuple[float, float] = (0.012, 0.018)
     moves: tuple[float, float, float] = (5.0, 0.05, 0.1)
     missed: float = 0.032
     missed_at_rest: float = 0.05
+    missed_by_filter: float = 0.05
     felt: float = 0.04
     unexplained: float = 0.05
     bias: float = 2.0
     named: int = 2
     mends: float = 1.5
+    main: float = 0.5
+    beside: float = 0.1
     noted: int = 2
     rows: int = 60
 
@@ -106,8 +116,9 @@ def judge_suspects(estimate: Estimate, ledger: Ledger | None = None) -> SuspectJ
     """
     if not can_be_judged(estimate):
         return None
-    table = rank_suspects(estimate, ledger)
+    table = _with_lengths(estimate, rank_suspects(estimate, ledger))
     found = [_finding(ranked, _refinement(estimate, table, ranked), estimate) for ranked in table.ranked]
+    found = [*_less_beside_the_main_one(found), *_fast_findings(estimate.problem, table.ledger.fit)]
     gross = [_gross_finding(candidate) for candidate in discrete_suspects(estimate.problem)[:1]]
     if gross:  # sizes of first order mean nothing about parameters that are wrong altogether
         found = [replace(finding, level=Level.NOTE) for finding in found]
@@ -115,6 +126,68 @@ def judge_suspects(estimate: Estimate, ledger: Ledger | None = None) -> SuspectJ
         found = [*found, *filter(None, [_lack_of_fit(table)])]
     either_way = gravity_either_way(estimate.problem)
     return SuspectJudgement(table, (*_gravest([*gross, *found]), *([either_way] if either_way else [])))
+
+
+def _with_lengths(estimate: Estimate, table: SuspectTable) -> SuspectTable:
+    """The table with lengths of the robot file, where one of them explains more than a defect of the log.
+
+    Their columns cost as much as all others together, so they are asked only where something is wrong.
+
+    Args:
+        estimate: behind the table.
+        table: without lengths.
+    """
+    ranked = [one.suspect for one in table.ranked]
+    lengths = link_lengths(estimate.problem.robot)
+    if not lengths or not lengths_in_doubt(ranked):
+        return table
+    problem, fit = estimate.problem, table.ledger.fit
+    scenes = scenes_of_fit(problem, fit)
+    few = rank_ledger(problem, open_ledger(problem, (*ranked, *lengths), fit.kept, scenes, fit=fit), scenes)
+    if not few.ranked or few.ranked[0].suspect not in lengths:
+        return table
+    every = open_ledger(problem, (*table.ledger.suspects, *lengths), fit.kept, scenes, fit=fit)
+    return rank_ledger(problem, every, scenes)
+
+
+def _less_beside_the_main_one(findings: Sequence[Finding]) -> list[Finding]:
+    """Findings of which those that explain little beside one that explains most are notes.
+
+    What a first order leaves of a large defect looks like other defects.
+    """
+    main = [f for f in findings if f.level >= Level.CARE and f.figures["share"] >= RULES.main]
+    return [
+        replace(f, level=Level.NOTE) if main and f is not main[0] and f.figures["share"] < RULES.beside else f
+        for f in findings
+    ]
+
+
+def _fast_findings(problem: Problem, fit: Fit) -> list[Finding]:
+    """Ripples that the rows of the fit are too slow for."""
+    made = []
+    for fast in fast_ripples(problem, scenes_of_fit(problem, fit)):
+        words, joint = fast.ripple.words(fast.size), fast.ripple.joint + 1
+        made.append(
+            Finding(
+                Name.LACKING_PHYSICS,
+                Level.CARE if fast.missed >= RULES.missed_by_filter else Level.NOTE,
+                f"{words[0].upper()}{words[1:]}, {percent(fast.missed)} of the torque: that explains "
+                f"{percent(fast.share)} of what is left at the full rate; the fit's filter takes it away.",
+                "The parameters are none the worse for it; torques of single instants are. A wider band "
+                "(cutoff_hz, decimation) lets it be added.",
+                where=Where(axis=joint),
+                figures={
+                    "suspect": fast.ripple.key,
+                    "size": _plain(fast.size),
+                    "amount": fast.ripple.amount(fast.size),
+                    "z": fast.z,
+                    "share": fast.share,
+                    "missed": fast.missed,
+                    "alike": {},
+                },
+            )
+        )
+    return made
 
 
 def _gross_finding(candidate: Candidate) -> Finding:
