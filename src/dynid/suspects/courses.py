@@ -101,10 +101,13 @@ class Timetable:
         return view.products(columns, self.bins, self.values.shape[1]).gains(self.values)
 
     def best(self, explained: FloatArray, logs_only: bool) -> int:
-        """The course that explains most; one log rather than a step that does hardly more."""
+        """The course that explains most; one log rather than a step that does hardly more.
+
+        Of two logs, one against the other is the same both ways: the later one has changed.
+        """
         is_log = np.array([course.shape == "log" for course in self.courses])
         alone = np.where(is_log, explained, -1.0)
-        top = int(np.argmax(alone)) if is_log.any() else 0
+        top = int(np.flatnonzero(alone >= (most := alone.max()) - 1e-9 * abs(most))[-1]) if is_log.any() else 0
         if logs_only or (is_log.any() and alone[top] >= CHANGES.plain * float(explained.max())):
             return top
         return int(np.argmax(explained))

@@ -15,6 +15,7 @@ import numpy as np
 
 from dynid.core.arrays import FloatArray, svd
 from dynid.core.finding import Finding, Level, Name
+from dynid.dynamics.algebra import Scalar
 from dynid.dynamics.operations import NUMERIC
 from dynid.dynamics.regressor import regressor
 from dynid.model.joint import JointKind
@@ -57,6 +58,8 @@ class DiscreteRules:
 
 
 DISCRETE = DiscreteRules()
+GRAVITY = ("M", "MX", "MY", "MZ")
+"""Parameters of a link that gravity pulls at."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,29 +71,35 @@ class Sampling:
     qd: FloatArray
     qdd: FloatArray
     tau: FloatArray
+    columns: FloatArray
+    """Torques per unit of every standard parameter, (coordinates, samples, parameters)."""
 
     @cached_property
-    def columns(self) -> FloatArray:
-        """Torques per unit of every standard parameter, (coordinates, samples, parameters)."""
-        q, qd, qdd = (list(x.T) for x in (self.q, self.qd, self.qdd))
-        made = np.zeros((self.q.shape[1], len(self.q), len(self.robot.table)))
-        for k, column in enumerate(regressor(self.robot, q, qd, qdd, NUMERIC)):
-            for j, torque in enumerate(column):
-                made[j, :, k] = np.asarray(torque, dtype=float)
-        return made
+    def of_gravity(self) -> FloatArray:
+        """The part of the columns that gravity has, per m/s² along each axis, (3, *columns)."""
+        still = [0.0] * self.q.shape[1]
+        return np.stack(
+            [_columns(self.robot.with_gravity(*way), self.q.T, still, still, GRAVITY) for way in np.eye(3)]
+        )
+
+    def with_gravity(self, way: FloatArray) -> Sampling:
+        """The columns of the robot mounted in another way."""
+        turned = way - np.array(self.robot.gravity)
+        return replace(self, columns=self.columns + np.tensordot(turned, self.of_gravity, axes=1))
 
     def with_scale(self, joints: Sequence[int], scale: float) -> Sampling:
         """Positions, speeds and accelerations of some joints times a factor."""
         by = np.ones(self.q.shape[1])
         by[list(joints)] = scale
-        return Sampling(self.robot, self.q * by, self.qd * by, self.qdd * by, self.tau)
+        return _with_columns(self.robot, self.q * by, self.qd * by, self.qdd * by, self.tau)
 
     def with_order(self, order: Sequence[int], states: bool = False) -> Sampling:
         """Torques, or positions, in another order of the axes."""
         chosen = list(order)
         if not states:
             return replace(self, tau=self.tau[:, chosen])
-        return replace(self, q=self.q[:, chosen], qd=self.qd[:, chosen], qdd=self.qdd[:, chosen])
+        q, qd, qdd = (x[:, chosen] for x in (self.q, self.qd, self.qdd))
+        return _with_columns(self.robot, q, qd, qdd, self.tau)
 
     @cached_property
     def weights(self) -> tuple[FloatArray, float]:
@@ -104,6 +113,11 @@ class Sampling:
         """RMS of what each joint leaves when it alone chooses all parameters, (coordinates,)."""
         pairs = zip(self.columns, self.tau.T, strict=True)
         return np.asarray([_solve(W, y)[1] / np.sqrt(len(self.q)) for W, y in pairs])
+
+    @cached_property
+    def agreement_as_recorded(self) -> tuple[float, int]:
+        """``agreement`` with the weights of these samples."""
+        return self.agreement(self.weights[0])
 
     def agreement(self, weights: FloatArray) -> tuple[float, int]:
         """RMS of what all joints together leave, and the number of joints that friction would drive.
@@ -153,17 +167,18 @@ _ALL_REVERSED = Candidate(
 )
 
 
-def discrete_suspects(problem: Problem) -> tuple[Candidate, ...]:
+def discrete_suspects(problem: Problem, sampling: Sampling | None = None) -> tuple[Candidate, ...]:
     """Candidates that make joints agree which do not, the best first; none where they agree as recorded.
 
     Torques that are all reversed agree as well: there only friction tells, which must not drive every joint.
 
     Args:
         problem: with motions.
+        sampling: of it, where it was made before.
     """
-    sampling = sampling_of(problem)
+    sampling = sampling or sampling_of(problem)
     weights, explained = sampling.weights
-    before, driven = sampling.agreement(weights)
+    before, driven = sampling.agreement_as_recorded
     if driven == len(weights):  # every friction would drive: only all signs together can be wrong
         return (replace(_ALL_REVERSED, misfit=before, before=before),)
     agree = before < DISCRETE.poor and explained < DISCRETE.unexplained
@@ -178,18 +193,20 @@ def discrete_suspects(problem: Problem) -> tuple[Candidate, ...]:
     return tuple(sorted(found, key=lambda one: (one.misfit > alike, one.driven, one.misfit)))
 
 
-def gravity_either_way(problem: Problem) -> Finding | None:
+def gravity_either_way(sampling: Sampling) -> Finding | None:
     """A note where gravity upside down explains the torques as well, and gravity is seen at all.
 
     Args:
-        problem: with motions.
+        sampling: some samples of the logs.
     """
-    sampling, given = sampling_of(problem), np.array(problem.robot.gravity)
+    given = np.array(sampling.robot.gravity)
     if not np.any(given):
         return None
-    ways = [replace(sampling, robot=problem.robot.with_gravity(*(k * given).tolist())) for k in (1, -1, 0)]
-    own, upside_down, none = (way.agreement(sampling.weights[0])[0] for way in ways)
-    if upside_down > DISCRETE.same * own or none < DISCRETE.seen * own:
+    own = sampling.agreement_as_recorded[0]
+    upside_down, none = (sampling.with_gravity(k * given) for k in (-1.0, 0.0))
+    if upside_down.agreement(sampling.weights[0])[0] > DISCRETE.same * own:
+        return None
+    if none.agreement(sampling.weights[0])[0] < DISCRETE.seen * own:
         return None
     shown = ", ".join(f"{g:.2f}" for g in 0.0 - given)
     return Finding(
@@ -285,7 +302,7 @@ def _gravities(sampling: Sampling) -> Iterator[tuple[Candidate, Sampling]]:
                 f"gravity is [{shown}] m/s²",
                 f"Check how the robot is mounted; say gravity = [{shown}] in the robot file if it is so.",
             ),
-            replace(sampling, robot=sampling.robot.with_gravity(*way.tolist())),
+            sampling.with_gravity(way),
         )
 
 
@@ -294,7 +311,29 @@ def sampling_of(problem: Problem) -> Sampling:
     assert problem.motions is not None
     step = max(1, sum(motion.samples for motion in problem.motions) // DISCRETE.samples)
     parts = [[np.asarray(x[step // 2 :: step]) for x in (m.q, m.qd, m.qdd, m.tau)] for m in problem.motions]
-    return Sampling(problem.robot, *(np.concatenate(column) for column in zip(*parts, strict=True)))
+    return _with_columns(problem.robot, *(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def _with_columns(robot: Robot, q: FloatArray, qd: FloatArray, qdd: FloatArray, tau: FloatArray) -> Sampling:
+    return Sampling(robot, q, qd, qdd, tau, _columns(robot, q.T, qd.T, qdd.T))
+
+
+def _columns(
+    robot: Robot,
+    q: FloatArray,
+    qd: Sequence[Scalar] | FloatArray,
+    qdd: Sequence[Scalar] | FloatArray,
+    symbols: Sequence[str] = (),
+) -> FloatArray:
+    """Columns of the standard parameters, those of some symbols only where any are given, the others zero."""
+    made = np.zeros((len(q), q.shape[1], len(robot.table)))
+    wanted = [k for k, entry in enumerate(robot.table) if not symbols or entry.symbol in symbols]
+    for k, column in zip(
+        wanted, regressor(robot, list(q), list(qd), list(qdd), NUMERIC, wanted), strict=True
+    ):
+        for j, torque in enumerate(column):
+            made[j, :, k] = np.asarray(torque, dtype=float)
+    return made
 
 
 def _solve(W: FloatArray, y: FloatArray) -> tuple[FloatArray, float]:

@@ -13,7 +13,7 @@ from dynid.estimators.estimate import Estimate
 from dynid.estimators.identification import identify
 from dynid.estimators.linear.least_squares import WLS
 from dynid.preparation.motion import Motion
-from dynid.suspects.discrete import Candidate, discrete_suspects, gravity_either_way
+from dynid.suspects.discrete import Candidate, discrete_suspects, gravity_either_way, sampling_of
 from dynid.suspects.ledger import Ledger
 from dynid.suspects.ranking import Ranked, SuspectTable, rank_suspects
 from dynid.suspects.refinement import Mended, mend_motions
@@ -93,10 +93,11 @@ def judge_suspects(
         return None
     table = rank_suspects(estimate, ledger, added)
     found = [_finding(ranked, _refinement(estimate, table, ranked), estimate) for ranked in table.ranked]
-    gross = [_gross_finding(candidate) for candidate in discrete_suspects(estimate.problem)[:1]]
+    sampling = sampling_of(estimate.problem)
+    gross = [_gross_finding(one) for one in discrete_suspects(estimate.problem, sampling)[:1]]
     if gross:  # sizes of first order mean nothing about parameters that are wrong altogether
         found = [replace(finding, level=Level.NOTE) for finding in found]
-    either_way = gravity_either_way(estimate.problem)
+    either_way = gravity_either_way(sampling)
     return SuspectJudgement(table, (*_gravest([*gross, *found]), *([either_way] if either_way else [])))
 
 
