@@ -107,7 +107,9 @@ class Timetable:
         """
         is_log = np.array([course.shape == "log" for course in self.courses])
         alone = np.where(is_log, explained, -1.0)
-        top = int(np.flatnonzero(alone >= (most := alone.max()) - 1e-9 * abs(most))[-1]) if is_log.any() else 0
+        top = (
+            int(np.flatnonzero(alone >= (most := alone.max()) - 1e-9 * abs(most))[-1]) if is_log.any() else 0
+        )
         if logs_only or (is_log.any() and alone[top] >= CHANGES.plain * float(explained.max())):
             return top
         return int(np.argmax(explained))

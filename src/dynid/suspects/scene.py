@@ -26,9 +26,9 @@ PAYLOAD_INERTIA = ("XX", "YY", "ZZ")
 """… and those that a short arm feels instead."""
 _STEP = 1e-5
 """Step of central differences along a direction of order one: their error is 1e-10, rounding 1e-11."""
-_KEPT_PER_ROW = 8
-"""Full-rate samples per row of the regression that columns are evaluated at, at least: the motion is smooth,
-and a column need be right to a hundredth only."""
+_PER_ROW = 8
+"""Samples per row of the regression that columns are evaluated at, at least: the motion is smooth, and a column
+need be right to a hundredth only."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class Scene:
         robot: the robot.
         values: standard parameters that give the model's torques: base parameters at the columns of the
             base, zero elsewhere, (standard,).
-        motion: the motion, every ``thinning``-th sample.
+        motion: the motion, thinned to some samples per row of the regression.
         number: which of the experiments it is …
         log: … and which of the logs: stretches of one log are experiments of their own.
         within: share of its log before and after it, 0 … 1.
@@ -212,19 +212,19 @@ def scenes_of(
     """
     standard = np.zeros(len(base.robot.table))
     standard[list(base.columns)] = values
-    thinning = _thinning_factor(plan.decimation) if plan.convention == "scipy" else 1
+    per_row = _samples_per_row(plan.decimation) if plan.convention == "scipy" else plan.decimation
     lengths = np.cumsum([0, *(motion.samples for motion in motions)]) / sum(m.samples for m in motions)
     logs = logs_of(motions)
     return tuple(
         Scene(
             base.robot,
             standard,
-            _thin(motion, thinning),
+            _thin(motion, plan.decimation, per_row),
             k,
             logs[k][0],
             logs[k][1],
             (float(lengths[k]), float(lengths[k + 1])),
-            plan.decimation // thinning,
+            per_row,
             plan.convention,
         )
         for k, motion in enumerate(motions)
@@ -252,16 +252,24 @@ def logs_of(motions: Sequence[Motion]) -> list[tuple[int, tuple[float, float]]]:
     return found
 
 
-def _thinning_factor(decimation: int) -> int:
-    """The largest divisor that leaves enough samples per row."""
-    most = max(1, decimation // _KEPT_PER_ROW)
-    return max(m for m in range(1, most + 1) if decimation % m == 0)
+def _samples_per_row(decimation: int) -> int:
+    """The fewest that are enough and divide a decimation, or are not twice as many as needed."""
+    few = range(_PER_ROW, 2 * _PER_ROW)
+    return next((k for k in few if decimation % k == 0), min(decimation, _PER_ROW))
 
 
-def _thin(motion: Motion, factor: int) -> Motion:
-    if factor == 1:
+def _thin(motion: Motion, decimation: int, per_row: int) -> Motion:
+    """Every ``decimation / per_row``-th sample, between samples where that is no whole number."""
+    if decimation == per_row:
         return motion
-    q, qd, qdd, tau = (np.asarray(getattr(motion, name)[:])[::factor] for name in SIGNALS)
-    made_up = None if motion.made_up is None else motion.made_up[::factor]
-    time, rate = motion.time[::factor], motion.rate_hz / factor
+    steps = np.arange((motion.samples - 1) * per_row // decimation + 1) * decimation
+    at, part = steps // per_row, (steps % per_row / per_row)[:, None]
+    after = np.minimum(at + 1, motion.samples - 1)
+
+    def between(values: FloatArray) -> FloatArray:
+        return values[at] + part * (values[after] - values[at]) if part.any() else values[at]
+
+    q, qd, qdd, tau = (between(np.asarray(getattr(motion, name)[:])) for name in SIGNALS)
+    made_up = None if motion.made_up is None else motion.made_up[at]
+    time, rate = between(motion.time[:, None])[:, 0], motion.rate_hz * per_row / decimation
     return replace(motion, time=time, q=q, qd=qd, qdd=qdd, tau=tau, made_up=made_up, rate_hz=rate)
