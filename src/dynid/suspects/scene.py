@@ -27,8 +27,8 @@ PAYLOAD_INERTIA = ("XX", "YY", "ZZ")
 _STEP = 1e-5
 """Step of central differences along a direction of order one: their error is 1e-10, rounding 1e-11."""
 _PER_ROW = 8
-"""Samples per row of the regression that columns are evaluated at, at least: the motion is smooth, and a column
-need be right to a hundredth only."""
+"""Samples per row of the regression that columns are evaluated at, at least: the motion is smooth, and a
+column need be right to a hundredth only."""
 
 
 @dataclass(frozen=True, eq=False)
