@@ -31,6 +31,14 @@ _PER_ROW = 8
 column need be right to a hundredth only."""
 
 
+def _is_any(entry: Parameter) -> bool:
+    return True
+
+
+def _is_load(entry: Parameter) -> bool:
+    return entry.family == "inertial"
+
+
 @dataclass(frozen=True, eq=False)
 class Scene:
     """One motion, thinned, with the torques f = W χ̂ of a model.
@@ -123,11 +131,13 @@ class Scene:
             name: "q", "qd" or "qdd".
             joint: j.
         """
-        return self._once(name, joint, lambda: self._central_difference(name, joint, lambda entry: True))
+        return self._once(name, joint, lambda: self._difference(name, joint, load=False))
 
     def load_along(self, name: str, joint: int) -> FloatArray:
         """The same of the links' inertia and weight alone."""
-        return self._once(f"load {name}", joint, lambda: self._central_difference(name, joint, _is_load))
+        if name == "q" and not any(entry.family == "element" for entry in self.robot.table):
+            return self.along(name, joint)  # nothing else depends on the position
+        return self._once(f"load {name}", joint, lambda: self._difference(name, joint, load=True))
 
     @cached_property
     def payload(self) -> FloatArray:
@@ -174,8 +184,14 @@ class Scene:
             self._made[name, joint] = make()
         return self._made[name, joint]
 
-    def _central_difference(self, name: str, joint: int, counted: Callable[[Parameter], bool]) -> FloatArray:
+    def _difference(self, name: str, joint: int, load: bool) -> FloatArray:
+        """Central differences; torques are linear in accelerations, where one step of any size is exact."""
+        counted = _is_load if load else _is_any
         step = np.zeros(self.joints)
+        if name == "qdd":
+            step[joint] = 1.0
+            here = self.load if load else self.torque - self.further
+            return self._inverse({**self._state, name: self.qdd + step}, counted) - here
         step[joint] = _STEP
         ahead, behind = (
             self._inverse({**self._state, name: self._state[name] + sign * step}, counted)
@@ -188,15 +204,11 @@ class Scene:
         return {"q": self.q, "qd": self.qd, "qdd": self.qdd}
 
     def _inverse(
-        self, state: Mapping[str, FloatArray], counted: Callable[[Parameter], bool] = lambda entry: True
+        self, state: Mapping[str, FloatArray], counted: Callable[[Parameter], bool] = _is_any
     ) -> FloatArray:
         """Torques of the parameters that count."""
         used = [counted(entry) for entry in self.robot.table.entries]
         return kernels(self.robot).inverse(np.where(used, self.values, 0.0), **state)
-
-
-def _is_load(entry: Parameter) -> bool:
-    return entry.family == "inertial"
 
 
 def scenes_of(

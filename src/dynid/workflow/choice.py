@@ -28,7 +28,7 @@ class ChoiceRules:
 
     Args:
         parts: contiguous parts of the logs; more of them cost a fit each.
-        fewest: parts with rows from which on a choice is made, and logs from which on they are the parts.
+        fewest: logs from which on they are the parts, and parts with rows that a choice needs at least.
         fold: rows of a part over its columns, from which on they are folded once and not in every fit.
         errors: standard errors by which the mean gain over the parts must differ from none.
         gain: least mean gain, as the logarithm of the ratio of torque errors.
@@ -183,8 +183,8 @@ def gain_over(default: FloatArray, candidate: FloatArray) -> Gain:
         default: its errors, (parts,).
         candidate: its errors, (parts,).
     """
-    told = (default > 0) & (candidate > 0)  # a mask may leave nothing of a part
-    if np.count_nonzero(told) < RULES.fewest:
+    told = (default > 0) & (candidate > 0)  # a mask may leave nothing of a part, of one at most
+    if np.count_nonzero(told) < max(RULES.fewest, len(told) - 1):
         return Gain(0.0, np.inf)
     ratio = np.log(candidate[told] / default[told])
     return Gain(float(np.mean(ratio)), float(np.std(ratio, ddof=1) / np.sqrt(len(ratio))))
