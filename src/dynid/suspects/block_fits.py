@@ -109,7 +109,9 @@ def take_out(grams: FloatArray, given: Sequence[int]) -> FloatArray:
     whole = rows.sum(axis=0)
     taken = pinv(whole[:, chosen], rcond=1e-12) @ whole
     half = taken.T @ (0.5 * rows[:, :, chosen] @ taken - rows)
-    return np.asarray(grams + half + half.transpose(0, 2, 1))
+    left = grams + half
+    left += half.transpose(0, 2, 1)
+    return np.asarray(left)
 
 
 def _inverses(matrices: FloatArray) -> FloatArray:

@@ -75,17 +75,22 @@ class Sampling:
     """Torques per unit of every standard parameter, (coordinates, samples, parameters)."""
 
     @cached_property
+    def pulled(self) -> list[int]:
+        """Numbers of the parameters that gravity pulls at."""
+        return [k for k, entry in enumerate(self.robot.table) if entry.symbol in GRAVITY]
+
+    @cached_property
     def of_gravity(self) -> FloatArray:
-        """The part of the columns that gravity has, per m/s² along each axis, (3, *columns)."""
+        """What gravity has of their columns, per m/s² along each axis, (3, coordinates, samples, pulled)."""
         still = [0.0] * self.q.shape[1]
-        return np.stack(
-            [_columns(self.robot.with_gravity(*way), self.q.T, still, still, GRAVITY) for way in np.eye(3)]
-        )
+        ways = [self.robot.with_gravity(*way) for way in np.eye(3)]
+        return np.stack([_columns(robot, self.q.T, still, still, self.pulled) for robot in ways])
 
     def with_gravity(self, way: FloatArray) -> Sampling:
         """The columns of the robot mounted in another way."""
-        turned = way - np.array(self.robot.gravity)
-        return replace(self, columns=self.columns + np.tensordot(turned, self.of_gravity, axes=1))
+        columns, turned = self.columns.copy(), way - np.array(self.robot.gravity)
+        columns[:, :, self.pulled] += np.tensordot(turned, self.of_gravity, axes=1)
+        return replace(self, columns=columns)
 
     def with_scale(self, joints: Sequence[int], scale: float) -> Sampling:
         """Positions, speeds and accelerations of some joints times a factor."""
@@ -315,22 +320,16 @@ def sampling_of(problem: Problem) -> Sampling:
 
 
 def _with_columns(robot: Robot, q: FloatArray, qd: FloatArray, qdd: FloatArray, tau: FloatArray) -> Sampling:
-    return Sampling(robot, q, qd, qdd, tau, _columns(robot, q.T, qd.T, qdd.T))
+    every = range(len(robot.table))
+    return Sampling(robot, q, qd, qdd, tau, _columns(robot, q.T, list(qd.T), list(qdd.T), every))
 
 
 def _columns(
-    robot: Robot,
-    q: FloatArray,
-    qd: Sequence[Scalar] | FloatArray,
-    qdd: Sequence[Scalar] | FloatArray,
-    symbols: Sequence[str] = (),
+    robot: Robot, q: FloatArray, qd: Sequence[Scalar], qdd: Sequence[Scalar], wanted: Sequence[int]
 ) -> FloatArray:
-    """Columns of the standard parameters, those of some symbols only where any are given, the others zero."""
-    made = np.zeros((len(q), q.shape[1], len(robot.table)))
-    wanted = [k for k, entry in enumerate(robot.table) if not symbols or entry.symbol in symbols]
-    for k, column in zip(
-        wanted, regressor(robot, list(q), list(qd), list(qdd), NUMERIC, wanted), strict=True
-    ):
+    """Torques per unit of some standard parameters, (coordinates, samples, wanted)."""
+    made = np.zeros((*q.shape, len(wanted)))
+    for k, column in enumerate(regressor(robot, list(q), qd, qdd, NUMERIC, wanted)):
         for j, torque in enumerate(column):
             made[j, :, k] = np.asarray(torque, dtype=float)
     return made
