@@ -355,22 +355,28 @@ def _score_given(ledger: Ledger, number: int, chosen: Sequence[int]) -> Score | 
 
 def _partners(ledger: Ledger, whole: FloatArray, number: int, alone: dict[int, Score]) -> tuple[Suspect, ...]:
     """Suspects that explain nearly as much alone, and after which hardly anything is left to this one."""
-    own, squares = alone[number].share, ledger.residual_squares
+    own = alone[number].share
+    least = (1.0 - RULES.alike) * own * ledger.residual_squares
     return tuple(
         ledger.suspects[k]
         for k, other in alone.items()
         if k != number
         and other.share >= RULES.alike * own
-        and _squares_of_both(ledger, whole, (k, number)) / squares - other.share < (1.0 - RULES.alike) * own
+        and _squares_after(ledger, whole, number, other, ledger.spans[k]) < least
     )
 
 
-def _squares_of_both(ledger: Ledger, whole: FloatArray, numbers: Sequence[int]) -> float:
-    """Squares of ρ that suspects explain together; a column that hardly differs from another counts once."""
-    power, columns = np.diag(whole), list[int]()
-    for k in numbers:
-        span = np.array(ledger.spans[k])
-        columns += span[_seen_columns(ledger, k, power[span])[0]].tolist()
-    scale = np.sqrt(power[columns])
-    pull, alike = whole[columns, -1] / scale, whole[np.ix_(columns, columns)] / np.outer(scale, scale)
-    return float(pull @ pinv(alike, rcond=RULES.in_span / 4.0) @ pull)
+def _squares_after(
+    ledger: Ledger, whole: FloatArray, number: int, other: Score, others: Sequence[int]
+) -> float:
+    """Squares of ρ that a suspect explains after another one; none where it hardly differs from it."""
+    (c, *more), (d, *further) = ledger.spans[number], others
+    if not more and not further:  # by far the most pairs
+        pull = whole[c, -1] - whole[c, d] * whole[d, -1] / whole[d, d]
+        power = whole[c, c] - whole[c, d] ** 2 / whole[d, d]
+        return float(pull**2 / power) if power > RULES.in_span * whole[c, c] else 0.0
+    columns = [k for k in (c, *more, d, *further) if whole[k, k] > 0 and ledger.outside[k] >= RULES.in_span]
+    scale = np.sqrt(np.diag(whole)[columns])
+    pulls, alike = whole[columns, -1] / scale, whole[np.ix_(columns, columns)] / np.outer(scale, scale)
+    both = float(pulls @ pinv(alike, rcond=RULES.in_span / 4.0) @ pulls)
+    return both - other.share * ledger.residual_squares
