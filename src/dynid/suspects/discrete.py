@@ -75,21 +75,21 @@ class Sampling:
     """Torques per unit of every standard parameter, (coordinates, samples, parameters)."""
 
     @cached_property
-    def pulled(self) -> list[int]:
+    def with_weight(self) -> list[int]:
         """Numbers of the parameters that gravity pulls at."""
         return [k for k, entry in enumerate(self.robot.table) if entry.symbol in GRAVITY]
 
     @cached_property
     def of_gravity(self) -> FloatArray:
-        """What gravity has of their columns, per m/s² along each axis, (3, coordinates, samples, pulled)."""
+        """What gravity has of their columns, per m/s² along each axis, (3, coordinates, samples, those)."""
         still = [0.0] * self.q.shape[1]
         ways = [self.robot.with_gravity(*way) for way in np.eye(3)]
-        return np.stack([_columns(robot, self.q.T, still, still, self.pulled) for robot in ways])
+        return np.stack([_columns(robot, self.q.T, still, still, self.with_weight) for robot in ways])
 
     def with_gravity(self, way: FloatArray) -> Sampling:
         """The columns of the robot mounted in another way."""
         columns, turned = self.columns.copy(), way - np.array(self.robot.gravity)
-        columns[:, :, self.pulled] += np.tensordot(turned, self.of_gravity, axes=1)
+        columns[:, :, self.with_weight] += np.tensordot(turned, self.of_gravity, axes=1)
         return replace(self, columns=columns)
 
     def with_scale(self, joints: Sequence[int], scale: float) -> Sampling:
