@@ -23,7 +23,7 @@ BOUNDS = {
     "duplicated runs of six lines": 11,
     "public names": 40,
 }
-WALK = {"files": 176, "handovers": 220, "factorisations": 480}
+WALK = {"files": 176, "handovers": 220, "factorisations": 300}
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dynid.base import find_base
-from dynid.checks.low_rate import low_rate_findings
+from dynid.checks.accelerations import acceleration_findings
 from dynid.core.finding import Finding, Level
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.identification import identify
@@ -40,7 +40,7 @@ def fitted(log: Log, plan: Preparation) -> Estimate:
 
 
 def told_of(log: Log, estimate: Estimate) -> tuple[Finding, ...]:
-    return low_rate_findings(estimate, spectrum_of_log(log, estimate.problem.plan))
+    return acceleration_findings(estimate, spectrum_of_log(log, estimate.problem.plan))
 
 
 def deviations(estimate: Estimate) -> np.ndarray:
@@ -58,7 +58,7 @@ def test_parameters_lie_within_their_sigma(rate_hz: float) -> None:
 
 
 def test_short_differences_of_a_fast_motion_are_told() -> None:
-    """At 20 Hz and 2 Hz differences over 3 points take 13 % off the accelerations."""
+    """At 20 Hz differences over 3 points take 13 % off accelerations of 2 Hz, and 6 % off all up to there."""
     log = log_of(20.0, 0, 0.02, top_hz=2.0)
     plan = suggest(log).plan
     assert plan.difference_points == 9
@@ -68,10 +68,10 @@ def test_short_differences_of_a_fast_motion_are_told() -> None:
     assert np.mean(deviations(estimate) < 2) < 0.7
     (concern,) = told_of(log, estimate)
     assert concern.level is Level.CARE
-    assert concern.sentence.startswith(
-        "The rate, 20 Hz, is low for this motion: differences over 9 points instead of 3 move "
-    )
-    assert concern.sentence.endswith("set difference_points to 9, or log faster.")
+    assert concern.figures["taken_off_percent"] == pytest.approx(6.5, abs=0.5)
+    assert estimate.values[0] / TRUTH[0] == pytest.approx(1.065, abs=0.02)
+    assert concern.sentence.startswith("For motion up to ")
+    assert concern.sentence.endswith("take differences over more points (difference_points, now 3).")
 
 
 def test_a_low_cut_off_is_told_with_its_share() -> None:

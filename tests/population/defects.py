@@ -14,7 +14,7 @@ from dynid.model.joint import JointKind
 from population.cases import Case
 from population.motions import weak_path
 from population.plant import Plant
-from population.robots import HALVES, SEED, with_length
+from population.robots import HALVES, SEED, lengths_of, with_length
 from population.sensors import Experiment, Sensors
 
 Array = NDArray[np.float64]

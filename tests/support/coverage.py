@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.base import BaseMap, find_base
-from dynid.checks.attenuation import attenuation_findings
-from dynid.checks.low_rate import low_rate_findings
+from dynid.checks.accelerations import acceleration_findings
 from dynid.core.finding import Level
 from dynid.estimators import Estimate, Strategy, identify
 from dynid.logs.log import Log
@@ -226,10 +225,7 @@ def coverage(
 def is_told_to_be_biased(estimate: Estimate, log: Log) -> bool:
     """Whether a fit by least squares says that noise, filters or effects that the model lacks move values."""
     spectrum = spectrum_of_log(log, estimate.problem.plan)
-    found = (
-        *attenuation_findings(estimate, spectrum),
-        *low_rate_findings(estimate, spectrum),
-    )
+    found = (*acceleration_findings(estimate, spectrum),)
     judged = judge_suspects(estimate)
     return bool(found) or (judged is not None and any(f.level >= Level.CARE for f in judged.findings))
 

@@ -8,6 +8,7 @@ import pytest
 from dynid import find_base, kernels, load_robot
 from dynid.preparation import Preparation
 from dynid.preparation.motion import Motion
+from dynid.suspects.ledger import columns_along
 from dynid.suspects.log_defects import GravityTilt, log_defects
 from dynid.suspects.scene import Scene, scenes_of
 from dynid.suspects.suspect import Suspect
@@ -55,3 +56,18 @@ def test_tilted_gravity_changes_the_torques_as_its_columns_say() -> None:
     W = kernels(tilted, BASE.columns).regressor(turned.q, turned.qd, turned.qdd)
     expected = sum(s * column for s, column in zip(size, tilt.columns(here), strict=True))
     assert np.allclose(W @ VALUES - here.torque, expected, atol=1e-9 * np.abs(here.torque).max())
+
+
+@pytest.mark.parametrize("decimation", [23, 24])
+def test_thinned_motions_give_the_same_columns(decimation: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eight samples per row, between the recorded ones where 8 … 15 do not divide the decimation."""
+    plan, suspects = Preparation(cutoff_hz=10.0, decimation=decimation), list(DEFECTS.values())
+    thin = scenes_of(BASE, VALUES, [motion()], plan)[0]
+    assert (thin.decimation, len(thin.q)) == (8, -(-2000 * 8 // decimation))
+    found = columns_along(thin, suspects)
+    monkeypatch.setattr("dynid.suspects.scene._PER_ROW", decimation)
+    whole = columns_along(scenes_of(BASE, VALUES, [motion()], plan)[0], suspects)
+    off = np.linalg.norm((found - whole)[:, :, 3:-3], axis=2)
+    share = off / np.maximum(np.linalg.norm(whole[:, :, 3:-3], axis=2), 1e-6)
+    assert np.median(share) < 0.01
+    assert np.max(share) < 0.06  # dry friction jumps

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dynid.base import find_base
-from dynid.checks.attenuation import attenuation_findings, noise_share
+from dynid.checks.accelerations import acceleration_findings, noise_share
 from dynid.checks.physical import impossible_values
 from dynid.core.errors import DynidError, NotTrustworthyError
 from dynid.core.finding import Level
@@ -50,7 +50,7 @@ def test_noise_in_the_band_used_asks_for_care() -> None:
     assert inertia < 0.9
     assert result.concerns[0].level is Level.CARE
     assert result.concerns[0].sentence.startswith("Below 60 Hz noise has ")
-    assert "inertias come out too small by about as much" in result.concerns[0].sentence
+    assert "inertias come out too small by up to as much" in result.concerns[0].sentence
     assert document_of(result, {})["verdict"]["grade"] != "good"
 
 
@@ -69,12 +69,12 @@ def test_the_same_log_below_the_noise_is_fine() -> None:
 
 
 def test_inertias_that_depend_on_the_band_tell_it_without_a_spectrum() -> None:
-    told = attenuation_findings(fitted(OPEN, 3e-5).estimate, None)
+    told = acceleration_findings(fitted(OPEN, 3e-5).estimate, None)
     assert told[0].level is Level.CARE
     assert told[0].sentence.startswith("Below 60 Hz inertias come out at ")
     assert "attenuation" in told[0].sentence
-    assert attenuation_findings(fitted(CALM, 3e-5).estimate, None) == ()
-    assert attenuation_findings(fitted(OPEN, 0.0).estimate, None) == ()
+    assert acceleration_findings(fitted(CALM, 3e-5).estimate, None) == ()
+    assert acceleration_findings(fitted(OPEN, 0.0).estimate, None) == ()
 
 
 def test_values_that_no_robot_has() -> None:

@@ -15,7 +15,7 @@ from dynid.model.robot import Robot
 from dynid.preparation.preparation import Preparation
 from dynid.preparation.suggestion import suggest
 from dynid.workflow import fit
-from dynid.workflow.choice import Gain, best_of, gain_over, held_out_errors
+from dynid.workflow.choice import Gain, PartGrams, PartRows, best_of, gain_over, least_squares, part_numbers
 from dynid.workflow.preparation_choice import choose_preparation
 from dynid.workflow.trial_rows import trial_logs
 from support.population import draw
@@ -26,7 +26,7 @@ def test_parts_are_predicted_by_the_others() -> None:
     W = rng.standard_normal((100, 3))
     rows = np.column_stack([W, W @ [1.0, 2.0, 3.0] + 0.1 * rng.standard_normal(100)])
     parts = np.split(rows, 5)
-    errors = held_out_errors(parts, parts)
+    errors = PartRows(parts, parts).held_out_errors(least_squares)
     for b in range(5):
         others = np.concatenate(parts[:b] + parts[b + 1 :])
         solved = np.linalg.lstsq(others[:, :3], others[:, 3], rcond=None)[0]
@@ -137,4 +137,30 @@ def test_a_log_that_is_trimmed_away_gives_a_sentence() -> None:
     log = Log("short", time, {"position": np.sin(time)[:, None], "torque": np.cos(time)[:, None]})
     plan = Preparation(trim_start_s=1e4)
     with pytest.raises(ShapeError, match="has 0 samples after trimming"):
-        trial_logs([log], plan, base_of(load_robot("emps")), 5)
+        trial_logs([log], plan, base_of(load_robot("emps")))
+
+
+def test_whole_logs_are_the_parts_where_there_are_three() -> None:
+    assert part_numbers(np.zeros(10, dtype=np.intp)).tolist() == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
+    assert part_numbers(np.repeat([0, 1], 5)).tolist() == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
+    assert part_numbers(np.array([0, 0, 0, 1, 2, 2])).tolist() == [0, 0, 0, 1, 2, 2]
+    assert part_numbers(np.arange(7)).tolist() == [0, 0, 1, 2, 2, 3, 4]
+
+
+def test_rows_and_grams_say_the_same_of_parts() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((5, 40, 4))
+    grams = PartGrams(*[rows.transpose(0, 2, 1) @ rows] * 2)
+    by_rows = PartRows(list(rows), list(rows)).held_out_errors(least_squares)
+    by_grams = grams.held_out_errors(lambda gram: np.linalg.solve(gram[:-1, :-1], gram[:-1, -1]))
+    assert by_grams == pytest.approx(by_rows, rel=1e-9)
+
+
+def test_a_part_is_tried_on_its_longest_log() -> None:
+    def log(samples: int) -> Log:
+        time = np.arange(samples) / 100.0
+        return Log(str(samples), time, {"position": np.sin(time)[:, None], "torque": np.cos(time)[:, None]})
+
+    logs = [log(n) for n in (300, 200, 250, 260, 210, 220, 230)]
+    trial = trial_logs(logs, Preparation(), base_of(load_robot("emps")))
+    assert [log.name for log in trial.logs] == ["300", "250", "260", "220", "230"]

@@ -154,6 +154,7 @@ def changes(view: RowView) -> tuple[Suspect, ...]:
         view: the rows and scenes of a regression.
     """
     table, found = timetable(view), list[Suspect]()
+    fine = timetable(view, max(1, CHANGES.fine_bins // len(view.scenes)))
     for what, joint in _changeables(view):
         parts = _live_parts(view, what, joint)
         if not parts:
@@ -163,7 +164,7 @@ def changes(view: RowView) -> tuple[Suspect, ...]:
         explained = table.gains(view, columns)
         best = table.best(explained, what.logs_only)
         if explained[best] >= CHANGES.least * view.squares:
-            course = _refine_moment(view, table, columns, best)
+            course = _refine_moment(view, table.courses[best], fine, columns)
             found.append(Change(joint, what, parts, course, len(table.courses)))
     return tuple(found)
 
@@ -223,12 +224,10 @@ def _at_rows(view: RowView, change: Change) -> list[FloatArray | None]:
 
 
 def _refine_moment(
-    view: RowView, table: Timetable, columns: list[FloatArray | None], best: int
+    view: RowView, course: TimeCourse, fine: Timetable, columns: list[FloatArray | None]
 ) -> TimeCourse:
     """The course with the moment of its step found more finely."""
-    course = table.courses[best]
     if course.shape != "step":
         return course
-    fine = timetable(view, max(1, CHANGES.fine_bins // len(view.scenes)))
     near = [k for k, c in enumerate(fine.courses) if c.shape == "step" and c.own == course.own]
     return fine.courses[near[int(np.argmax(fine.gains(view, columns)[near]))]]

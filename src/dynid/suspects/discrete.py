@@ -57,17 +57,18 @@ _ALL_REVERSED = Candidate(
 )
 
 
-def discrete_suspects(problem: Problem) -> tuple[Candidate, ...]:
+def discrete_suspects(problem: Problem, sampling: Sampling | None = None) -> tuple[Candidate, ...]:
     """Candidates that make joints agree which do not, the best first; none where they agree as recorded.
 
     Torques that are all reversed agree as well: there only friction tells, which must not drive every joint.
 
     Args:
         problem: with motions.
+        sampling: of it, where it was made before.
     """
-    sampling = sampling_of(problem)
+    sampling = sampling or sampling_of(problem)
     weights, explained = sampling.weights
-    before, driven = sampling.agreement(weights)
+    before, driven = sampling.agreement_as_recorded
     if driven == len(weights) and sampling.friction_squares(weights) > DISCRETE.drop:
         # Every friction would drive, and more than chance would make it: all signs together are wrong.
         return (replace(_ALL_REVERSED, misfit=before, before=before),)

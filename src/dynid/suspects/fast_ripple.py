@@ -1,8 +1,8 @@
 """Ripple that is too fast for the rows of a fit: torque over position, sought at the full rate of the logs.
 
-A filter that suits the motion takes away what repeats many times per turn. The model is none the worse for it,
-but misses that torque wherever it is asked for a single instant. Σ ρ e^{iNq} for all N at once is a Fourier
-transform of ρ summed in bins of q.
+A filter that suits the motion takes away what repeats many times per turn. Parameters are none the worse for
+it, but the model misses that torque wherever it is asked for a single instant. Σ ρ e^{iNq} for all N at once
+is a Fourier transform of ρ summed in bins of q.
 """
 
 from __future__ import annotations

@@ -93,5 +93,5 @@ def link_lengths(robot: Robot) -> tuple[Suspect, ...]:
 
 
 def lengths_in_doubt(suspects: Sequence[Suspect]) -> bool:
-    """Whether a wrong length may hide behind suspects: zeros, scales, gains, clocks and gravity look alike."""
+    """Whether a wrong length may hide behind suspects: zeros, scales, clocks and gravity look like one."""
     return any(suspect.kind is Kind.LOG for suspect in suspects)

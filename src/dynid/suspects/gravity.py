@@ -9,9 +9,8 @@ import numpy as np
 
 from dynid.core.arrays import FloatArray, svd
 from dynid.core.finding import Finding, Level, Name
-from dynid.problem.problem import Problem
 from dynid.suspects.candidate import Candidate
-from dynid.suspects.sampling import RULES as SAMPLING, Sampling, column_basis, sampling_of, solve
+from dynid.suspects.sampling import RULES as SAMPLING, Sampling, column_basis, solve
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,7 @@ def follow_gravity(sampling: Sampling, weights: FloatArray, start: FloatArray) -
     for _ in range(GRAVITY.steps):
         W, y = sampling.with_gravity(direction).stacked(weights)
         across = svd(direction[None])[2][1:]
-        turned = np.tensordot(across, sampling.gravity_columns, axes=1) @ values
+        turned = np.tensordot(across, sampling.gravity_columns, axes=1) @ values[sampling.weighing]
         S, Q = (turned * weights[:, None]).reshape(2, -1).T, column_basis(W)
         step = np.linalg.lstsq(S - Q @ (Q.T @ S), y - W @ values, rcond=SAMPLING.rank)[0] @ across
         step *= min(1.0, size / max(float(np.linalg.norm(step)), 1e-300))  # at most by 45°
@@ -118,18 +117,19 @@ def is_tilt(sampling: Sampling, misfit: float) -> bool:
     return near and sampling.with_gravity(tilted).agreement(weights)[0] <= GRAVITY.same * misfit
 
 
-def gravity_either_way(problem: Problem) -> Finding | None:
+def gravity_either_way(sampling: Sampling) -> Finding | None:
     """A note where gravity upside down explains the torques as well, and gravity is seen at all.
 
     Args:
-        problem: with motions.
+        sampling: some samples of the logs.
     """
-    sampling, given = sampling_of(problem), np.array(problem.robot.gravity)
+    given, weights = np.array(sampling.robot.gravity), sampling.weights[0]
     if not np.any(given):
         return None
-    ways = [sampling.with_gravity(k * given) for k in (1, -1, 0)]
-    own, upside_down, none = (way.agreement(sampling.weights[0])[0] for way in ways)
-    if upside_down > GRAVITY.same * own or none < GRAVITY.seen * own:
+    own = sampling.agreement_as_recorded[0]
+    if sampling.with_gravity(-given).agreement(weights)[0] > GRAVITY.same * own:
+        return None
+    if sampling.with_gravity(0.0 * given).agreement(weights)[0] < GRAVITY.seen * own:
         return None
     shown = ", ".join(f"{g:.2f}" for g in 0.0 - given)
     return Finding(

@@ -25,6 +25,7 @@ from dynid.suspects.ledger import Ledger, open_ledger, scenes_of_fit
 from dynid.suspects.log_defects import GravityTilt
 from dynid.suspects.ranking import Ranked, SuspectTable, rank_ledger, rank_suspects
 from dynid.suspects.refinement import Mended, mend_gravity, mend_motions
+from dynid.suspects.sampling import sampling_of
 from dynid.suspects.stretches import short_problem
 from dynid.suspects.suspect import Kind
 
@@ -36,7 +37,8 @@ class JudgementRules:
     Set on one half of the population of ``tests/population``, shown on the other half (docs/judges.md).
 
     Args:
-        share: part of the residual that a defect of the log, or a change, must explain after better ones …
+        share: part of the residual that a defect of the log, or a change, must explain after better ones; or
+            of what noise does not explain, as pairs with the least share of all …
         effect: … and share of a joint's torque that it must make, a defect of the log or a change: what is
             smaller is clear on long logs, and moves nothing …
         moves: … unless it moves a parameter by so many σ and this share of its value, and explains at least
@@ -58,6 +60,7 @@ class JudgementRules:
     """
 
     share: float = 0.05
+    share_beside_noise: tuple[float, float] = (0.3, 0.02)
     effect: tuple[float, float] = (0.012, 0.018)
     moves: tuple[float, float, float] = (5.0, 0.05, 0.1)
     missed: float = 0.032
@@ -117,14 +120,18 @@ def judge_suspects(estimate: Estimate, ledger: Ledger | None = None) -> SuspectJ
     if not can_be_judged(estimate):
         return None
     table = _with_lengths(estimate, rank_suspects(estimate, ledger))
-    found = [_finding(ranked, _refinement(estimate, table, ranked), estimate) for ranked in table.ranked]
+    noise = min(table.noise_share, 0.98)
+    found = [
+        _finding(ranked, _refinement(estimate, table, ranked), estimate, noise) for ranked in table.ranked
+    ]
     found = [*_less_beside_the_main_one(found), *_fast_findings(estimate.problem, table.ledger.fit)]
-    gross = [_gross_finding(candidate) for candidate in discrete_suspects(estimate.problem)[:1]]
+    sampling = sampling_of(estimate.problem)
+    gross = [_gross_finding(one) for one in discrete_suspects(estimate.problem, sampling)[:1]]
     if gross:  # sizes of first order mean nothing about parameters that are wrong altogether
         found = [replace(finding, level=Level.NOTE) for finding in found]
     elif not any(finding.level >= Level.CARE for finding in found):
         found = [*found, *filter(None, [_lack_of_fit(table)])]
-    either_way = gravity_either_way(estimate.problem)
+    either_way = gravity_either_way(sampling)
     return SuspectJudgement(table, (*_gravest([*gross, *found]), *([either_way] if either_way else [])))
 
 
@@ -241,14 +248,14 @@ def judge_stretches(estimate: Estimate, motions: Sequence[Motion]) -> SuspectJud
 
 
 def _refinement(estimate: Estimate, table: SuspectTable, ranked: Ranked) -> Mended | None:
-    if ranked.suspect.kind is not Kind.LOG or ranked.after.share < RULES.share:
+    if ranked.suspect.kind is not Kind.LOG or ranked.after.share < RULES.share_beside_noise[1]:
         return None
     if isinstance(ranked.suspect, GravityTilt):
         return mend_gravity(estimate.problem, ranked.suspect)
     return mend_motions(estimate.problem, ranked.suspect, ranked.alone.size, table.ledger.fit)
 
 
-def _finding(ranked: Ranked, mended: Mended | None, estimate: Estimate | None) -> Finding:
+def _finding(ranked: Ranked, mended: Mended | None, estimate: Estimate | None, noise: float = 0.0) -> Finding:
     suspect, after = ranked.suspect, ranked.after
     size = ranked.together.size if mended is None else mended.size
     others = [score.suspect.words(score.size) for score in ranked.partners[: RULES.named]]
@@ -258,7 +265,7 @@ def _finding(ranked: Ranked, mended: Mended | None, estimate: Estimate | None) -
     moved = "" if estimate is None else _effects(ranked.together.bias, estimate)
     return Finding(
         suspect.finding_of(size),
-        _level(ranked, mended, estimate),
+        _level(ranked, mended, estimate, noise),
         f"{words[0].upper()}{words[1:]}: that explains {percent(after.share)} of what {left}{moved}{alike}.",
         suspect.remedy(size),
         where=Where(axis=None if suspect.joint is None else suspect.joint + 1),
@@ -288,7 +295,7 @@ def _effects(bias: FloatArray, estimate: Estimate) -> str:
     )
 
 
-def _level(ranked: Ranked, mended: Mended | None, estimate: Estimate | None) -> Level:
+def _level(ranked: Ranked, mended: Mended | None, estimate: Estimate | None, noise: float) -> Level:
     share, suspect = ranked.after.share, ranked.suspect
     if suspect.kind is Kind.PHYSICS:
         least = RULES.missed_at_rest if suspect.at_rest else RULES.missed
@@ -297,7 +304,9 @@ def _level(ranked: Ranked, mended: Mended | None, estimate: Estimate | None) -> 
         return Level.NOTE
     felt = float(np.max(ranked.together.effect)) >= RULES.effect[suspect.kind is Kind.CHANGE]
     matters = felt or (estimate is not None and _moves_parameter(ranked, estimate))
-    return Level.CARE if matters and share >= RULES.share else Level.NOTE
+    beside_noise, least = RULES.share_beside_noise
+    explains = share >= RULES.share or (share >= least and share >= beside_noise * (1.0 - noise))
+    return Level.CARE if matters and explains else Level.NOTE
 
 
 def _moves_parameter(ranked: Ranked, estimate: Estimate) -> bool:

@@ -72,10 +72,10 @@ class Ledger:
     @cached_property
     def parts(self) -> FloatArray:
         """Block Grams of [Z ρ] with Z = S − Q Qᵀ S, (blocks, columns + 1, columns + 1)."""
-        lift = np.zeros((self.grams.shape[1], self.grams.shape[1] - self.rank))
-        lift[self.rank :] = np.eye(lift.shape[1])
-        lift[: self.rank, :-1] = -self.inside
-        return np.asarray(lift.T @ (self.grams @ lift))
+        r = self.rank
+        taken = np.column_stack([self.inside, np.zeros(r)])
+        half = taken.T @ (0.5 * self.grams[:, :r, :r] @ taken - self.grams[:, :r, r:])
+        return np.asarray(self.grams[:, r:, r:] + half + half.transpose(0, 2, 1))
 
     @cached_property
     def squares_outside(self) -> FloatArray:
@@ -145,17 +145,17 @@ def open_ledger(
     power, (left, noise) = np.zeros((count, len(fit.weights))), np.zeros((2, len(fit.weights)))
     for j, w in enumerate(fit.weights):
         rows = white_rows(problem, fit, j)
-        own = [columns[k][j][:, rows.sample[rows.experiment == k]] for k in range(len(scenes))]
-        S, residual = np.concatenate(own, axis=1), w * rows.residual
+        parts = [columns[k][j][:, rows.sample[rows.experiment == k]] for k in range(len(scenes))]
+        S, residual = np.concatenate(parts, axis=1), w * rows.residual
         power[:, j] = np.einsum("ks,ks->k", S, S)
         stack = np.column_stack([w * rows.X, w * S.T, residual])
         k = rows.experiment
         where = firsts[k] + rows.sample * blocks[k] // lengths[k]
         edges = np.searchsorted(where, np.arange(len(logs) + 1))
         for b, (first, last) in enumerate(pairwise(edges)):
-            own_gram = stack[first:last].T @ stack[first:last]
-            grams[b] += own_gram
-            plain[b] += own_gram / w**2 if w > 0 else 0.0
+            gram = stack[first:last].T @ stack[first:last]
+            grams[b] += gram
+            plain[b] += gram / w**2 if w > 0 else 0.0
         left[j] = residual @ residual
         noise[j] = _noise_squares(residual, rows.sample, problem.plan.decimation)
     torque = problem.torque_norms() ** 2
@@ -182,13 +182,17 @@ def scenes_of_fit(problem: Problem, fit: Fit) -> tuple[Scene, ...]:
 
 def columns_along(scene: Scene, suspects: Sequence[Suspect]) -> FloatArray:
     """All columns of a motion at the regression's rate, (coordinates, columns, samples)."""
-    size, held, made = scene.q.size, list[FloatArray](), list[FloatArray]()
+    width = sum(suspect.width for suspect in suspects) * scene.joints
+    rows, held, first = np.zeros((width, 0)), dict[int, FloatArray](), 0
     for number, suspect in enumerate(suspects):
-        held += [column.T for column in suspect.columns(scene)]
-        if len(held) * size >= _HELD or number == len(suspects) - 1:
-            made.append(scene.rows(np.concatenate(held)))
-            held = []
-    rows = np.concatenate(made)
+        for column in suspect.columns(scene):
+            held |= {first + j: s for j, s in enumerate(column.T) if s.any()}  # most concern one joint
+            first += scene.joints
+        if len(held) * len(scene.q) >= _HELD or number == len(suspects) - 1:
+            made = scene.rows(np.array(list(held.values())).reshape(-1, len(scene.q)))
+            rows = rows if rows.size else np.zeros((width, made.shape[1]))
+            rows[list(held)] = made
+            held = {}
     return rows.reshape(-1, scene.joints, rows.shape[1]).transpose(1, 0, 2)
 
 

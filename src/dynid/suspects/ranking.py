@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,12 +14,12 @@ from dynid.core.lazy import later
 from dynid.core.plain import plain
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.fit import Fit
-from dynid.estimators.honest import few_blocks_factor
 from dynid.estimators.linear.catalogue import CATALOGUE
 from dynid.estimators.linear.least_squares import WLS
 from dynid.estimators.linear.terms import NonlinearTerm
 from dynid.problem.problem import Problem
 from dynid.suspects.all_suspects import suspects_of
+from dynid.suspects.block_fits import BlockFits, take_out
 from dynid.suspects.ledger import Ledger, open_ledger, share_of_torque
 from dynid.suspects.picture import SuspectPicture, draw_suspect
 from dynid.suspects.scene import Scene
@@ -55,6 +55,7 @@ class RankingRules:
 
 
 RULES = RankingRules()
+_Seen = tuple[NDArray[np.bool_], FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,16 +208,14 @@ def rank_ledger(problem: Problem, ledger: Ledger, scenes: Sequence[Scene] | None
     """
     chosen, after = list[int](), list[Score]()
     parts = ledger.parts
-    alone = _scores(ledger, parts)
-    while len(chosen) < RULES.most:
-        best = _best(_scores(ledger, parts, RULES.share))
-        if best is None:
-            break
+    scores, whole = (alone := _scores(ledger, parts)), parts.sum(axis=0)
+    while len(chosen) < RULES.most and (best := _best(scores)) is not None:
         chosen.append(best[0])
         after.append(best[1])
-        parts = _sweep(parts, list(ledger.spans[best[0]]))
+        parts = take_out(parts, list(ledger.spans[best[0]]))
+        scores = _scores(ledger, parts, RULES.share)
     ranked = [
-        Ranked(alone[k], then, _score_given(ledger, k, chosen) or then, _partners(ledger, k, alone))
+        Ranked(alone[k], then, _score_given(ledger, k, chosen) or then, _partners(ledger, whole, k, alone))
         for k, then in zip(chosen, after, strict=True)
     ]
     drawn = draw_suspect(problem, ledger, chosen[0], after[0].size, scenes) if chosen else None
@@ -252,72 +251,74 @@ def _scores(ledger: Ledger, parts: FloatArray, least: float = 0.0) -> dict[int, 
     Args:
         ledger: the Grams.
         parts: block Grams of [Z ρ] with all that is in the model taken out.
-        least: part of ρᵀρ that a suspect of one column must explain to be looked at.
+        least: part of ρᵀρ that a suspect must explain to be looked at.
     """
     power, pull = np.einsum("bii->i", parts)[:-1], parts[:, :-1, -1].sum(axis=0)
     explained = np.divide(pull**2, power, out=np.zeros_like(pull), where=power > 0)
     worth = explained >= least * ledger.residual_squares
-    numbers = [k for k, span in enumerate(ledger.spans) if len(span) > 1 or worth[span[0]]]
-    made = {k: _score(ledger, parts, k) for k in numbers}
-    return {k: score for k, score in made.items() if score is not None}
+    spans = {k: span for k, span in enumerate(ledger.spans) if len(span) > 1 or worth[span[0]]}
+    return _scores_at(ledger, parts, spans, least)
 
 
 def score_alone(ledger: Ledger) -> Score | None:
     """The score of the first suspect of a ledger."""
-    return _score(ledger, ledger.parts, 0)
+    return _scores_at(ledger, ledger.parts, {0: ledger.spans[0]}).get(0)
 
 
-def _score(
-    ledger: Ledger, parts: FloatArray, number: int, where: Sequence[int] | None = None
-) -> Score | None:
-    """θ̂ = (zᵀz)⁻¹ zᵀρ with its covariance from the sums of z (ρ − z θ̂) over blocks; None in the span.
+def _scores_at(
+    ledger: Ledger, parts: FloatArray, places: Mapping[int, Sequence[int]], least: float = 0.0
+) -> dict[int, Score]:
+    """Scores of some suspects, by number; none for those in the span of what is in the model.
 
     Args:
         ledger: the Grams.
         parts: block Grams of some columns and ρ with all that is in the model taken out.
-        number: which suspect.
-        where: its columns among those of ``parts``; as in the ledger when None.
+        places: columns of each suspect among those of ``parts``.
+        least: part of ρᵀρ that a suspect must explain to be looked at.
     """
-    places = np.array(ledger.spans[number] if where is None else where)
-    left = np.einsum("bii->i", parts)[places]
-    live, outside = _seen_columns(ledger, number, left)
-    squares = ledger.residual_squares
-    if not live.any() or not squares > 0:
-        return None
-    span = np.array(ledger.spans[number])[live]
-    k, chosen = len(span), [*places[live], parts.shape[1] - 1]
-    own = parts[np.ix_(range(len(parts)), chosen, chosen)]
-    whole = own.sum(axis=0)
-    inverse = 1.0 / whole[:1, :1] if k == 1 else pinv(whole[:k, :k])
-    size = inverse @ whole[:k, k]
-    # What a block would say of itself is left out: (1 − G_b G⁻¹)⁻¹ is the jackknife over blocks. Without it a
-    # column that lives in one block alone, such as a late step, would seem to be free of doubt.
-    own, prior = own[: len(own) - ledger.priors], own[len(own) - ledger.priors :]
-    others = np.eye(k) * (1.0 + 1e-3) - (taken := own[:, :k, :k] @ inverse)
-    pulls = own[:, :k, k] - own[:, :k, :k] @ size
-    pulls = pulls / others[:, 0] if k == 1 else np.linalg.solve(others, pulls[:, :, None])[:, :, 0]
-    free = max(round(k**2 / float(np.sum(np.einsum("bii->b", taken) ** 2))) - 1, 2)
-    doubt = few_blocks_factor(free) ** 2 * pulls.T @ pulls + prior[:, :k, :k].sum(axis=0)
-    covariance = inverse @ doubt @ inverse
-    squared = _distance(size, covariance)
-    z = float(np.sqrt(_without_chance(squared, ledger.suspects[number].trials, free) / k))
-    explained = float(size @ whole[:k, k])
-    power = size**2 @ ledger.power[span], size**2 @ (outside[:, None] * ledger.power[span])
-    effect, missed = (share_of_torque(one, ledger.torque) for one in power)
-    return Score(
-        ledger.suspects[number],
-        _spread_over(live, size),
-        _spread_over(live, np.sqrt(np.maximum(np.diag(covariance), 0.0))),
-        z,
-        explained / squares,
-        effect,
-        missed,
-        ledger.fit.root @ (ledger.inside[:, span] @ size),
-        float(outside.min()),
-    )
+    left, alike = np.einsum("bii->i", parts), dict[int, dict[int, _Seen]]()
+    for number, where in places.items() if ledger.residual_squares > 0 else ():
+        live, outside = _seen_columns(ledger, number, left[list(where)])
+        if live.any():
+            alike.setdefault(len(outside), {})[number] = live, outside
+    found = dict[int, Score]()
+    for group in alike.values():
+        chosen = np.array([[*np.array(places[k])[live], -1] for k, (live, _) in group.items()])
+        grams = parts[:, chosen[:, :, None], chosen[:, None, :]].transpose(1, 0, 2, 3)
+        worth = BlockFits(grams, ledger.priors).gains >= least * ledger.residual_squares
+        numbers = np.array([*group])[worth].tolist()
+        fits = BlockFits(grams[worth], ledger.priors)
+        found |= zip(numbers, _scores_of_fits(ledger, fits, {k: group[k] for k in numbers}), strict=True)
+    return {number: found[number] for number in places if number in found}
 
 
-def _seen_columns(ledger: Ledger, number: int, left: FloatArray) -> tuple[NDArray[np.bool_], FloatArray]:
+def _scores_of_fits(ledger: Ledger, fits: BlockFits, group: Mapping[int, _Seen]) -> Iterator[Score]:
+    """Scores of suspects with as many columns that are seen.
+
+    Args:
+        ledger: the Grams.
+        fits: sizes and doubt.
+        group: by number, which columns of a suspect are seen, and by how much.
+    """
+    distances = fits.distances([ledger.suspects[number].trials for number in group])
+    sigma = np.sqrt(np.maximum(np.einsum("nii->ni", fits.covariance), 0.0))
+    for i, (number, (live, outside)) in enumerate(group.items()):
+        size, explained = fits.size[i], float(fits.gains[i])
+        span = np.array(ledger.spans[number])[live]
+        yield Score(
+            ledger.suspects[number],
+            _spread_over(live, size),
+            _spread_over(live, sigma[i]),
+            float(distances[i]),
+            explained / ledger.residual_squares,
+            share_of_torque(size**2 @ ledger.power[span], ledger.torque),
+            share_of_torque(size**2 @ (outside[:, None] * ledger.power[span]), ledger.torque),
+            ledger.fit.root @ (ledger.inside[:, span] @ size),
+            float(outside.min()),
+        )
+
+
+def _seen_columns(ledger: Ledger, number: int, left: FloatArray) -> _Seen:
     """Which columns of a suspect lie outside the span of what is in the model, and by how much those do.
 
     Args:
@@ -339,49 +340,41 @@ def _spread_over(live: NDArray[np.bool_], values: FloatArray) -> FloatArray:
     return spread
 
 
-def _without_chance(squares: float, trials: int, free: int) -> float:
-    """t² that a suspect found in one trial would need to be as rare as the best of several.
-
-    Student's law falls like (1 + t²/ν)^{−ν/2}, so that its tail grows by ``trials`` where
-    ν + t² shrinks by trials^{−2/ν}.
-    """
-    return float(max((free + squares) * trials ** (-2.0 / free) - free, 0.0))
-
-
-def _distance(size: FloatArray, covariance: FloatArray) -> float:
-    """θᵀ C⁻¹ θ; zero where nothing is known of the doubt."""
-    if len(size) == 1:
-        return float(size[0] ** 2 / covariance[0, 0]) if covariance[0, 0] > 0 else 0.0
-    return max(float(size @ pinv(covariance) @ size), 0.0)
-
-
 def _score_given(ledger: Ledger, number: int, chosen: Sequence[int]) -> Score | None:
     """The score with all other chosen suspects in the model."""
     given = [c for k in chosen if k != number for c in ledger.spans[k]]
     needed = [*given, *ledger.spans[number], ledger.parts.shape[1] - 1]
-    small = _sweep(ledger.parts[np.ix_(range(len(ledger.parts)), needed, needed)], range(len(given)))
-    return _score(ledger, small[:, len(given) :, len(given) :], number, range(len(ledger.spans[number])))
+    small = take_out(ledger.parts[np.ix_(range(len(ledger.parts)), needed, needed)], range(len(given)))
+    rest = small[:, len(given) :, len(given) :]
+    return _scores_at(ledger, rest, {number: range(len(ledger.spans[number]))}).get(number)
 
 
-def _sweep(parts: FloatArray, given: Sequence[int]) -> FloatArray:
-    """Block Grams with some columns taken out of all: x − G (GᵀG)⁺ Gᵀ x; the given ones become zero."""
-    if not len(given):
-        return parts
-    whole = parts.sum(axis=0)
-    lift = np.eye(len(whole))
-    chosen = list(given)
-    lift[chosen] -= pinv(whole[np.ix_(chosen, chosen)], rcond=1e-12) @ whole[chosen]
-    return np.asarray(lift.T @ (parts @ lift))
-
-
-def _partners(ledger: Ledger, number: int, alone: dict[int, Score]) -> tuple[Score, ...]:
+def _partners(ledger: Ledger, whole: FloatArray, number: int, alone: dict[int, Score]) -> tuple[Score, ...]:
     """Suspects that explain nearly as much alone, and after which hardly anything is left to this one."""
     own = alone[number].share
-    found = []
-    for k, other in alone.items():
-        if k == number or other.share < RULES.alike * own or not other.suspect.plausible(other.size):
-            continue
-        left = _score_given(ledger, number, [k])
-        if left is None or left.share < (1.0 - RULES.alike) * own:
-            found.append(other)
+    least = (1.0 - RULES.alike) * own * ledger.residual_squares
+    found = [
+        other
+        for k, other in alone.items()
+        if k != number
+        and other.share >= RULES.alike * own
+        and other.suspect.plausible(other.size)
+        and _squares_after(ledger, whole, number, other, ledger.spans[k]) < least
+    ]
     return tuple(sorted(found, key=lambda score: -score.share))
+
+
+def _squares_after(
+    ledger: Ledger, whole: FloatArray, number: int, other: Score, others: Sequence[int]
+) -> float:
+    """Squares of ρ that a suspect explains after another one; none where it hardly differs from it."""
+    (c, *more), (d, *further) = ledger.spans[number], others
+    if not more and not further:  # by far the most pairs
+        pull = whole[c, -1] - whole[c, d] * whole[d, -1] / whole[d, d]
+        power = whole[c, c] - whole[c, d] ** 2 / whole[d, d]
+        return float(pull**2 / power) if power > RULES.in_span * whole[c, c] else 0.0
+    columns = [k for k in (c, *more, d, *further) if whole[k, k] > 0 and ledger.outside[k] >= RULES.in_span]
+    scale = np.sqrt(np.diag(whole)[columns])
+    pulls, alike = whole[columns, -1] / scale, whole[np.ix_(columns, columns)] / np.outer(scale, scale)
+    both = float(pulls @ pinv(alike, rcond=RULES.in_span / 4.0) @ pulls)
+    return both - other.share * ledger.residual_squares

@@ -138,15 +138,17 @@ class RowView:
             np.zeros((count, width)),
         )
         for rows, column, bin_of in zip(self.joints, columns, bins, strict=True):
-            if column is None:
+            if column is None or not len(bin_of):
                 continue
             edges = np.searchsorted(bin_of, np.arange(count + 1))
-            for b in range(count):
-                part = slice(edges[b], edges[b + 1])
-                S = rows.weight * column[part]
-                made.gram[b] += S.T @ S
-                made.inside[b] += rows.Q[part].T @ S
-                made.pull[b] += S.T @ rows.residual[part]
+            # Rows of each bin, filled up to the most: few products of many small matrices.
+            at = edges[:-1, None] + np.arange(np.max(np.diff(edges)))
+            own, at = at < edges[1:, None], np.minimum(at, len(bin_of) - 1)
+            S = np.where(own[:, :, None], rows.weight * column[at], 0.0)
+            turned = S.transpose(0, 2, 1)
+            made.gram[...] += turned @ S
+            made.inside[...] += rows.Q[at].transpose(0, 2, 1) @ S
+            made.pull[...] += (turned @ rows.residual[at][:, :, None])[:, :, 0]
         return made
 
 

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from dynid.core.arrays import BoolArray, FloatArray, svd
+from dynid.dynamics.algebra import Scalar
 from dynid.dynamics.operations import NUMERIC
 from dynid.dynamics.regressor import regressor
 from dynid.model.robot import Robot
@@ -49,31 +50,27 @@ class Sampling:
     @cached_property
     def columns(self) -> FloatArray:
         """Torques per unit of every standard parameter, (coordinates, samples, parameters)."""
-        return self._columns_under(self.robot.gravity, (self.q, self.qd, self.qdd))
+        every = range(len(self.robot.table))
+        return _columns(self.robot, self.q, list(self.qd.T), list(self.qdd.T), every)
+
+    @cached_property
+    def weighing(self) -> list[int]:
+        """Numbers of the parameters that gravity pulls at."""
+        return [k for k, entry in enumerate(self.robot.table) if entry.symbol in ("M", "MX", "MY", "MZ")]
 
     @cached_property
     def gravity_columns(self) -> FloatArray:
-        """The same of gravity of 1 m/s² along each axis of the base alone: (3, …)."""
-        still = (self.q, np.zeros_like(self.q), np.zeros_like(self.q))
-        none = self._columns_under((0.0, 0.0, 0.0), still)
-        return np.stack([self._columns_under(tuple(axis), still) - none for axis in np.eye(3).tolist()])
+        """What gravity has of their columns, per m/s² along each axis, (3, coordinates, samples, those)."""
+        still = [0.0] * self.q.shape[1]
+        ways = [self.robot.with_gravity(*axis) for axis in np.eye(3).tolist()]
+        return np.stack([_columns(robot, self.q, still, still, self.weighing) for robot in ways])
 
     def with_gravity(self, direction: FloatArray) -> Sampling:
         """Another gravity [m/s²]; columns are linear in it, so that the physics is not evaluated again."""
         made = replace(self, robot=self.robot.with_gravity(*(float(g) for g in direction)))
-        change = np.asarray(direction) - np.array(self.robot.gravity)
-        made.__dict__["columns"] = self.columns + np.tensordot(change, self.gravity_columns, axes=1)
-        made.__dict__["gravity_columns"] = self.gravity_columns
-        return made
-
-    def _columns_under(
-        self, gravity: Sequence[float], state: tuple[FloatArray, FloatArray, FloatArray]
-    ) -> FloatArray:
-        q, qd, qdd = (list(x.T) for x in state)
-        made = np.zeros((self.q.shape[1], len(self.q), len(self.robot.table)))
-        for k, column in enumerate(regressor(self.robot.with_gravity(*gravity), q, qd, qdd, NUMERIC)):
-            for j, torque in enumerate(column):
-                made[j, :, k] = np.asarray(torque, dtype=float)
+        columns, change = self.columns.copy(), np.asarray(direction) - np.array(self.robot.gravity)
+        columns[:, :, self.weighing] += np.tensordot(change, self.gravity_columns, axes=1)
+        made.__dict__.update(columns=columns, gravity_columns=self.gravity_columns)
         return made
 
     def with_scale(self, joints: Sequence[int], scale: float) -> Sampling:
@@ -102,6 +99,11 @@ class Sampling:
         pairs = zip(self.columns, self.tau.T, strict=True)
         return np.asarray([solve(W, y)[1] / np.sqrt(len(self.q)) for W, y in pairs])
 
+    @cached_property
+    def agreement_as_recorded(self) -> tuple[float, int]:
+        """``agreement`` with the weights of these samples."""
+        return self.agreement(self.weights[0])
+
     @property
     def _rubs(self) -> BoolArray:
         """Which parameters are friction that takes power, (parameters,)."""
@@ -127,6 +129,17 @@ class Sampling:
         rubs = self._rubs
         power = np.einsum("sj,jsk,k->j", self.qd, self.columns[:, :, rubs], values[rubs])
         return left / float(np.sqrt(self.tau.size)), int(np.count_nonzero(power < 0))
+
+
+def _columns(
+    robot: Robot, q: FloatArray, qd: Sequence[Scalar], qdd: Sequence[Scalar], wanted: Sequence[int]
+) -> FloatArray:
+    """Torques per unit of some standard parameters, (coordinates, samples, wanted)."""
+    made = np.zeros((q.shape[1], len(q), len(wanted)))
+    for k, column in enumerate(regressor(robot, list(q.T), qd, qdd, NUMERIC, wanted)):
+        for j, torque in enumerate(column):
+            made[j, :, k] = np.asarray(torque, dtype=float)
+    return made
 
 
 def sampling_of(problem: Problem) -> Sampling:

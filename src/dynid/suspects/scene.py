@@ -26,9 +26,17 @@ PAYLOAD = ("M", "MX", "MY", "MZ", "XX", "YY", "ZZ")
 """Parameters of the last link that a payload changes; the last three are what a short arm feels."""
 _STEP = 1e-5
 """Step of central differences along a direction of order one: their error is 1e-10, rounding 1e-11."""
-_KEPT_PER_ROW = 8
-"""Full-rate samples per row of the regression that columns are evaluated at, at least: the motion is smooth,
-and a column need be right to a hundredth only."""
+_PER_ROW = 8
+"""Samples per row of the regression that columns are evaluated at, at least: the motion is smooth, and a
+column need be right to a hundredth only."""
+
+
+def _is_any(entry: Parameter) -> bool:
+    return True
+
+
+def _is_load(entry: Parameter) -> bool:
+    return entry.family == "inertial"
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +47,7 @@ class Scene:
         robot: the robot.
         values: standard parameters that give the model's torques: base parameters at the columns of the
             base, zero elsewhere, (standard,).
-        motion: the motion, every ``thinning``-th sample.
+        motion: the motion, thinned to some samples per row of the regression.
         number: which of the experiments it is …
         log: … and which of the logs: stretches of one log are experiments of their own.
         within: share of its log before and after it, 0 … 1.
@@ -122,11 +130,13 @@ class Scene:
             name: "q", "qd" or "qdd".
             joint: j.
         """
-        return self._once(name, joint, lambda: self._central_difference(name, joint, self._whole))
+        return self._once(name, joint, lambda: self._difference(name, joint, self._whole))
 
     def load_along(self, name: str, joint: int) -> FloatArray:
         """The same of the links' inertia and weight alone."""
-        return self._once(f"load {name}", joint, lambda: self._central_difference(name, joint, self._load))
+        if name == "q" and self.further is None and not self._has_elements:
+            return self.along(name, joint)  # nothing else depends on the position
+        return self._once(f"load {name}", joint, lambda: self._difference(name, joint, self._load))
 
     def of_last_link(self, symbol: str) -> FloatArray:
         """Torques per unit of a parameter of the last link, such as "M", (samples, coordinates)."""
@@ -169,10 +179,19 @@ class Scene:
             self._made[name, joint] = make()
         return self._made[name, joint]
 
-    def _central_difference(
+    @property
+    def _has_elements(self) -> bool:
+        return any(entry.family == "element" for entry in self.robot.table)
+
+    def _difference(
         self, name: str, joint: int, torques: Callable[[Mapping[str, FloatArray]], FloatArray]
     ) -> FloatArray:
+        """Central differences; without added terms torques are linear in q̈, where one step is exact."""
         step = np.zeros(self.joints)
+        if name == "qdd" and self.further is None:
+            step[joint] = 1.0
+            here = self.load if torques == self._load else self.torque
+            return torques({**self._state, name: self.qdd + step}) - here
         step[joint] = _STEP
         ahead, behind = (
             torques({**self._state, name: self._state[name] + sign * step}) for sign in (1.0, -1.0)
@@ -200,10 +219,10 @@ class Scene:
         return nonlinear_torques(self.robot, terms, values, motion, load, counted)
 
     def _load(self, state: Mapping[str, FloatArray]) -> FloatArray:
-        return self._inverse(state, lambda entry: entry.family == "inertial")
+        return self._inverse(state, _is_load)
 
     def _inverse(
-        self, state: Mapping[str, FloatArray], counted: Callable[[Parameter], bool] = lambda entry: True
+        self, state: Mapping[str, FloatArray], counted: Callable[[Parameter], bool] = _is_any
     ) -> FloatArray:
         """Torques of the parameters that count."""
         used = [counted(entry) for entry in self.robot.table.entries]
@@ -228,19 +247,19 @@ def scenes_of(
     """
     standard = np.zeros(len(base.robot.table))
     standard[list(base.columns)] = values
-    thinning = _thinning_factor(plan.decimation) if plan.convention == "scipy" else 1
+    per_row = _samples_per_row(plan.decimation) if plan.convention == "scipy" else plan.decimation
     lengths = np.cumsum([0, *(motion.samples for motion in motions)]) / sum(m.samples for m in motions)
     logs = logs_of(motions)
     return tuple(
         Scene(
             base.robot,
             standard,
-            _thin(motion, thinning),
+            _thin(motion, plan.decimation, per_row),
             k,
             logs[k][0],
             logs[k][1],
             (float(lengths[k]), float(lengths[k + 1])),
-            plan.decimation // thinning,
+            per_row,
             plan.convention,
             further,
         )
@@ -265,16 +284,24 @@ def logs_of(motions: Sequence[Motion]) -> list[tuple[int, tuple[float, float]]]:
     return found
 
 
-def _thinning_factor(decimation: int) -> int:
-    """The largest divisor that leaves enough samples per row."""
-    most = max(1, decimation // _KEPT_PER_ROW)
-    return max(m for m in range(1, most + 1) if decimation % m == 0)
+def _samples_per_row(decimation: int) -> int:
+    """The fewest that are enough and divide a decimation, or are not twice as many as needed."""
+    few = range(_PER_ROW, 2 * _PER_ROW)
+    return next((k for k in few if decimation % k == 0), min(decimation, _PER_ROW))
 
 
-def _thin(motion: Motion, factor: int) -> Motion:
-    if factor == 1:
+def _thin(motion: Motion, decimation: int, per_row: int) -> Motion:
+    """Every ``decimation / per_row``-th sample, between samples where that is no whole number."""
+    if decimation == per_row:
         return motion
-    q, qd, qdd, tau = (np.asarray(getattr(motion, name)[:])[::factor] for name in SIGNALS)
-    made_up = None if motion.made_up is None else motion.made_up[::factor]
-    time, rate = motion.time[::factor], motion.rate_hz / factor
+    steps = np.arange((motion.samples - 1) * per_row // decimation + 1) * decimation
+    at, part = steps // per_row, (steps % per_row / per_row)[:, None]
+    after = np.minimum(at + 1, motion.samples - 1)
+
+    def between(values: FloatArray) -> FloatArray:
+        return values[at] + part * (values[after] - values[at]) if part.any() else values[at]
+
+    q, qd, qdd, tau = (between(np.asarray(getattr(motion, name)[:])) for name in SIGNALS)
+    made_up = None if motion.made_up is None else motion.made_up[at]
+    time, rate = between(motion.time[:, None])[:, 0], motion.rate_hz * per_row / decimation
     return replace(motion, time=time, q=q, qd=qd, qdd=qdd, tau=tau, made_up=made_up, rate_hz=rate)

@@ -196,20 +196,18 @@ def best_level(view: RowView, kind: type[LevelDefect], joint: int) -> tuple[floa
         kind: of the defect.
         joint: which.
     """
-    torque = view.signal(joint, lambda scene: scene.torque[:, joint])
+    torque, own = view.signal(joint, lambda scene: scene.torque[:, joint]), view.joints[joint]
     low, high = kind.span(torque)
+    if not low > 0:
+        return low, 0.0
     best, gain = low, 0.0
     for _ in range(2):
-        levels = np.geomspace(low, high, LEVELS.count) if low > 0 else np.zeros(0)
-        for level in levels:
-            shape = kind.change(torque, float(level))
-            own = view.joints[joint]
-            if own.weight * shape @ own.residual <= 0:
-                continue
-            explained = float(view.gains(joint, shape[None, None])[0])
-            if explained > gain:
-                best, gain = float(level), explained
-        ratio = (high / low) ** (1.0 / LEVELS.count) if low > 0 else 1.0
+        levels = np.geomspace(low, high, LEVELS.count)
+        shapes = np.stack([kind.change(torque, float(level)) for level in levels])
+        explained = np.where(shapes @ own.residual > 0, view.gains(joint, shapes[:, None]), 0.0)
+        if explained.max() > gain:
+            best, gain = float(levels[explained.argmax()]), float(explained.max())
+        ratio = (high / low) ** (1.0 / LEVELS.count)
         low, high = best / ratio, best * ratio
     return best, gain
 

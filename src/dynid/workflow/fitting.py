@@ -7,9 +7,8 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from dynid.checks.attenuation import attenuation_findings
+from dynid.checks.accelerations import acceleration_findings
 from dynid.checks.excitation import few_rows
-from dynid.checks.low_rate import low_rate_findings
 from dynid.checks.physical import impossible_values
 from dynid.core.errors import DynidError
 from dynid.core.finding import Finding
@@ -238,5 +237,4 @@ def _bias_findings(
     """What noise, filters and differences of the positions do to them."""
     if not source.regresses:
         return ()
-    spectrum = spectrum_of_log(longest_log(logs).log, estimate.problem.plan)
-    return (*attenuation_findings(estimate, spectrum), *low_rate_findings(estimate, spectrum))
+    return acceleration_findings(estimate, spectrum_of_log(longest_log(logs).log, estimate.problem.plan))

@@ -19,7 +19,7 @@ from dynid.model.robot import Robot
 from dynid.preparation.preparation import DIFFERENTIATED, MEASURED, Preparation
 from dynid.preparation.spectrum import BAND, FEWEST_SAMPLES, three_digits
 from dynid.preparation.suggestion import Suggestion
-from dynid.workflow.choice import RULES, Gain, best_of, gain_over, held_out_errors
+from dynid.workflow.choice import RULES, Gain, PartRows, best_of, gain_over, least_squares
 from dynid.workflow.friction_mask import friction_thresholds
 from dynid.workflow.trial_rows import TrialLogs, TrialRows, trial_logs
 
@@ -118,7 +118,7 @@ class _Bench:
                 self.trial.rows(plan, decimation).parts(limits, self.sigma, self.width)
                 for decimation in (plan.decimation, self.suggested.decimation)
             )
-            self._errors[plan] = held_out_errors(train, test)
+            self._errors[plan] = PartRows(train, test).held_out_errors(least_squares)
         return self._errors[plan]
 
     @cached_property
@@ -127,7 +127,7 @@ class _Bench:
 
 
 def _bench(base: BaseMap, logs: Sequence[Log], plan: Preparation) -> _Bench:
-    trial = trial_logs(logs, plan, base, RULES.parts)
+    trial = trial_logs(logs, plan, base)
     rows = trial.rows(plan, plan.decimation)
     return _Bench(
         trial,
@@ -282,7 +282,8 @@ def _predicts_no_worse(bench: _Bench, plan: Preparation, grown: FloatArray) -> b
     rows, old = bench.trial.rows(plan, plan.decimation), np.array(plan.speed_thresholds)
     judged = rows.parts(grown, bench.sigma, bench.width)
     default, candidate = (
-        held_out_errors(rows.parts(limits, bench.sigma, bench.width), judged) for limits in (old, grown)
+        PartRows(rows.parts(limits, bench.sigma, bench.width), judged).held_out_errors(least_squares)
+        for limits in (old, grown)
     )
     return gain_over(default, candidate).mean <= 0.0
 

@@ -19,7 +19,7 @@ from dynid.core.arrays import FloatArray
 from dynid.estimators.linear.terms import NonlinearTerm
 from dynid.suspects.ledger import Ledger
 from dynid.suspects.suspect import Suspect
-from dynid.workflow.choice import RULES, Gain, gain_over
+from dynid.workflow.choice import Gain, PartGrams, gain_over, part_numbers
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,6 @@ class TermRules:
         share: least part of the squared residual that a term explains before it is tried.
         most: terms that are added at most.
         tried: terms that are tried at each step, those that explain most first.
-        logs: number of logs from which on whole logs are left out in place of parts; fewer tell nothing.
         span: part of a column outside the span of the model below which it cannot be told from it.
     """
 
@@ -47,7 +46,6 @@ class TermRules:
     share: float = 0.02
     most: int = 6
     tried: int = 6
-    logs: int = 3
     span: float = 1e-6
 
 
@@ -145,19 +143,15 @@ class _TermBench:
     rules: TermRules
 
     @cached_property
-    def _parts(self) -> tuple[FloatArray, FloatArray]:
-        """Grams to fit and to judge by, (parts, k, k) each."""
-        logs = self.ledger.logs
-        count = int(logs.max()) + 1
-        by_log = count >= self.rules.logs
-        parts = min(count, RULES.parts) if by_log else RULES.parts
-        part = logs * parts // count if by_log else np.arange(len(logs)) * parts // len(logs)
-        chosen = [part == b for b in range(parts)]
+    def _parts(self) -> PartGrams:
+        """Of [Q S ρ], weighted to fit and in torques to judge by."""
+        part = part_numbers(self.ledger.logs)
+        chosen = [part == b for b in range(int(part.max()) + 1)]
         train, test = (
             np.stack([grams[own].sum(axis=0) for own in chosen])
             for grams in (self.ledger.grams, self.ledger.plain)
         )
-        return train, test
+        return PartGrams(train, test)
 
     @cached_property
     def _candidates(self) -> NDArray[np.intp]:
@@ -179,19 +173,11 @@ class _TermBench:
     @property
     def own_percent(self) -> float:
         """Error of the fit itself over the torques [%]."""
-        return self.percent(np.sqrt(self._parts[1][:, -1, -1]))
+        return self.percent(np.sqrt(self._parts.test[:, -1, -1]))
 
     def errors(self, chosen: Sequence[int]) -> FloatArray:
         """‖y_b − ŷ_b‖ on each part b with all that is linear solved for on the others, (parts,)."""
-        train, test = self._parts
-        model = [*range(self.ledger.rank), *self._columns(chosen)]
-        whole, errors = train.sum(axis=0), np.empty(len(train))
-        for b, own in enumerate(train):
-            others = whole - own
-            solved = np.linalg.pinv(others[np.ix_(model, model)], hermitian=True) @ others[model, -1]
-            ends = np.append(-solved, 1.0)
-            errors[b] = ends @ test[b][np.ix_([*model, -1], [*model, -1])] @ ends
-        return np.sqrt(np.maximum(errors, 0.0))
+        return self._parts.held_out_errors(lambda gram: self._solve(gram, chosen))
 
     def better_ones(
         self, chosen: Sequence[int], errors: FloatArray
@@ -202,7 +188,7 @@ class _TermBench:
             if shares[k] < self.rules.share or not self._plausible((*chosen, k)):
                 continue
             after = self.errors((*chosen, k))
-            if self._holds(gain_over(errors, after, self.rules.logs), errors, after):
+            if self._holds(gain_over(errors, after), errors, after):
                 yield k, shares[k], after
 
     def _holds(self, gain: Gain, before: FloatArray, after: FloatArray) -> bool:
@@ -211,22 +197,21 @@ class _TermBench:
         clear = gain.mean < -max(self.rules.errors * gain.error, least) and whole < -least
         return clear and self.percent(before) - self.percent(after) > self.rules.worth
 
-    def _solve(self, chosen: Sequence[int]) -> FloatArray:
-        """Coefficients of chosen terms on all rows."""
-        whole = self._parts[0].sum(axis=0)
-        model = [*range(self.ledger.rank), *self._columns(chosen)]
-        solved = np.linalg.pinv(whole[np.ix_(model, model)], hermitian=True) @ whole[model, -1]
-        return np.asarray(solved[self.ledger.rank :])
+    def _solve(self, gram: FloatArray, chosen: Sequence[int]) -> FloatArray:
+        """Coefficients of W and of chosen terms by least squares, zero for the others, (k − 1,)."""
+        model, values = [*range(self.ledger.rank), *self._columns(chosen)], np.zeros(len(gram) - 1)
+        values[model] = np.linalg.pinv(gram[np.ix_(model, model)], hermitian=True) @ gram[model, -1]
+        return values
 
     def _plausible(self, chosen: Sequence[int]) -> bool:
         """Whether no coefficient is negative that cannot be."""
         terms = [term for k in chosen for term in self.ledger.suspects[k].terms]
-        sizes = self._solve(chosen)
+        sizes = self._solve(self._parts.whole, chosen)[self._columns(chosen)]
         return all(size >= 0 or not term.never_negative for term, size in zip(terms, sizes, strict=True))
 
     def shares(self, chosen: Sequence[int]) -> dict[int, float]:
         """Part of ρᵀρ that each further term explains after W and the chosen ones."""
-        whole = self._parts[0].sum(axis=0)
+        whole = self._parts.whole
         model = [*range(self.ledger.rank), *self._columns(chosen)]
         wanted = [int(k) for k in self._candidates if k not in chosen]
         columns = [*self._columns(wanted), len(whole) - 1]

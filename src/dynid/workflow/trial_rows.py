@@ -22,6 +22,7 @@ from dynid.preparation.preparation import Preparation
 from dynid.preparation.prepared_motion import prepare, trimmed_rows
 from dynid.problem.factor import spectrum
 from dynid.problem.stream import structure
+from dynid.workflow.choice import part_numbers
 
 
 @dataclass(frozen=True)
@@ -98,13 +99,11 @@ class TrialLogs:
         logs: joint side, at most some thousand samples together.
         factor: how many samples of the logs one of theirs stands for.
         kernels: compiled for the base parameters.
-        per_log: parts that each log is cut into.
     """
 
     logs: tuple[Log, ...]
     factor: int
     kernels: RobotKernels
-    per_log: int
 
     def motions(self, plan: Preparation) -> tuple[Motion, ...]:
         """The logs prepared by a plan for the full rate; found once for equal filters and derivatives."""
@@ -149,33 +148,32 @@ class TrialLogs:
             own = [W[j][list(used)] for j, used in enumerate(columns)]
             known = motion.without_made_up(slice(0, motion.samples), np.concatenate([*own, motion.tau[:].T]))
             made.append(decimate_rows(np.concatenate([known, motion.qd[:].T]), factor))
-        part = [
-            k * self.per_log + np.arange(rows.shape[1]) * self.per_log // rows.shape[1]
-            for k, rows in enumerate(made)
-        ]
+        part = part_numbers(np.repeat(np.arange(len(made)), [rows.shape[1] for rows in made]))
         *W_all, y, speed = np.split(
             np.concatenate(made, axis=1), np.cumsum([*map(len, columns), len(columns)])
         )
-        return TrialRows(columns, tuple(W_all), y, speed, np.concatenate(part))
+        return TrialRows(columns, tuple(W_all), y, speed, part)
 
 
-def trial_logs(logs: Sequence[Log], plan: Preparation, base: BaseMap, parts: int) -> TrialLogs:
-    """The longest logs, or the middle of them, thinned as far as the plan's band allows.
+def trial_logs(logs: Sequence[Log], plan: Preparation, base: BaseMap) -> TrialLogs:
+    """The longest log of each part, or the middle of it, thinned as far as the plan's band allows.
 
     Args:
         logs: joint side.
         plan: the suggested preparation.
         base: base parameters of the robot.
-        parts: contiguous parts wanted.
     """
-    chosen = [log.part(trimmed_rows(log, plan)) for log in sorted(logs, key=lambda log: -log.samples)[:parts]]
+    longest = dict[int, Log]()
+    for part, log in zip(part_numbers(np.arange(len(logs))).tolist(), logs, strict=True):
+        longest[part] = max(longest.get(part, log), log, key=lambda log: log.samples)
+    chosen = [log.part(trimmed_rows(log, plan)) for log in longest.values()]
     rate = min(steady_rate(log.time) for log in chosen)
     even = all(is_even(log.time) for log in chosen) and not plan.median_window and plan.resample_hz is None
     factor = max(1, int(rate / (TRIAL.rate_over_cutoff * (plan.cutoff_hz or rate)))) if even else 1
     most = TRIAL.samples * factor // len(chosen)
     thin = tuple(_thin_log(_middle(log, most), factor) for log in chosen)
     compiled = kernels(base.robot, base.columns)
-    return TrialLogs(thin, factor, compiled, -(-parts // len(chosen)))
+    return TrialLogs(thin, factor, compiled)
 
 
 def _middle(log: Log, most: int) -> Log:
