@@ -37,7 +37,7 @@ def act_of(suspect: str, joint: int | None, size: float | Sequence[float]) -> Ac
     """
     name = suspect.split("@")[0]
     if name in _ADDED:
-        return lambda robot, logs: Advice(robot, logs, suspect)
+        return lambda robot, logs: Advice(robot, logs, "auto")
     if name == "gravity direction":
         return lambda robot, logs: Advice(_tilted(robot, np.atleast_1d(size)), logs)
     if name.startswith("length ") and isinstance(size, float) and joint is not None:
@@ -114,5 +114,17 @@ _LOGS: Mapping[str, Change] = {
     "clock": lambda log, joint, size: _other_clock(log, 1 / (1 + size)),
 }
 """Changes of a log, joint side, that mend a suspect of a size."""
-_ADDED = ("stribeck", "load", "flattening", "asymmetry", "spring", "viscous", "dry", "offset", "inertia")
-"""Suspects that ``--add`` takes by their key."""
+_ADDED = (
+    "stribeck",
+    "load",
+    "flattening",
+    "asymmetry",
+    "spring",
+    "viscous",
+    "dry",
+    "offset",
+    "inertia",
+    "ripple",
+    "counterbalance",
+)
+"""Suspects whose remedy is ``--add auto``."""

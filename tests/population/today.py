@@ -31,6 +31,7 @@ MEANT: Mapping[str, tuple[str, ...]] = {
     Name.RATE_AGAINST_STAMPS: ("clock rate",),
     Name.POSITION_JUMP: ("lost samples",),
     Name.SHORT_GAPS: ("lost samples",),
+    Name.LOST_SAMPLES: ("lost samples",),
     Name.MOTIONS_CONTRADICT: _ONE_LOG,
     Name.EXCITATION: _WEAK,
     Name.NOT_EXCITED: _WEAK,
@@ -133,7 +134,8 @@ def _cause(finding: Mapping[str, Any], robot: Robot) -> Cause:
     names = SIGNS if finding["name"] == Name.REVERSED_SIGN else _names_of(key, axes)
     told = _size(key.split("@")[0], size, figures["amount"])
     alike = tuple(_partner(other, size, axes) for other, size in figures["alike"].items())
-    return Cause(frozenset(names), joint, told, key, level, act_of(key, joint, size), alike)
+    act = None if alike else act_of(key, joint, size)  # where two look the same, the user is told to look
+    return Cause(frozenset(names), joint, told, key, level, act, alike)
 
 
 def _names_of(key: str, axes: int) -> tuple[str, ...]:

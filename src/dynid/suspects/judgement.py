@@ -52,7 +52,7 @@ class JudgementRules:
         bias: σ by which a parameter is moved from where on that is told.
         named: parameters that a sentence names at most.
         mends: squares of the residual left after mending, over 1 less the share explained, beyond which a
-            defect does not hold what its first order promises.
+            defect does not hold what its first order promises; and part of that share that it must take away.
         main: part of the residual from which on a suspect is the main one …
         beside: … beside which others must explain this part to ask for care.
         noted: suspects that are noted below care at most.
@@ -63,14 +63,14 @@ class JudgementRules:
     share_beside_noise: tuple[float, float] = (0.3, 0.02)
     effect: tuple[float, float] = (0.012, 0.018)
     moves: tuple[float, float, float] = (5.0, 0.05, 0.1)
-    missed: float = 0.032
+    missed: float = 0.038
     missed_at_rest: float = 0.05
-    missed_by_filter: float = 0.05
+    missed_by_filter: float = 0.065
     felt: float = 0.04
     unexplained: float = 0.05
     bias: float = 2.0
     named: int = 2
-    mends: float = 1.5
+    mends: tuple[float, float] = (1.5, 0.5)
     main: float = 0.5
     beside: float = 0.1
     noted: int = 2
@@ -126,7 +126,9 @@ def judge_suspects(estimate: Estimate, ledger: Ledger | None = None) -> SuspectJ
     ]
     found = [*_less_beside_the_main_one(found), *_fast_findings(estimate.problem, table.ledger.fit)]
     sampling = sampling_of(estimate.problem)
-    gross = [_gross_finding(one) for one in discrete_suspects(estimate.problem, sampling)[:1]]
+    gross = [
+        _gross_finding(one) for one in _gross_candidates(table, discrete_suspects(estimate.problem, sampling))
+    ]
     if gross:  # sizes of first order mean nothing about parameters that are wrong altogether
         found = [replace(finding, level=Level.NOTE) for finding in found]
     elif not any(finding.level >= Level.CARE for finding in found):
@@ -195,6 +197,13 @@ def _fast_findings(problem: Problem, fit: Fit) -> list[Finding]:
             )
         )
     return made
+
+
+def _gross_candidates(table: SuspectTable, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """The first candidate; another gravity only where no defect with a size explains the most."""
+    main = table.ranked[0] if table.ranked else None
+    sized = main is not None and main.suspect.kind is Kind.LOG and main.after.share >= RULES.main
+    return [one for one in candidates[:1] if one.gravity is None or not sized]
 
 
 def _gross_finding(candidate: Candidate) -> Finding:
@@ -300,7 +309,8 @@ def _level(ranked: Ranked, mended: Mended | None, estimate: Estimate | None, noi
     if suspect.kind is Kind.PHYSICS:
         least = RULES.missed_at_rest if suspect.at_rest else RULES.missed
         return Level.CARE if float(np.max(ranked.together.missed)) >= least else Level.NOTE
-    if mended is not None and mended.left > RULES.mends * (1.0 - share):
+    most, taken = RULES.mends
+    if mended is not None and mended.left > min(most * (1.0 - share), 1.0 - taken * share):
         return Level.NOTE
     felt = float(np.max(ranked.together.effect)) >= RULES.effect[suspect.kind is Kind.CHANGE]
     matters = felt or (estimate is not None and _moves_parameter(ranked, estimate))

@@ -23,7 +23,7 @@ from dynid.suspects.block_fits import BlockFits, take_out
 from dynid.suspects.ledger import Ledger, open_ledger, share_of_torque
 from dynid.suspects.picture import SuspectPicture, draw_suspect
 from dynid.suspects.scene import Scene
-from dynid.suspects.suspect import Suspect
+from dynid.suspects.suspect import Kind, Suspect
 
 _beside_terms = later("dynid.estimators.linear.separable", "fit_beside_terms")
 
@@ -38,7 +38,7 @@ class RankingRules:
         clear: standard errors from none at which a suspect may be ranked: Student's law with 19 degrees of
             freedom leaves 1e-5 beyond 5.9, and there are a hundred suspects …
         large: … or fewer where it explains more, as pairs of standard errors and share: what a first order
-            leaves of a large defect makes its standard error large too.
+            leaves of a large defect makes its standard error large too. Not for lacking effects.
         share: part of ρᵀρ that it must explain after the better ones.
         most: suspects that are ranked.
         alike: part of what a suspect explains that another one explains too where both are named.
@@ -87,7 +87,8 @@ class Score:
     @property
     def clear(self) -> bool:
         """Whether it is more than chance and explains anything."""
-        ways = ((RULES.clear, RULES.share), *RULES.large)
+        lenient = () if self.suspect.kind is Kind.PHYSICS else RULES.large
+        ways = ((RULES.clear, RULES.share), *lenient)
         return any(self.z >= z and self.share >= share for z, share in ways)
 
     def to_dict(self, figures: Sequence[str] = ("size", "z", "share")) -> dict[str, Any]:
