@@ -81,11 +81,11 @@ def follow_gravity(sampling: Sampling, weights: FloatArray, start: FloatArray) -
         start: gravity to start from.
     """
     direction, size = start, float(np.linalg.norm(start))
-    values, left = solve(*sampling.with_gravity(direction).stacked(weights))
+    values, left = solve(*sampling.with_gravity(direction).weighted_rows(weights))
     for _ in range(GRAVITY.steps):
-        W, y = sampling.with_gravity(direction).stacked(weights)
+        W, y = sampling.with_gravity(direction).weighted_rows(weights)
         across = svd(direction[None])[2][1:]
-        turned = np.tensordot(across, sampling.gravity_columns, axes=1) @ values[sampling.weighing]
+        turned = np.tensordot(across, sampling.gravity_columns, axes=1) @ values[sampling.gravity_parameters]
         S, Q = (turned * weights[:, None]).reshape(2, -1).T, column_basis(W)
         step = np.linalg.lstsq(S - Q @ (Q.T @ S), y - W @ values, rcond=SAMPLING.rank)[0] @ across
         step *= min(1.0, size / max(float(np.linalg.norm(step)), 1e-300))  # at most by 45°
@@ -93,7 +93,7 @@ def follow_gravity(sampling: Sampling, weights: FloatArray, start: FloatArray) -
         for share in (1.0, 0.5, 0.25, 0.1):
             moved = before + share * step
             moved *= size / float(np.linalg.norm(moved))
-            tried, misfit = solve(*sampling.with_gravity(moved).stacked(weights))
+            tried, misfit = solve(*sampling.with_gravity(moved).weighted_rows(weights))
             if misfit < left:
                 direction, values, left = moved, tried, misfit
                 break

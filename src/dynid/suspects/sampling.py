@@ -54,7 +54,7 @@ class Sampling:
         return _columns(self.robot, self.q, list(self.qd.T), list(self.qdd.T), every)
 
     @cached_property
-    def weighing(self) -> list[int]:
+    def gravity_parameters(self) -> list[int]:
         """Numbers of the parameters that gravity pulls at."""
         return [k for k, entry in enumerate(self.robot.table) if entry.symbol in ("M", "MX", "MY", "MZ")]
 
@@ -63,13 +63,13 @@ class Sampling:
         """What gravity has of their columns, per m/s² along each axis, (3, coordinates, samples, those)."""
         still = [0.0] * self.q.shape[1]
         ways = [self.robot.with_gravity(*axis) for axis in np.eye(3).tolist()]
-        return np.stack([_columns(robot, self.q, still, still, self.weighing) for robot in ways])
+        return np.stack([_columns(robot, self.q, still, still, self.gravity_parameters) for robot in ways])
 
     def with_gravity(self, direction: FloatArray) -> Sampling:
         """Another gravity [m/s²]; columns are linear in it, so that the physics is not evaluated again."""
         made = replace(self, robot=self.robot.with_gravity(*(float(g) for g in direction)))
         columns, change = self.columns.copy(), np.asarray(direction) - np.array(self.robot.gravity)
-        columns[:, :, self.weighing] += np.tensordot(change, self.gravity_columns, axes=1)
+        columns[:, :, self.gravity_parameters] += np.tensordot(change, self.gravity_columns, axes=1)
         made.__dict__.update(columns=columns, gravity_columns=self.gravity_columns)
         return made
 
@@ -111,10 +111,10 @@ class Sampling:
 
     def friction_squares(self, weights: FloatArray) -> float:
         """Squares that friction explains beside all else, in those that a joint leaves alone."""
-        W, y = self.stacked(weights)
+        W, y = self.weighted_rows(weights)
         return solve(W[:, ~self._rubs], y)[1] ** 2 - solve(W, y)[1] ** 2
 
-    def stacked(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def weighted_rows(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Weighted columns and torques of all joints, one below the other."""
         stack = (self.columns * weights[:, None, None]).reshape(-1, self.columns.shape[2])
         return stack, (self.tau * weights).T.reshape(-1)
@@ -125,7 +125,7 @@ class Sampling:
         Args:
             weights: one over what each joint leaves alone, (coordinates,).
         """
-        values, left = solve(*self.stacked(weights))
+        values, left = solve(*self.weighted_rows(weights))
         rubs = self._rubs
         power = np.einsum("sj,jsk,k->j", self.qd, self.columns[:, :, rubs], values[rubs])
         return left / float(np.sqrt(self.tau.size)), int(np.count_nonzero(power < 0))
