@@ -17,7 +17,7 @@ from dynid.dynamics.regressor import regressor
 from dynid.model.parameters import Parameter
 from dynid.model.robot import Robot
 from dynid.preparation.decimate import decimate_rows
-from dynid.preparation.motion import SIGNALS, Motion
+from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 
 PAYLOAD = ("M", "MX", "MY", "MZ")
@@ -168,8 +168,9 @@ class Scene:
         return made
 
     def rows(self, columns: FloatArray) -> FloatArray:
-        """Columns (any, samples) as the regression has them: (any, regression samples)."""
-        known = self.motion.without_made_up(slice(0, self.motion.samples), columns)
+        """Columns (any · coordinates, samples) as the regression has them: (…, regression samples)."""
+        owner = np.arange(len(columns)) % self.joints
+        known = self.motion.counted(slice(0, self.motion.samples), columns, owner)
         return known if self.decimation == 1 else decimate_rows(known, self.decimation, self.convention)
 
     def _once(self, name: str, joint: int, make: Callable[[], FloatArray]) -> FloatArray:
@@ -264,7 +265,4 @@ def _thinning_factor(decimation: int) -> int:
 def _thin(motion: Motion, factor: int) -> Motion:
     if factor == 1:
         return motion
-    q, qd, qdd, tau = (np.asarray(getattr(motion, name)[:])[::factor] for name in SIGNALS)
-    made_up = None if motion.made_up is None else motion.made_up[::factor]
-    time, rate = motion.time[::factor], motion.rate_hz / factor
-    return replace(motion, time=time, q=q, qd=qd, qdd=qdd, tau=tau, made_up=made_up, rate_hz=rate)
+    return replace(motion.part(slice(None, None, factor)), rate_hz=motion.rate_hz / factor)

@@ -14,7 +14,7 @@ from dynid.core.errors import DynidError
 from dynid.core.finding import Finding
 from dynid.core.plain import plain
 from dynid.estimators.estimate import Estimate
-from dynid.logs.spool import Samples, Spool, by_columns
+from dynid.logs.spool import Samples, by_columns
 from dynid.model.joint import JointKind
 from dynid.model.robot import Robot
 from dynid.preparation.decimate import decimate_rows
@@ -247,21 +247,26 @@ def _regression_rows(
     """
     if plan.decimation == 1 and not plan.speed_thresholds:
         return None
-    tau, model = _decimated_samples(motion.tau, plan), _decimated_samples(predicted, plan)
+    tau, model = _decimated_samples(motion, motion.tau, plan), _decimated_samples(motion, predicted, plan)
     counts = np.ones(tau.shape, dtype=bool)
     if plan.speed_thresholds:
-        speed = _decimated_samples(motion.qd, plan)
+        speed = _decimated_samples(motion, motion.qd, plan)
         for j, threshold in enumerate(plan.speed_thresholds):
             counts[:, j] = np.abs(speed[:, j]) >= threshold
     return tau, model, counts
 
 
-def _decimated_samples(values: Samples, plan: Preparation) -> Samples:
-    if plan.decimation == 1:
+def _decimated_samples(motion: Motion, values: Samples, plan: Preparation) -> Samples:
+    """Values (samples, coordinates) along a motion, zero while a coordinate is at rest, decimated."""
+    if plan.decimation == 1 and motion.at_rest is None:
         return values
-    if isinstance(values, Spool):
-        return by_columns(lambda x: decimate_rows(x[None], plan.decimation, plan.convention)[0], values)
-    return np.ascontiguousarray(decimate_rows(values.T, plan.decimation, plan.convention).T)
+    every, joints = slice(0, motion.samples), iter(range(values.shape[1]))
+
+    def one_axis(x: FloatArray) -> FloatArray:
+        moving = motion.moving(every, x[None], [next(joints)])
+        return np.asarray(decimate_rows(moving, plan.decimation, plan.convention)[0])
+
+    return by_columns(one_axis, values)
 
 
 def _run(model: IdentifiedModel, motion: Motion, plan: Preparation) -> _PredictedMotion:

@@ -22,6 +22,7 @@ from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 from dynid.preparation.prepared_motion import prepare
 from dynid.preparation.suggestion import Suggestion, suggest
+from dynid.preparation.unseen import prepare_unseen
 from dynid.problem.build import build_problem
 from dynid.suspects.judgement import judge_suspects
 from dynid.validation.model import IdentifiedModel
@@ -117,8 +118,8 @@ class MeasuredMotion(MotionSource):
         return identify(problem, strategy), motions
 
     def unseen(self, model: IdentifiedModel, logs: Sequence[UsableLog], plan: Preparation) -> UnseenMotion:
-        """Filter and differentiate those of the logs; those that hold no speeds are differentiated."""
-        return UnseenMotion(tuple(prepare(used.log, plan.for_channels(used.log.channels)) for used in logs))
+        """Filter and differentiate, as far as the plan of the fit suits the logs."""
+        return UnseenMotion(tuple(prepare_unseen(used.log, plan) for used in logs))
 
     def conclusion(
         self,

@@ -13,7 +13,7 @@ from dynid.core.finding import Finding, Level, Name, gravest_first
 from dynid.core.kinds import require_kinds
 from dynid.core.threads import with_one_blas_thread
 from dynid.logs.log import Log
-from dynid.preparation.prepared_motion import prepare
+from dynid.preparation.unseen import prepare_unseen
 from dynid.problem.build import build_problem
 from dynid.results.result import SavedResult
 from dynid.results.view import ResultView, document_reader
@@ -98,7 +98,7 @@ def find_suspects(
     _refuse_own(held, {own.data for own in fitted})
     tell("filtering and differentiating")
     plan = saved.plan
-    motions = [prepare(used.log, plan.for_channels(used.log.channels)) for used in held]
+    motions = [prepare_unseen(used.log, plan) for used in held]
     problem = build_problem(saved.robot, motions, plan, saved.base)
     tell("looking for suspects")
     kept = problem.has_rows and problem.motions is not None

@@ -144,10 +144,11 @@ class TrialLogs:
     def _rows_of_motions(self, motions: Sequence[Motion], factor: int) -> TrialRows:
         """Columns that are not zero, torques and speeds of all motions, decimated."""
         columns, made = structure(self.kernels), list[FloatArray]()
+        owner = [*(j for j, used in enumerate(columns) for _ in used), *range(len(columns))]
         for motion in motions:
             W = self.kernels.regressor_blocks(motion.q, motion.qd, motion.qdd)
             own = [W[j][list(used)] for j, used in enumerate(columns)]
-            known = motion.without_made_up(slice(0, motion.samples), np.concatenate([*own, motion.tau[:].T]))
+            known = motion.counted(slice(0, motion.samples), np.concatenate([*own, motion.tau[:].T]), owner)
             made.append(decimate_rows(np.concatenate([known, motion.qd[:].T]), factor))
         part = [
             k * self.per_log + np.arange(rows.shape[1]) * self.per_log // rows.shape[1]

@@ -1,0 +1,57 @@
+"""A model that was identified on one kind of motion, on a log of another kind."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dynid
+from dynid.core.finding import Level
+from dynid.logs.convert import to_joint_side
+from dynid.preparation import prepare
+from dynid.preparation.unseen import prepare_unseen
+from population.cases import draw_case
+from population.other_motion import other_log
+
+
+@pytest.mark.parametrize("index", [18, 36, 39])
+def test_sound_moves_are_predicted_well_by_a_fourier_fit(index: int) -> None:
+    """The cut-off of a slow fit would smooth faster moves, and friction at rest is anything up to ± Fc."""
+    case = draw_case("setting", index)
+    fit = dynid.fit(case.robot, case.logs)
+    log, clean = other_log(case)
+    found = dynid.validate(fit, log).validation
+    assert found.verdict.grade == "good", found.verdict
+    true = 100 * clean.errors(np.asarray(fit.as_saved.predict(clean.q, clean.qd, clean.qdd)))[1]
+    np.testing.assert_allclose(found.judged.relative_percent, true, atol=1.5)
+
+
+@pytest.mark.parametrize("state", ["friction", "payload"])
+def test_a_robot_that_has_changed_is_still_told(state: str) -> None:
+    case = draw_case("setting", 36)
+    found = dynid.validate(dynid.fit(case.robot, case.logs), other_log(case, state)[0])
+    assert found.verdict.grade != "good"
+    assert any(finding.level >= Level.CARE for finding in found.verdict.findings)
+
+
+def test_rest_does_not_count_and_fast_motion_is_not_smoothed() -> None:
+    case = draw_case("setting", 36)
+    plan = dynid.fit(case.robot, case.logs).plan
+    log = to_joint_side(other_log(case)[0], case.robot)
+    motion, smoothed = prepare_unseen(log, plan), prepare(log, plan)
+    assert motion.at_rest is not None
+    slow = np.abs(np.asarray(motion.qd)) < np.array(plan.speed_thresholds)
+    assert np.all(motion.at_rest >= slow)
+    assert 0.05 < np.mean(motion.at_rest) < 0.5
+    rms = [np.sqrt(np.mean(np.asarray(m.qdd) ** 2)) for m in (motion, smoothed)]
+    assert rms[0] > 1.02 * rms[1]
+    part = motion.part(slice(10, 50))
+    assert part.at_rest is not None
+    np.testing.assert_array_equal(part.at_rest, motion.at_rest[10:50])
+
+
+def test_logs_of_the_fits_own_kind_keep_its_filter() -> None:
+    case = draw_case("setting", 36)
+    plan = dynid.fit(case.robot, case.logs).plan
+    log = to_joint_side(case.logs[0], case.robot)
+    np.testing.assert_array_equal(prepare_unseen(log, plan).qdd, prepare(log, plan).qdd)
