@@ -13,6 +13,7 @@ from dynid.estimators.estimate import Estimate
 from dynid.estimators.identification import identify
 from dynid.estimators.linear.least_squares import WLS
 from dynid.preparation.motion import Motion
+from dynid.problem.problem import Problem
 from dynid.suspects.discrete import Candidate, discrete_suspects, gravity_either_way
 from dynid.suspects.ledger import Ledger
 from dynid.suspects.log_defects import GravityTilt
@@ -108,13 +109,18 @@ def judge_suspects(
         return None
     table = rank_suspects(estimate, ledger, added)
     found = [_finding(ranked, _refinement(estimate, table, ranked), estimate) for ranked in table.ranked]
-    gross = [_gross_finding(candidate) for candidate in discrete_suspects(estimate.problem)[:1]]
+    gross = gross_findings(estimate.problem)
     if gross:  # sizes of first order mean nothing about parameters that are wrong altogether
         found = [replace(finding, level=Level.NOTE) for finding in found]
     elif not added and not any(finding.level >= Level.CARE for finding in found):
         found = [*found, *filter(None, [_lack_of_fit(table)])]
     either_way = gravity_either_way(estimate.problem)
     return SuspectJudgement(table, (*_gravest([*gross, *found]), *([either_way] if either_way else [])))
+
+
+def gross_findings(problem: Problem) -> list[Finding]:
+    """What no small size describes, such as a wrong sign: the likeliest one, where there is any."""
+    return [_gross_finding(candidate) for candidate in discrete_suspects(problem)[:1]]
 
 
 def _gross_finding(candidate: Candidate) -> Finding:

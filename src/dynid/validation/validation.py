@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,11 +20,12 @@ from dynid.model.robot import Robot
 from dynid.preparation.decimate import decimate_rows
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
+from dynid.validation.causes import with_causes_first
 from dynid.validation.figures import ErrorFigures, error_figures
 from dynid.validation.model import IdentifiedModel, as_model, predictions
 from dynid.validation.parts import TorqueShares, torque_shares
 from dynid.validation.residual_tests import ResidualTests, residual_tests
-from dynid.validation.verdict import Thresholds, Verdict, judge
+from dynid.validation.verdict import Thresholds, Verdict, judge, tested_on, verdict_of
 
 _TESTED_ROWS = 200_000
 """Rows of a motion on disk that the residual tests look at, from its beginning; more would change nothing."""
@@ -109,6 +110,14 @@ class Validation:
     def trustworthy(self) -> bool:
         """Whether the model may be used, if need be with care."""
         return self.verdict.trustworthy
+
+    def with_causes(self, causes: Sequence[Finding]) -> Validation:
+        """The validation with what was found to be the cause of its errors."""
+        if not causes:
+            return self
+        findings = with_causes_first((*causes, *self.verdict.findings))
+        where = tested_on(self.seen, self.repeated)
+        return replace(self, verdict=verdict_of(findings, self.judged, self.joints, where))
 
     def __repr__(self) -> str:
         """Errors of the joints and the verdict."""
