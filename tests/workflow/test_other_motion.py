@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -53,6 +55,16 @@ def test_nothing_is_asked_where_the_prediction_is_good(monkeypatch: pytest.Monke
     assert dynid.validate(fit, other_log(case)[0]).verdict.grade == "good"
     with pytest.raises(pytest.fail.Exception, match="asked"):
         dynid.validate(fit, other_log(case, "friction")[0])
+
+
+def test_a_model_that_does_not_explain_its_own_fit_is_not_asked() -> None:
+    """Without friction in the model, all friction would have changed since."""
+    case = draw_case("setting", 18)
+    bare = replace(case.robot, terms=("Ia",), parameters={})
+    fit = dynid.fit(bare, case.logs)
+    assert fit.own.judged.overall_percent > 15
+    findings = dynid.validate(fit, other_log(case)[0]).verdict.findings
+    assert Name.CHANGE_IN_TIME not in {finding.name for finding in findings}
 
 
 def test_a_lacking_effect_does_not_lower_a_good_validation() -> None:

@@ -131,7 +131,7 @@ class Motion:
             self, time=self.time[rows], q=q, qd=qd, qdd=qdd, tau=tau, made_up=made_up, at_rest=at_rest
         )
 
-    def counted(self, rows: slice, values: FloatArray, joints: Coordinates) -> FloatArray:
+    def counted_values(self, rows: slice, values: FloatArray, joints: Coordinates) -> FloatArray:
         """Values of some samples, zero where the torques were made up or the coordinate is at rest.
 
         Zero in W and in y alike leaves τ = W χ as it is, also behind a low-pass, and weighs nothing.
@@ -143,9 +143,9 @@ class Motion:
         """
         if self.made_up is not None:
             values = values * ~self.made_up[rows]
-        return self.moving(rows, values, joints)
+        return self.moving_values(rows, values, joints)
 
-    def moving(self, rows: slice, values: FloatArray, joints: Coordinates) -> FloatArray:
+    def moving_values(self, rows: slice, values: FloatArray, joints: Coordinates) -> FloatArray:
         """The same, zero only where the coordinate is at rest: its speeds, for a mask behind a low-pass."""
         return values if self.at_rest is None else values * ~self.at_rest[rows].T[list(joints)]
 

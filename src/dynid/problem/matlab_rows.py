@@ -57,12 +57,12 @@ def _segment(
     W = kernels.regressor_blocks(motion.q[low:high], motion.qd[low:high], motion.qdd[low:high])
     span = slice(low, high)
     rows = [
-        _decimate(motion.counted(span, W[j, list(own)], [j] * len(own)), plan)[:, cut]
+        _decimate(motion.counted_values(span, W[j, list(own)], [j] * len(own)), plan)[:, cut]
         for j, own in enumerate(columns)
     ]
     every = range(len(columns))
-    y = _decimate(motion.counted(span, motion.tau[low:high].T, every), plan)[:, cut]
-    moving = motion.moving(span, motion.qd[low:high].T, every)
+    y = _decimate(motion.counted_values(span, motion.tau[low:high].T, every), plan)[:, cut]
+    moving = motion.moving_values(span, motion.qd[low:high].T, every)
     speed = _decimate(moving, plan)[:, cut] if plan.speed_thresholds else y
     return masked_block(first, rows, y, speed, plan)
 

@@ -148,9 +148,9 @@ def _decimated_rows(
             W = room[:, : rows.stop - rows.start]
             kernels.regressor_blocks(part.q[rows], part.qd[rows], part.qdd[rows], out=W)
             full = np.empty((count, W.shape[1]))
-            full[: len(nonzero)] = part.counted(rows, W[nonzero], owner)
-            full[torques] = part.counted(rows, part.tau[rows].T, every)
+            full[: len(nonzero)] = part.counted_values(rows, W[nonzero], owner)
+            full[torques] = part.counted_values(rows, part.tau[rows].T, every)
             if plan.speed_thresholds:
-                full[torques.stop :] = part.moving(rows, part.qd[rows].T, every)
+                full[torques.stop :] = part.moving_values(rows, part.qd[rows].T, every)
             yield low_pass.push(full)
     yield low_pass.finish()

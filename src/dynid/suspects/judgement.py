@@ -185,15 +185,16 @@ def _refinement(estimate: Estimate, table: SuspectTable, ranked: Ranked) -> Mend
 def _finding(ranked: Ranked, mended: Mended | None, estimate: Estimate | None) -> Finding:
     suspect, after = ranked.suspect, ranked.after
     size = ranked.together.size if mended is None else mended.size
-    others = [score.suspect.words(score.size) for score in ranked.partners[: RULES.named]]
-    alike = f"; it would look nearly the same if {' or '.join(others)}" if others else ""
-    words = suspect.words(size)
+    alike = [score for score in ranked.partners if not suspect.is_same_change(score.suspect)]
+    others = [score.suspect.words(score.size) for score in alike[: RULES.named]]
+    same = f"; it would look nearly the same if {' or '.join(others)}" if others else ""
+    words = suspect.words_in_doubt(size, ranked.together.sigma)
     left = "the model leaves" if estimate is None else "the fit leaves"
     moved = "" if estimate is None else _effects(ranked.together.bias, estimate)
     return Finding(
         suspect.finding_of(size),
         _level(ranked, mended, estimate),
-        f"{words[0].upper()}{words[1:]}: that explains {percent(after.share)} of what {left}{moved}{alike}.",
+        f"{words[0].upper()}{words[1:]}: that explains {percent(after.share)} of what {left}{moved}{same}.",
         suspect.remedy(size),
         where=Where(axis=None if suspect.joint is None else suspect.joint + 1),
         figures={

@@ -131,6 +131,7 @@ def open_ledger(
     fit = WLS().fit(problem, kept) if anchor is None else anchor.fit
     if scenes is None:
         scenes = scenes_of(problem.base, fit.values, problem.motions, problem.plan)
+    suspects = [suspect.on_robot(problem.robot) for suspect in suspects]
     columns = [columns_along(scene, suspects) for scene in scenes]
     full = root_over_base(fit.root, fit.kept)
     lengths = np.array([e.regression_samples for e in problem.experiments])

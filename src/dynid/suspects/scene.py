@@ -170,7 +170,7 @@ class Scene:
     def rows(self, columns: FloatArray) -> FloatArray:
         """Columns (any · coordinates, samples) as the regression has them: (…, regression samples)."""
         owner = np.arange(len(columns)) % self.joints
-        known = self.motion.counted(slice(0, self.motion.samples), columns, owner)
+        known = self.motion.counted_values(slice(0, self.motion.samples), columns, owner)
         return known if self.decimation == 1 else decimate_rows(known, self.decimation, self.convention)
 
     def _once(self, name: str, joint: int, make: Callable[[], FloatArray]) -> FloatArray:

@@ -272,7 +272,7 @@ def _decimated_samples(motion: Motion, values: Samples, plan: Preparation) -> Sa
     every, joints = slice(0, motion.samples), iter(range(values.shape[1]))
 
     def one_axis(x: FloatArray) -> FloatArray:
-        moving = motion.moving(every, x[None], [next(joints)])
+        moving = motion.moving_values(every, x[None], [next(joints)])
         return np.asarray(decimate_rows(moving, plan.decimation, plan.convention)[0])
 
     return by_columns(one_axis, values)

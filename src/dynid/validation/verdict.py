@@ -359,8 +359,8 @@ def _coloured_residuals(
         )
         return [Finding(Name.COLOURED_RESIDUAL, Level.NOTE, seen)]
     remedy = (
-        "The classical σ of the parameters holds where long blocks of time differ as white errors would; the "
-        "honest one, the default, asks them and takes it only then."
+        "The classical σ of the parameters holds only if long blocks of time differ no more than white "
+        "errors would. The default σ (honest) looks at such blocks and is larger where they differ more."
     )
     return [Finding(Name.COLOURED_RESIDUAL, Level.NOTE, seen, remedy)]
 

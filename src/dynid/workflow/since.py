@@ -136,7 +136,8 @@ def causes_of(
 ) -> tuple[Finding, ...]:
     """Why a model errs on unseen motion: what has changed since, or is wrong with these logs.
 
-    Nothing is asked where every joint is predicted within a few per cent and about as well as in the fit.
+    Nothing is asked where every joint is predicted within a few per cent and about as well as in the fit, nor
+    of a model that does not explain its own fit: what that lacks would pass for changes.
 
     Args:
         found: the validation on these motions.
@@ -162,8 +163,10 @@ def causes_of(
 
 
 def _errs(judged: ErrorFigures, fit: ErrorFigures | None) -> bool:
-    """Whether a joint misses more than a few per cent of its torque, or clearly more than in the fit."""
+    """Whether a joint misses more than a few per cent of its torque, or clearly more than in a good fit."""
     limits, error = Thresholds(), np.where(judged.undriven, 0.0, judged.relative_percent)
+    if fit is not None and not fit.overall_percent <= limits.overall_percent:
+        return False
     errs = ~(error <= limits.ratio_from_percent)
     if fit is not None:
         more = limits.ratio_to_fit

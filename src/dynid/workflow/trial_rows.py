@@ -148,7 +148,9 @@ class TrialLogs:
         for motion in motions:
             W = self.kernels.regressor_blocks(motion.q, motion.qd, motion.qdd)
             own = [W[j][list(used)] for j, used in enumerate(columns)]
-            known = motion.counted(slice(0, motion.samples), np.concatenate([*own, motion.tau[:].T]), owner)
+            known = motion.counted_values(
+                slice(0, motion.samples), np.concatenate([*own, motion.tau[:].T]), owner
+            )
             made.append(decimate_rows(np.concatenate([known, motion.qd[:].T]), factor))
         part = [
             k * self.per_log + np.arange(rows.shape[1]) * self.per_log // rows.shape[1]

@@ -130,7 +130,7 @@ class AugmentedRows:
         for e, motion in enumerate(self.motions):
             values = slot.values(motion, constants, None if self.loads is None else self.loads[e])
             own, every = rows.experiment == e, slice(0, motion.samples)
-            counted = motion.counted(every, np.array(values)[None], [slot.joint])
+            counted = motion.counted_values(every, np.array(values)[None], [slot.joint])
             column[own] = self._decimate(counted)[0, rows.sample[own]]
         return column
 
