@@ -57,6 +57,16 @@ def test_nothing_is_asked_where_the_prediction_is_good(monkeypatch: pytest.Monke
         dynid.validate(fit, other_log(case, "friction")[0])
 
 
+def test_errors_that_were_to_be_expected_need_no_other_cause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The doubt that too little excitation leaves in the parameters would pass for changes."""
+    monkeypatch.setattr(KnownModel, "suspects_of", lambda *given: pytest.fail("asked"))
+    case = draw_case("setting", 36)
+    fit = dynid.fit(case.robot, case.logs)
+    doubtful = replace(fit.as_saved, covariance=1e4 * fit.estimate.covariance)
+    found = dynid.validate(doubtful, other_log(case, "friction")[0]).verdict
+    assert found.findings[0].name is Name.EXCITATION
+
+
 def test_a_model_that_does_not_explain_its_own_fit_is_not_asked() -> None:
     """Without friction in the model, all friction would have changed since."""
     case = draw_case("setting", 18)

@@ -137,7 +137,8 @@ def causes_of(
     """Why a model errs on unseen motion: what has changed since, or is wrong with these logs.
 
     Nothing is asked where every joint is predicted within a few per cent and about as well as in the fit, nor
-    of a model that does not explain its own fit: what that lacks would pass for changes.
+    of a model that does not explain its own fit or whose doubt explains the errors: what it lacks would pass
+    for changes.
 
     Args:
         found: the validation on these motions.
@@ -149,7 +150,8 @@ def causes_of(
     Returns:
         Findings that ask for care, the one that explains most first; none where too little can be told.
     """
-    if found.seen or not _errs(found.judged, fit):
+    expected = any(f.name is Name.EXCITATION and f.level >= Level.CARE for f in found.verdict.findings)
+    if found.seen or expected or not _errs(found.judged, fit):
         return ()
     try:
         told = [] if found.trustworthy else gross_findings(known.rows_of(motions, plan))
