@@ -83,5 +83,5 @@ def test_gravity_that_is_tilted() -> None:
     tilted = PENDULUM.with_gravity(9.81 * np.cos(0.5), 9.81 * np.sin(0.5), 0.0)
     (finding,) = told(robot_log(tilted), PENDULUM, "joint zero")
     assert finding.level.word == "care"
-    assert "The zero of joint 1 is off by -0.49" in finding.sentence
+    assert "The zero of joint 1 is off by -28" in finding.sentence
     assert "gravity direction would look nearly the same" in finding.sentence  # its links move in a plane

@@ -160,7 +160,10 @@ BAD = {
     "friction": (("wls", "--add", "stribek"), "Unknown term to add 'stribek'. Did you mean 'stribeck'?"),
     "nothing": (("wls", "--add", ""), "Unknown term to add ''"),
     "joint": (("wls", "--add", "load@1,7"), "Unknown term to add '7'"),
-    "one joint": (("wls", "--add", "load@7"), "Unknown joint of the term 'load' '7'. Known: 1, 2."),
+    "one joint": (
+        ("wls", "--add", "load@7"),
+        "Unknown joint of the term 'load' '7'. Known: 1, 2, joint1",
+    ),
     "no joint": (("wls", "--add", "load@"), "Unknown joint of the term 'load' ''"),
     "half": (("separable", "--add", "load,"), "Unknown term to add ''"),
     "robot's own": (("ols", "--add", "viscous@2"), "Robot 'scara' has viscous friction already (Fv2)"),

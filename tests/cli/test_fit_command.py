@@ -207,7 +207,7 @@ def test_reasons_say_what_was_overridden(logs: Path, capsys: pytest.CaptureFixtu
 def test_the_uncertainty_used_is_not_asked_for(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ("fit", "scara", str(logs / "late.csv"), "--json", "--force", "--uncertainty")
     classical = str(dynid(capsys, *command, "classical").document["verdict"])
-    assert "honest one, the default, asks them" in classical
+    assert "The default σ (honest) looks at such blocks" in classical
     robust = str(dynid(capsys, *command, "hac").document["verdict"])
     assert "The HAC σ of the parameters allows for errors that are alike in time." in robust
     assert "the honest one" not in robust

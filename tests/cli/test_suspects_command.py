@@ -15,7 +15,7 @@ from cli.commands import assert_one_sentence, dynid
 from dynid.cli.main import run
 from dynid.model.load import load_robot
 from dynid.results.folder import RESULT
-from dynid.workflow import saved_suspects
+from dynid.workflow import since
 from support.workflow_logs import write_csv
 
 HEAD = "time,q1,q2,tau1,tau2"
@@ -82,8 +82,8 @@ def test_what_has_changed_since_is_told(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_of_logs_that_are_too_long_stretches_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    short = partial(saved_suspects.build_problem, budget_bytes=1)
-    monkeypatch.setattr(saved_suspects, "build_problem", short)
+    short = partial(since.build_problem, budget_bytes=1)
+    monkeypatch.setattr(since, "build_problem", short)
     found = package.find_suspects(package.load_result("found"), package.read_log("moved.csv"))
     assert found.judged.table.ranked[0].suspect.key == "torque zero since@2"
 
@@ -178,8 +178,8 @@ def test_a_long_log_is_asked_beside_added_terms_by_stretches(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["fit", "scara", "run1.csv", "--add", "load", "--out", "loaded", "--json"]) in (0, 2)
-    short = partial(saved_suspects.build_problem, budget_bytes=1)
-    monkeypatch.setattr(saved_suspects, "build_problem", short)
+    short = partial(since.build_problem, budget_bytes=1)
+    monkeypatch.setattr(since, "build_problem", short)
     found = package.find_suspects(package.load_result("loaded"), package.read_log("moved.csv"))
     assert found.judged.table.ranked[0].suspect.key == "torque zero since@2"
     assert max(found.error_percent) > 10.0

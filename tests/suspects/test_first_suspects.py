@@ -126,6 +126,7 @@ def test_suspects_that_cannot_be_told_apart_are_both_named() -> None:
     told, first = found.findings[0], found.table.ranked[0]
     assert list(told.figures["alike"]) == [partner.suspect.key for partner in first.partners]
     assert all(partner.suspect.words(partner.size) in told.sentence for partner in first.partners)
-    assert told.sentence.startswith("The zero of joint 3 is off by 0.08")
+    assert told.sentence.startswith("The zero of joint 3 is off by 4.9")
     assert "explains" in told.sentence
-    assert "position in the mapping mends it" in told.remedy
+    assert "0.0868 rad more on the joint's side" in told.remedy
+    assert "times the gear ratio" in told.remedy

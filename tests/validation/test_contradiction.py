@@ -46,9 +46,9 @@ def test_many_parameters_apart_are_no_chance() -> None:
     assert (told.name, told.level) == (Name.MOTIONS_CONTRADICT, Level.CARE)
     text = told.text
     assert text.startswith(
-        "The motions contradict each other: 5 of 20 parameters differ by more than 2 combined"
+        "The motions give different parameters: 5 of 20 parameters differ by more than 2 combined"
     )
-    assert "p19 is 1 in log 0 and 1.6 in log 1 (4.2 σ, 38 % of the value)" in text
+    assert "p19 is 1 in log 0 and 1.6 in log 1 (4.2 σ, 37.5 % of the larger)" in text
     assert "fit motions of one condition" in text
     # What one of them does not know is no contradiction.
     assert told_of((first, [0.1] * 20), (second, [0.1] * 15 + [0.0, np.inf, np.nan, 0.0, 0.0])) is None

@@ -20,7 +20,7 @@ from dynid.suspects.physics import physics
 from dynid.suspects.position_effects import RippleRules
 from dynid.suspects.ranking import suspect_ledger
 from dynid.workflow import FitResult, fit
-from dynid.workflow.added_terms import is_poorly_shown, with_trials_told
+from dynid.workflow.added_terms import is_poorly_shown, term_request, with_trials_told
 from dynid.workflow.term_choice import TermRules, choose_terms, contributions
 from support.estimation import scara
 from support.motions import exact_torques, fourier_motion
@@ -215,9 +215,17 @@ def test_estimators_with_and_without_terms(lacking: Log) -> None:
     assert names_of(fit(BASE.robot, lacking, Separable(), plan=PLAN, add="load")) == ["Fl1", "Fl2"]
 
 
+def test_joints_have_numbers_or_names() -> None:
+    by_number, by_name = (
+        term_request(add, BASE.robot, OLS()).terms
+        for add in ("stribeck@2,load@1,2,asymmetry@1", "stribeck@joint2,load@joint1,joint2,asymmetry@1")
+    )
+    assert by_name == by_number
+
+
 WRONG: dict[str, tuple[object, str]] = {
     "name": ("loud", "Unknown term to add 'loud'. Did you mean 'load'?"),
-    "joint": ("load@3", "Unknown joint of the term 'load' '3'. Known: 1, 2."),
+    "joint": ("load@3", "Unknown joint of the term 'load' '3'. Known: 1, 2, joint1, joint2."),
     "both": ("auto,load", "add has 'auto' beside 'load'; give auto, which tries every term by itself"),
     "own twice": ("dry", "Robot 'scara' has dry friction already (Fc1)"),
     "number": (3, "fit takes"),

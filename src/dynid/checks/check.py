@@ -22,6 +22,7 @@ from dynid.checks.values import check_numbers, check_reading, check_rows, check_
 from dynid.core.errors import NotTrustworthyError, ShapeError, unknown_name
 from dynid.core.finding import Finding, Level, Name
 from dynid.core.kinds import require_kinds
+from dynid.core.lazy import later
 from dynid.logs.convert import to_joint_side
 from dynid.logs.log import Log, Step
 from dynid.logs.passive import with_passive_torques
@@ -80,6 +81,7 @@ _STAGES: tuple[tuple[Callable[[Log, Columns, Robot | None], Checked], tuple[Name
 what does not wrap, leaps need values.
 Gaps are closed when all else is mended, and only for a fit."""
 _ACCEPTED = "accepted findings"
+_suspect_names = later("dynid.suspects.all_suspects", "suspect_names")
 """Step of a log with names of findings that its user knows better about."""
 
 
@@ -259,17 +261,20 @@ def accept_findings(log: Log, names: Iterable[str]) -> Log:
 
     Args:
         log: the log.
-        names: of findings, such as "stuck channel"; "stuck-channel" is the same. One may stand alone.
+        names: of findings, such as "stuck channel"; "stuck-channel" is the same. One may stand alone. The
+            name of a suspect, such as "delay@2", means that one alone.
 
     Raises:
         UnknownNameError: for a name that no finding of a log has.
     """
     known = [name.value for name in Name if may_be_accepted(name)]
     given = (names,) if isinstance(names, str) else names
-    wanted = [name.replace("-", " ") if name not in known else name for name in given]
+    # The joints of a suspect's name keep their dash: "inertia coupling@1-2".
+    split = (name.partition("@") if name not in known else (name, "", "") for name in given)
+    wanted = [(head if head in known else head.replace("-", " ")) + at + joint for head, at, joint in split]
     for name in wanted:
-        if name not in known:
-            raise unknown_name("finding to accept", name, known)
+        if name not in known and name.partition("@")[0] not in _suspect_names():
+            raise unknown_name("finding to accept", name, (*known, *_suspect_names()))
     if not wanted:
         return log
     note = f"Accepted by the user, whatever the data check finds: {', '.join(wanted)}."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
@@ -70,17 +70,22 @@ class DataCheck:
         }
 
 
-def with_accepted(findings: Iterable[Finding], accepted: Collection[str]) -> tuple[Finding, ...]:
+def with_accepted(findings: Iterable[Finding], accepted: AbstractSet[str]) -> tuple[Finding, ...]:
     """Findings with those that the user knows better about as notes that say so.
 
     Args:
         findings: of a log or a fit.
-        accepted: names of findings.
+        accepted: names of findings, or of the suspects that they tell.
     """
     return tuple(
-        _as_accepted(finding) if finding.name in accepted and finding.level > Level.NOTE else finding
+        _as_accepted(finding) if finding.level > Level.NOTE and accepted & names_of(finding) else finding
         for finding in findings
     )
+
+
+def names_of(finding: Finding) -> set[str]:
+    """Names by which a finding can be accepted: its own, and that of its suspect with the joint."""
+    return {str(finding.name), str(finding.figures.get("suspect", finding.name))}
 
 
 def _as_accepted(finding: Finding) -> Finding:
@@ -95,7 +100,7 @@ def _as_accepted(finding: Finding) -> Finding:
     )
 
 
-def data_check(log: str, parts: Iterable[Checked], accepted: Collection[str] = ()) -> DataCheck:
+def data_check(log: str, parts: Iterable[Checked], accepted: AbstractSet[str] = frozenset()) -> DataCheck:
     """The verdict on what all checks of a log found.
 
     A finding that fails the log and cannot be repaired makes it not usable; anything repairable beyond a note

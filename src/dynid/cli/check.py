@@ -13,6 +13,7 @@ from dynid.cli.log_options import LogOptions, LogsArgument
 from dynid.cli.output import Screen, print_json, progress_line, require_free
 from dynid.cli.robot_options import NamedRobotOptions, RobotOptions, chosen_robot
 from dynid.core.errors import DynidError, FileError
+from dynid.core.finding import Level
 from dynid.logs.log import Log
 from dynid.logs.read import read_logs
 from dynid.logs.save import save_log
@@ -122,7 +123,9 @@ def _show(screen: Screen, log: Log, result: DataCheck) -> None:
     rate, seconds = result.facts.get("rate_hz"), result.facts.get("duration_s")
     size = f"{log.samples} samples, {log.axes} axes, {log.side} side"
     clock = f", {rate:.6g} Hz, {seconds:.4g} s" if rate is not None and seconds is not None else ""
-    screen.print(f"{log.name}: {result.verdict} ({size}{clock})", style="bold")
+    doubts = result.verdict == VERDICTS[0] and any(f.level >= Level.CARE for f in result.findings)
+    said = f"{result.verdict}, with care" if doubts else result.verdict
+    screen.print(f"{log.name}: {said} ({size}{clock})", style="bold")
     screen.findings([finding.to_dict() for finding in result.findings], named=True)
     if not result.findings:
         screen.print("  Nothing was found that would harm a fit.")

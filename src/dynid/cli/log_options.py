@@ -33,7 +33,9 @@ class LogOptions(OptionGroup, title="The logs"):
         name="--map",
     )
     accept: list[str] | None = option(
-        None, "NAME", "Finding of the data check that you know better about, once each; the report says so."
+        None,
+        "NAME",
+        "Finding, or suspect such as delay@2, that you know better about, once each; the report says so.",
     )
 
     def with_accepted(self, logs: Iterable[Log]) -> tuple[Log, ...]:

@@ -15,6 +15,7 @@ from dynid.core.lazy import later
 from dynid.core.text import TextTable
 from dynid.results.load import load_result
 from dynid.results.result import SavedResult
+from dynid.results.view import accept_lines
 from dynid.workflow.proof import Proof
 from dynid.workflow.saved_model import LOOP_STRATEGIES, read_as_fitted, strategy_of, validate as validate_logs
 
@@ -89,7 +90,10 @@ def _print(proof: Proof) -> None:
     found = proof.validation
     screen = Screen()
     screen.print(found.verdict.sentence, style="bold")
-    screen.findings([finding.to_dict() for finding in found.verdict.findings])
+    findings = [finding.to_dict() for finding in found.verdict.findings]
+    screen.findings(findings)
+    for line in accept_lines(findings):
+        screen.print(line)
     figures = found.judged
     rows = [
         [

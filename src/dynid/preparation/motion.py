@@ -19,6 +19,7 @@ from dynid.logs.log import Source, Step
 from dynid.logs.spool import TILE, Samples, Spool, blocks, cut_rows
 
 SIGNALS = ("q", "qd", "qdd", "tau")
+Coordinates = Sequence[int] | NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,8 @@ class Motion:
         sources: files it came from.
         made_up: samples whose torques were interpolated, (samples,), as in the log; None when none were.
         stretch_of: number of the log that it is a stretch of; None where it is a whole log.
+        at_rest: samples in which a coordinate is so slow that friction may hold it, (samples, coordinates),
+            where these are not to be judged; None where the regression's mask is all.
     """
 
     name: str
@@ -73,6 +76,7 @@ class Motion:
     sources: tuple[Source, ...] = ()
     made_up: BoolArray | None = None
     stretch_of: int | None = None
+    at_rest: BoolArray | None = None
 
     def __post_init__(self) -> None:
         """Check that all signals have the same shape and are finite."""
@@ -124,15 +128,28 @@ class Motion:
     def part(self, rows: slice) -> Motion:
         """Consecutive samples of it."""
         q, qd, qdd, tau = (cut_rows(getattr(self, name), rows) for name in SIGNALS)
-        made_up = None if self.made_up is None else self.made_up[rows]
-        return replace(self, time=self.time[rows], q=q, qd=qd, qdd=qdd, tau=tau, made_up=made_up)
+        made_up, at_rest = (None if mask is None else mask[rows] for mask in (self.made_up, self.at_rest))
+        return replace(
+            self, time=self.time[rows], q=q, qd=qd, qdd=qdd, tau=tau, made_up=made_up, at_rest=at_rest
+        )
 
-    def without_made_up(self, rows: slice, values: FloatArray) -> FloatArray:
-        """Values (any, samples) of some samples, zero where the torques were made up.
+    def counted_values(self, rows: slice, values: FloatArray, joints: Coordinates) -> FloatArray:
+        """Values of some samples, zero where the torques were made up or the coordinate is at rest.
 
         Zero in W and in y alike leaves τ = W χ as it is, also behind a low-pass, and weighs nothing.
+
+        Args:
+            rows: the samples.
+            values: (any, samples).
+            joints: the coordinate of each of the values, (any,).
         """
-        return values if self.made_up is None else values * ~self.made_up[rows]
+        if self.made_up is not None:
+            values = values * ~self.made_up[rows]
+        return self.moving_values(rows, values, joints)
+
+    def moving_values(self, rows: slice, values: FloatArray, joints: Coordinates) -> FloatArray:
+        """The same, zero only where the coordinate is at rest: its speeds, for a mask behind a low-pass."""
+        return values if self.at_rest is None else values * ~self.at_rest[rows].T[list(joints)]
 
     def pieces(self, size: int = TILE) -> Iterator[Motion]:
         """The motion itself, or, where it is kept on disk, its parts one after the other, in memory.

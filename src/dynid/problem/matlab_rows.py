@@ -57,11 +57,13 @@ def _segment(
     W = kernels.regressor_blocks(motion.q[low:high], motion.qd[low:high], motion.qdd[low:high])
     span = slice(low, high)
     rows = [
-        _decimate(motion.without_made_up(span, W[j, list(own)]), plan)[:, cut]
+        _decimate(motion.counted_values(span, W[j, list(own)], [j] * len(own)), plan)[:, cut]
         for j, own in enumerate(columns)
     ]
-    y = _decimate(motion.without_made_up(span, motion.tau[low:high].T), plan)[:, cut]
-    speed = _decimate(motion.qd[low:high].T, plan)[:, cut] if plan.speed_thresholds else y
+    every = range(len(columns))
+    y = _decimate(motion.counted_values(span, motion.tau[low:high].T, every), plan)[:, cut]
+    moving = motion.moving_values(span, motion.qd[low:high].T, every)
+    speed = _decimate(moving, plan)[:, cut] if plan.speed_thresholds else y
     return masked_block(first, rows, y, speed, plan)
 
 

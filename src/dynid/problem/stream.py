@@ -138,6 +138,7 @@ def _decimated_rows(
     joints, width = len(columns), kernels.n_columns
     nonzero = np.array([j * width + c for j, own in enumerate(columns) for c in own], dtype=np.intp)
     torques = slice(len(nonzero), len(nonzero) + joints)
+    owner, every = nonzero // width, range(joints)
     count = torques.stop + (joints if plan.speed_thresholds else 0)
     low_pass = Decimator(count, plan.decimation)
     # One buffer, so that the full-rate regressor never leaves the caches.
@@ -147,9 +148,9 @@ def _decimated_rows(
             W = room[:, : rows.stop - rows.start]
             kernels.regressor_blocks(part.q[rows], part.qd[rows], part.qdd[rows], out=W)
             full = np.empty((count, W.shape[1]))
-            full[: len(nonzero)] = part.without_made_up(rows, W[nonzero])
-            full[torques] = part.without_made_up(rows, part.tau[rows].T)
+            full[: len(nonzero)] = part.counted_values(rows, W[nonzero], owner)
+            full[torques] = part.counted_values(rows, part.tau[rows].T, every)
             if plan.speed_thresholds:
-                full[torques.stop :] = part.qd[rows].T
+                full[torques.stop :] = part.moving_values(rows, part.qd[rows].T, every)
             yield low_pass.push(full)
     yield low_pass.finish()

@@ -13,7 +13,9 @@ from dynid.core.plain import plain
 from dynid.estimators.estimate import SIGMA_WORDS, Estimate
 from dynid.report.checks import UsedLog, findings_of
 from dynid.report.parameters import KNOWN_PERCENT
+from dynid.validation.causes import with_causes_first
 from dynid.validation.cross import Stability
+from dynid.validation.figures import percent_text
 from dynid.validation.validation import Validation
 from dynid.validation.verdict import Thresholds, grade_of
 
@@ -58,6 +60,8 @@ def headline(
             *_moved_parameters(stability, changed),
         ]
     )
+    if validation is None or not _worse_than_fit(validation):  # what explains the fit's errors explains these
+        findings = with_causes_first(findings)
     grade = grade_of(findings)
     return {
         "grade": grade,
@@ -113,6 +117,11 @@ def _proof(fit: Validation, validation: Validation | None) -> tuple[Finding, ...
     return (lack, *fit.verdict.findings)
 
 
+def _worse_than_fit(validation: Validation) -> bool:
+    findings = validation.verdict.findings
+    return any(f.name is Name.WORSE_THAN_FIT and f.level >= Level.CARE for f in findings)
+
+
 def _where(tested: Validation) -> tuple[str, str]:
     """The motion tried on, for a sentence and for a label."""
     if tested.seen:
@@ -124,7 +133,7 @@ def _where(tested: Validation) -> tuple[str, str]:
 
 def _sentence(findings: Sequence[Finding], tested: Validation) -> str:
     where, _ = _where(tested)
-    error, full = _percent(tested.judged.overall_percent), _percent(tested.full.overall_percent)
+    error, full = percent_text(tested.judged.overall_percent), percent_text(tested.full.overall_percent)
     filtered = f"after filtering ({full} at full rate, with noise)"
     rate = "at full rate" if tested.decimated is None else filtered
     fact = f"{where}, its torques miss the measured ones by {error} over all joints {rate}"
@@ -136,15 +145,11 @@ def _sentence(findings: Sequence[Finding], tested: Validation) -> str:
     return f"{fact}. The main {'objection' if worst is Level.FAIL else 'caution'}{more}: {grave[0].text}"
 
 
-def _percent(value: float) -> str:
-    return f"{value:.3g} %" if np.isfinite(value) else "an undefined share"
-
-
 def _figures(estimate: Estimate, fit: Validation, validation: Validation | None) -> list[dict[str, Any]]:
     tested = fit if validation is None else validation
-    full = f"{_percent(tested.full.overall_percent)} at full rate"
+    full = f"{percent_text(tested.full.overall_percent)} at full rate"
     rate = "at full rate" if tested.decimated is None else f"after filtering, {full}"
-    own = f"{_percent(fit.judged.overall_percent)} in the fit itself"
+    own = f"{percent_text(fit.judged.overall_percent)} in the fit itself"
     beside = "no unseen motion was given" if validation is None else own
     errors, rms = tested.judged.relative_percent, tested.judged.rms
     worst = tested.judged.worst

@@ -7,7 +7,7 @@ back show the same.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from html import escape
 from importlib import import_module
@@ -19,8 +19,9 @@ from numpy.typing import ArrayLike
 
 from dynid.core.arrays import FloatArray, as_numbers
 from dynid.core.errors import DynidError, FileError, ShapeError
-from dynid.core.finding import finding_line
+from dynid.core.finding import Name, finding_line
 from dynid.core.kinds import require_kinds
+from dynid.core.lazy import later
 from dynid.core.text import TextTable
 from dynid.estimators.estimate import SIGMA_WORDS
 from dynid.preparation.motion import Motion
@@ -32,6 +33,7 @@ from dynid.validation.model import IdentifiedModel, predictions
 if TYPE_CHECKING:
     from dynid.results.result import SavedResult
 
+_may_be_accepted = later("dynid.checks.check", "may_be_accepted")
 MAIN = 12
 """Parameters listed in a summary: those known best."""
 _FRAME = ("value", "sigma", "percent_sigma", "unit", "status", "formula")
@@ -130,6 +132,7 @@ def summary_lines(document: Mapping[str, Any], *, verbose: bool = False) -> list
     verdict = document["verdict"]
     lines = [verdict["words"], verdict["sentence"]]
     lines += [finding_line(finding) for finding in verdict["findings"]]
+    lines += accept_lines(verdict["findings"])
     lines += suspect_lines(document["suspects"]) if document.get("suspects") else []
     lines += ["", *joint_table(document).lines()]
     base, friction = _parameter_rows(document)
@@ -142,6 +145,18 @@ def summary_lines(document: Mapping[str, Any], *, verbose: bool = False) -> list
         lines += ["", "How the data were prepared:"]
         lines += [f"  {reason}" for reason in document["reproducibility"].get("preparation_reasons", ())]
     return lines
+
+
+def accept_lines(findings: Iterable[Mapping[str, Any]]) -> list[str]:
+    """How findings that ask for care can be accepted, in a line; none where no such one can be.
+
+    Args:
+        findings: as ``Finding.to_dict`` gives them.
+    """
+    grave = [f for f in findings if f["level"] in ("care", "fail") and _may_be_accepted(Name(f["name"]))]
+    names = dict.fromkeys(str(f["figures"].get("suspect", f["name"])) for f in grave)
+    quoted = ", ".join(f'"{name}"' if " " in name else name for name in names)
+    return [f"  (known to you and right? --accept NAME makes a note of it: {quoted})"] if names else []
 
 
 def sigma_line(document: Mapping[str, Any]) -> str:

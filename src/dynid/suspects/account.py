@@ -32,7 +32,11 @@ def suspects_document(judged: SuspectJudgement) -> dict[str, Any]:
             rows.append({**row, "level": Level.NOTE.word})
             continue
         size = np.atleast_1d(np.asarray(found.figures["size"], dtype=float))
-        mended = {"size": plain(size), "words": ranked.suspect.words(size), "remedy": found.remedy}
+        mended = {
+            "size": plain(size),
+            "words": ranked.suspect.words_in_doubt(size, ranked.together.sigma),
+            "remedy": found.remedy,
+        }
         rows.append({**row, **mended, "level": found.level.word})
     return {"sentence": conclusion(judged, rows), **made, "ranked": rows}
 
@@ -45,7 +49,8 @@ def conclusion(judged: SuspectJudgement, rows: Sequence[Entry]) -> str:
         others = len(grave) - 1
         more = f" {others} more below ask{'s' * (others == 1)} for care too." if others else ""
         return f"{grave[0].text}{more}"
-    noise, unexplained = 100 * min(table.noise_share, 1.0), table.ledger.unexplained
+    explained = sum(row["share"] for row in rows)
+    noise, unexplained = 100 * max(min(table.noise_share, 1.0 - explained), 0.0), table.ledger.unexplained
     left = f"noise alone would leave {noise:.0f} % of the residual's squares"
     if table.noise_share < 1.0 and unexplained.any():
         worst = int(np.argmax(unexplained))
@@ -66,9 +71,11 @@ def suspect_lines(entry: Entry) -> list[str]:
     ranked = entry["ranked"]
     named = ", ".join(f"{row['suspect']} ({percent(row['share'])})" for row in ranked[:3])
     more = f" and {len(ranked) - 3} more" if len(ranked) > 3 else ""
-    found = f"{named}{more} explain part of the residual" if ranked else "none is more than chance"
+    verb = "explains" if len(ranked) == 1 else "explain"
+    found = f"{named}{more} {verb} part of the residual" if ranked else "none is more than chance"
     asked = f"suspects ({len(entry['scores'])} asked): {found}"
-    return [f"{asked}; noise alone would leave {percent(min(entry['noise_share'], 1.0))}"]
+    noise = min(entry["noise_share"], 1.0 - sum(row["share"] for row in ranked))
+    return [f"{asked}; noise alone would leave {percent(max(noise, 0.0))}"]
 
 
 def suspect_table(entry: Entry, most: int | None = None) -> TextTable:

@@ -8,20 +8,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.estimators.fit import Fit
-from dynid.estimators.linear.catalogue import CATALOGUE
+from dynid.estimators.linear.catalogue import CATALOGUE, TERM_NAMES
 from dynid.estimators.linear.least_squares import WLS
 from dynid.estimators.linear.terms import NonlinearTerm
 from dynid.problem.problem import Problem
-from dynid.suspects.changes import changes
-from dynid.suspects.drive_defects import drive_defects
+from dynid.suspects.changes import OF_ALL, OF_JOINT, changes
+from dynid.suspects.drive_defects import Backlash, Elasticity, drive_defects
+from dynid.suspects.geometry import LENGTHS
 from dynid.suspects.ledger import scenes_of_fit
-from dynid.suspects.log_defects import log_defects
+from dynid.suspects.log_defects import (
+    ClockRate,
+    GearRatio,
+    GravityTilt,
+    JointZero,
+    PositionScale,
+    TorqueDelay,
+    TorqueScale,
+    log_defects,
+)
 from dynid.suspects.physics import physics
 from dynid.suspects.position_effects import position_effects
 from dynid.suspects.row_view import RowView, view_rows
 from dynid.suspects.scene import Scene
 from dynid.suspects.suspect import Suspect
-from dynid.suspects.torque_defects import torque_defects
+from dynid.suspects.torque_defects import TorqueDeadband, TorqueSaturation, torque_defects
 
 
 def suspects_of(
@@ -67,6 +77,22 @@ def suspects_in_rows(
     names = [{term.name + labels[j] for term in s.terms for j in term.joints or ()} for s in made]
     lacking = [s for s, own in zip(made, names, strict=True) if own.isdisjoint(present)]
     return seen_suspects(lacking, ~problem.undriven)
+
+
+def suspect_names() -> tuple[str, ...]:
+    """Names that suspects can have, without their joints: ``delay`` of ``delay@2``."""
+    defects = (TorqueDelay, JointZero, PositionScale, TorqueScale, GearRatio, ClockRate, GravityTilt)
+    further = (TorqueDeadband, TorqueSaturation, Elasticity, Backlash)
+    changed = dict.fromkeys(what.name for what in (*OF_JOINT, *OF_ALL))
+    courses = ("drift", "step", "warming", "log", "since")
+    return (
+        *(kind.name for kind in (*defects, *further)),
+        *(f"{what} {course}" for what in changed for course in courses),
+        *(f"length {length}" for length in LENGTHS),
+        *TERM_NAMES,
+        "inertia coupling",
+        "viscous coupling",
+    )
 
 
 def seen_suspects(suspects: Iterable[Suspect], driven: NDArray[np.bool_]) -> tuple[Suspect, ...]:

@@ -129,12 +129,25 @@ class Change(Suspect):
 
     def words(self, size: FloatArray) -> str:
         """Sizes and moment."""
-        sizes = [
-            f"{part} {100 * x if unit == '%' else x:+.3g} {unit}".strip()
-            for (part, unit), x in zip(self.parts, size, strict=True)
-        ]
+        return self.words_in_doubt(size, np.zeros(len(size)))
+
+    def words_in_doubt(self, size: FloatArray, sigma: FloatArray) -> str:
+        """Sizes and moment; parts in doubt by more than half of their size are named without one."""
+        doubtful = [len(size) > 1 and 2.0 * s > abs(x) for x, s in zip(size, sigma, strict=True)]
+        told = [self._part(*of, x) for of, x, d in zip(self.parts, size, doubtful, strict=True) if not d]
+        unknown = ", ".join(part for (part, _), d in zip(self.parts, doubtful, strict=True) if d)
+        sizes = "; ".join(filter(None, [", ".join(told), unknown and f"{unknown} not determined"]))
         verb = "has changed" if self.since_model else "changes"
-        return f"{self.what.name}{self.at} {verb} {self.course.words} ({', '.join(sizes)})"
+        return f"{self.what.name}{self.at} {verb} {self.course.words} ({sizes})"
+
+    def _part(self, part: str, unit: str, x: float) -> str:
+        if unit == "%":  # of the parameters that the change is told against
+            return f"{part} {100 * x:+.3g} %{'' if self.since_model else ' against the fit'}".strip()
+        return f"{part} {x:+.3g} {self.in_unit(unit)}".strip()
+
+    def is_same_change(self, other: Suspect) -> bool:
+        """What changes, and where, is the same."""
+        return isinstance(other, Change) and (other.what.name, other.joint) == (self.what.name, self.joint)
 
     def remedy(self, size: FloatArray) -> str:
         """Fit apart, or warm up."""

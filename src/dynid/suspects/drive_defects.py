@@ -71,8 +71,10 @@ class Elasticity(Yielding):
     def words(self, size: FloatArray) -> str:
         """Stiffness and resonance."""
         if size[0] <= 0 or self.inertia <= 0:
-            return f"joint {self.joint + 1} yields as no spring would ({size[0]:.3g} {self.unit})"
-        stiffness, hertz = f"{1.0 / size[0]:.3g} N m/rad or N/m", f"{self.resonance(size):.3g} Hz"
+            much = f"{size[0]:.3g} {self.in_unit(self.unit)}"
+            return f"joint {self.joint + 1} yields as no spring would ({much})"
+        stiffness = f"{1.0 / size[0]:.3g} {self.in_unit('N m/rad or N/m')}"
+        hertz = f"{self.resonance(size):.3g} Hz"
         return f"joint {self.joint + 1} gives: {stiffness}, a resonance at {hertz} or above"
 
     def remedy(self, size: FloatArray) -> str:
@@ -95,7 +97,7 @@ class Backlash(Yielding):
 
     def words(self, size: FloatArray) -> str:
         """The play."""
-        return f"joint {self.joint + 1} has play of {size[0]:.3g} ({np.degrees(size[0]):.3g}° if revolute)"
+        return f"joint {self.joint + 1} has play of {self.angle_or_way(float(size[0]))}"
 
     def remedy(self, size: FloatArray) -> str:
         """Keep the gear on one side."""

@@ -16,6 +16,7 @@ from dynid.model.robot import Robot
 from dynid.suspects.scene import Scene
 from dynid.suspects.suspect import Kind, Suspect
 
+LENGTHS = ("b", "d", "r")
 _STEP_M = 1e-3
 """Step of central differences [m]: torques are quadratic in a length, so they are exact but for rounding."""
 
@@ -84,7 +85,7 @@ def link_lengths(robot: Robot) -> tuple[Suspect, ...]:
     found = list[Suspect]()
     for j, at in enumerate(robot.coordinates):
         joint = robot.joints[at]
-        for length in ("b", "d", "r"):
+        for length in LENGTHS:
             given = float(getattr(joint, length))
             is_zero = length == "r" and joint.kind is JointKind.PRISMATIC
             if not is_zero and (given or length != "b"):

@@ -126,9 +126,8 @@ def judge_suspects(estimate: Estimate, ledger: Ledger | None = None) -> SuspectJ
     ]
     found = [*_less_beside_the_main_one(found), *_fast_findings(estimate.problem, table.ledger.fit)]
     sampling = sampling_of(estimate.problem)
-    gross = [
-        _gross_finding(one) for one in _gross_candidates(table, discrete_suspects(estimate.problem, sampling))
-    ]
+    candidates = _gross_candidates(table, discrete_suspects(estimate.problem, sampling))
+    gross = [_gross_finding(one) for one in candidates]
     if gross:  # sizes of first order mean nothing about parameters that are wrong altogether
         found = [replace(finding, level=Level.NOTE) for finding in found]
     elif not any(finding.level >= Level.CARE for finding in found):
@@ -206,6 +205,11 @@ def _gross_candidates(table: SuspectTable, candidates: Sequence[Candidate]) -> S
     return [one for one in candidates[:1] if one.gravity is None or not sized]
 
 
+def gross_findings(problem: Problem) -> list[Finding]:
+    """What no small size describes, such as a wrong sign: the likeliest one, where there is any."""
+    return [_gross_finding(candidate) for candidate in discrete_suspects(problem)[:1]]
+
+
 def _gross_finding(candidate: Candidate) -> Finding:
     words = f"{candidate.words[0].upper()}{candidate.words[1:]}"
     return Finding(
@@ -267,15 +271,16 @@ def _refinement(estimate: Estimate, table: SuspectTable, ranked: Ranked) -> Mend
 def _finding(ranked: Ranked, mended: Mended | None, estimate: Estimate | None, noise: float = 0.0) -> Finding:
     suspect, after = ranked.suspect, ranked.after
     size = ranked.together.size if mended is None else mended.size
-    others = [score.suspect.words(score.size) for score in ranked.partners[: RULES.named]]
-    alike = f"; it would look nearly the same if {' or '.join(others)}" if others else ""
-    words = suspect.words(size)
+    alike = [score for score in ranked.partners if not suspect.is_same_change(score.suspect)]
+    others = [score.suspect.words(score.size) for score in alike[: RULES.named]]
+    same = f"; it would look nearly the same if {' or '.join(others)}" if others else ""
+    words = suspect.words_in_doubt(size, ranked.together.sigma)
     left = "the model leaves" if estimate is None else "the fit leaves"
     moved = "" if estimate is None else _effects(ranked.together.bias, estimate)
     return Finding(
         suspect.finding_of(size),
         _level(ranked, mended, estimate, noise),
-        f"{words[0].upper()}{words[1:]}: that explains {percent(after.share)} of what {left}{moved}{alike}.",
+        f"{words[0].upper()}{words[1:]}: that explains {percent(after.share)} of what {left}{moved}{same}.",
         suspect.remedy(size),
         where=Where(axis=None if suspect.joint is None else suspect.joint + 1),
         figures={

@@ -136,6 +136,7 @@ def open_ledger(
         fit = WLS().fit(problem, kept)
     if scenes is None:
         scenes = scenes_of_fit(problem, fit)
+    suspects = [suspect.on_robot(problem.robot) for suspect in suspects]
     columns = [columns_along(scene, suspects) for scene in scenes]
     lengths = np.array([e.regression_samples for e in problem.experiments])
     blocks = np.maximum(1, np.rint(BLOCKS * lengths / lengths.sum())).astype(np.intp)  # none in two logs
@@ -189,7 +190,8 @@ def columns_along(scene: Scene, suspects: Sequence[Suspect]) -> FloatArray:
             held |= {first + j: s for j, s in enumerate(column.T) if s.any()}  # most concern one joint
             first += scene.joints
         if len(held) * len(scene.q) >= _HELD or number == len(suspects) - 1:
-            made = scene.rows(np.array(list(held.values())).reshape(-1, len(scene.q)))
+            columns, owners = np.array(list(held.values())), [at % scene.joints for at in held]
+            made = scene.rows(columns.reshape(-1, len(scene.q)), owners)
             rows = rows if rows.size else np.zeros((width, made.shape[1]))
             rows[list(held)] = made
             held = {}

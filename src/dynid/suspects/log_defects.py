@@ -79,12 +79,16 @@ class JointZero(Suspect):
         return (scene.along("q", self.joint),)
 
     def words(self, size: FloatArray) -> str:
-        """Radians and degrees."""
-        return f"the zero{self.at} is off by {size[0]:.3g} ({np.degrees(size[0]):.3g}° on a revolute joint)"
+        """Degrees and radians, or metres."""
+        return f"the zero{self.at} is off by {self.angle_or_way(float(size[0]))}"
 
     def remedy(self, size: FloatArray) -> str:
         """The mapping's offset."""
-        return f"Check the zero{self.at}; adding {size[0]:.3g} to its position in the mapping mends it."
+        own = f"{size[0]:.3g} {self.in_unit(self.unit)}"
+        return (
+            f"Check the zero{self.at}: {own} more on the joint's side mends it (offset of the position in "
+            "the mapping; times the gear ratio where the log has positions of motors)."
+        )
 
     def mend(self, motion: Motion, size: FloatArray) -> Motion:
         """Positions moved by θ."""
@@ -152,7 +156,7 @@ class TorqueScale(_Factor):
         """The sign or the torque constant."""
         if size[0] < _REVERSED:
             return f"Turn the sign of the torque{self.at} in the mapping."
-        return f"Check torque constant and gear ratio{self.at}: its torques over {1 + size[0]:.4g} fit."
+        return f"Check torque constant and gear ratio{self.at}: its torques divided by {1 + size[0]:.4g} fit."
 
     def mend(self, motion: Motion, size: FloatArray) -> Motion | None:
         """Torques over 1 + θ; None where nothing would be left of them."""
@@ -186,7 +190,7 @@ class GearRatio(_Factor):
 
     def remedy(self, size: FloatArray) -> str:
         """The ratio."""
-        return f"Check the gear ratio{self.at}: the present one over {1 + size[0]:.4g} fits."
+        return f"Check the gear ratio{self.at}: dividing it by {1 + size[0]:.4g} fits the torques."
 
     def mend(self, motion: Motion, size: FloatArray) -> Motion | None:
         """Both scales."""

@@ -11,11 +11,13 @@ from dynid.core.arrays import FloatArray
 from dynid.core.errors import option_words
 from dynid.core.finding import Name
 from dynid.estimators.linear.catalogue import CATALOGUE
-from dynid.estimators.linear.terms import NonlinearTerm
+from dynid.estimators.linear.terms import NonlinearTerm, unit_on_joint
 from dynid.model.robot import Robot
 from dynid.suspects.scene import Scene
 from dynid.suspects.suspect import Kind, Suspect
 
+_GROWING = {"flattening": "friction that grows faster than speed"}
+"""Terms whose words hold for negative sizes only, as they are with positive ones."""
 _NEAR_REST = 0.15
 """Speed at which a term that fades with speed is evaluated as a suspect, as a share of the rms speed."""
 
@@ -70,11 +72,14 @@ class Effect(Suspect):
     def words(self, size: FloatArray) -> str:
         """Name and size; what cannot be negative, and is, means something else."""
         name = self.term.words or self.term.expression
+        if self.label in _GROWING and size[0] > 0:
+            name = _GROWING[self.label]
+        much = f"{size[0]:+.3g} {self._unit}".rstrip()
         if not self._is_opposite(size):
-            return f"the model lacks {name}{self.at} ({size[0]:+.3g})"
+            return f"the model lacks {name}{self.at} ({much})"
         if self.at_rest:
-            return f"friction{self.at} rises more smoothly from rest than the model's ({name} {size[0]:+.3g})"
-        return f"the model takes too much for {name}{self.at} ({size[0]:+.3g})"
+            return f"friction{self.at} rises more smoothly from rest than the model's ({name} {much})"
+        return f"the model takes too much for {name}{self.at} ({much})"
 
     def remedy(self, size: FloatArray) -> str:
         """Let it be tried, or leave out where the shape is another."""
@@ -86,6 +91,11 @@ class Effect(Suspect):
     def at_rest(self) -> bool:
         """Whether a constant of its formula is a speed at which it fades."""
         return any(unit.endswith("/s") for unit in self.term.constant_units.values())
+
+    @property
+    def _unit(self) -> str:
+        """Of the coefficient on this joint; none where it has no unit."""
+        return unit_on_joint(self.term.unit, self.slides).replace("^2", "²").removesuffix("1")
 
     def _is_opposite(self, size: FloatArray) -> bool:
         return self.term.never_negative and bool(size[0] < 0)

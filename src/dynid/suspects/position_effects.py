@@ -100,8 +100,10 @@ class Ripple(Suspect):
         """Amplitude and period."""
         if self.waves == 1.0:
             return f"the model lacks a weight or counterbalance{self.at} ({self.amount(size):.3g} N m)"
-        often = f"{self.waves:.4g} times per turn, or every {2 * np.pi / self.waves:.3g} m or rad"
-        return f"the torque{self.at} ripples over position by {self.amount(size):.3g} {self.unit} ({often})"
+        every = f"every {2 * np.pi / self.waves:.3g} m"
+        often = every if self.slides else f"{self.waves:.4g} times per turn"
+        much = f"{self.amount(size):.3g} {self.in_unit(self.unit)}"
+        return f"the torque{self.at} ripples over position by {much} ({often})"
 
     def remedy(self, size: FloatArray) -> str:
         """Let it be tried."""

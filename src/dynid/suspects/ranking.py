@@ -127,8 +127,8 @@ class Ranked:
         together = self.together.to_dict(("size", "sigma", "effect", "missed", "outside"))
         return {
             **together,
-            "unit": self.suspect.unit,
-            "words": self.suspect.words(self.together.size),
+            "unit": self.suspect.in_unit(self.suspect.unit),
+            "words": self.suspect.words_in_doubt(self.together.size, self.together.sigma),
             "remedy": self.suspect.remedy(self.together.size),
             "alone": plain({name: getattr(self.alone, name) for name in ("size", "sigma", "z", "share")}),
             "z": plain(self.after.z),

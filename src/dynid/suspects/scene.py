@@ -169,9 +169,9 @@ class Scene:
         made[:, joint] = column
         return made
 
-    def rows(self, columns: FloatArray) -> FloatArray:
-        """Columns (any, samples) as the regression has them: (any, regression samples)."""
-        known = self.motion.without_made_up(slice(0, self.motion.samples), columns)
+    def rows(self, columns: FloatArray, joints: Sequence[int]) -> FloatArray:
+        """Columns (any, samples) of some joints as the regression has them: (any, regression samples)."""
+        known = self.motion.counted_values(slice(0, self.motion.samples), columns, joints)
         return known if self.decimation == 1 else decimate_rows(known, self.decimation, self.convention)
 
     def _once(self, name: str, joint: int, make: Callable[[], FloatArray]) -> FloatArray:
@@ -302,6 +302,7 @@ def _thin(motion: Motion, decimation: int, per_row: int) -> Motion:
         return values[at] + part * (values[after] - values[at]) if part.any() else values[at]
 
     q, qd, qdd, tau = (between(np.asarray(getattr(motion, name)[:])) for name in SIGNALS)
-    made_up = None if motion.made_up is None else motion.made_up[at]
+    made_up, at_rest = (None if mask is None else mask[at] for mask in (motion.made_up, motion.at_rest))
     time, rate = between(motion.time[:, None])[:, 0], motion.rate_hz * per_row / decimation
-    return replace(motion, time=time, q=q, qd=qd, qdd=qdd, tau=tau, made_up=made_up, rate_hz=rate)
+    thin = replace(motion, time=time, q=q, qd=qd, qdd=qdd, tau=tau, rate_hz=rate)
+    return replace(thin, made_up=made_up, at_rest=at_rest)

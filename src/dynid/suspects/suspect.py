@@ -7,7 +7,7 @@ at the estimate, its size θ comes out of the regression.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import ClassVar
 
@@ -16,6 +16,8 @@ import numpy as np
 from dynid.core.arrays import FloatArray
 from dynid.core.finding import Name
 from dynid.estimators.linear.terms import NonlinearTerm
+from dynid.model.joint import JointKind
+from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
 from dynid.suspects.scene import Scene
 
@@ -37,9 +39,11 @@ class Suspect(ABC):
 
     Args:
         joint: the coordinate concerned; None where it is all of them.
+        slides: whether that joint is prismatic, for the units of its sentence.
     """
 
     joint: int | None
+    slides: bool = field(default=False, kw_only=True)
     name: ClassVar[str]
     kind: ClassVar[Kind]
     finding: ClassVar[Name]
@@ -87,6 +91,10 @@ class Suspect(ABC):
     def words(self, size: FloatArray) -> str:
         """What it means at this size, as a clause: "the zero of joint 3 is off by 4.9°"."""
 
+    def words_in_doubt(self, size: FloatArray, sigma: FloatArray) -> str:
+        """The same where the standard errors of the sizes are known."""
+        return self.words(size)
+
     @abstractmethod
     def remedy(self, size: FloatArray) -> str:
         """What to do about it, in a sentence."""
@@ -108,9 +116,28 @@ class Suspect(ABC):
         """Name of the finding that tells it."""
         return self.finding
 
+    def is_same_change(self, other: Suspect) -> bool:
+        """Whether another suspect is the same change along another course of time."""
+        return False
+
     def combine(self, size: FloatArray, more: FloatArray) -> FloatArray:
         """One size for mending by ``size`` and then by ``more``."""
         return size + more
+
+    def on_robot(self, robot: Robot) -> Suspect:
+        """The suspect in the units of its joint."""
+        kinds = [robot.joints[c].kind for c in robot.coordinates]
+        slides = self.joint is not None and kinds[self.joint] is JointKind.PRISMATIC
+        return replace(self, slides=True) if slides else self
+
+    def in_unit(self, both: str) -> str:
+        """The unit of this joint of a pair such as "N m or N", for turning and for sliding."""
+        turning, _, sliding = both.partition(" or ")
+        return sliding if self.slides and sliding else turning
+
+    def angle_or_way(self, size: float) -> str:
+        """A position in degrees and radians, or in metres."""
+        return f"{size:.3g} m" if self.slides else f"{np.degrees(size):.3g}° ({size:.3g} rad)"
 
     @property
     def at(self) -> str:

@@ -130,7 +130,7 @@ class TorqueDeadband(LevelDefect):
 
     def words(self, size: FloatArray) -> str:
         """The level."""
-        return f"torques{self.at} below {self.seen:.3g} N m or N are reported as zero"
+        return f"torques{self.at} below {self.seen:.3g} {self.in_unit(self.unit)} are reported as zero"
 
     def remedy(self, size: FloatArray) -> str:
         """Log what is measured."""
@@ -163,7 +163,7 @@ class TorqueSaturation(LevelDefect):
 
     def words(self, size: FloatArray) -> str:
         """The level."""
-        return f"torques{self.at} are cut off at {self.seen:.3g} N m or N"
+        return f"torques{self.at} are cut off at {self.seen:.3g} {self.in_unit(self.unit)}"
 
     def remedy(self, size: FloatArray) -> str:
         """Keep away from the limit."""

@@ -332,9 +332,9 @@ def _finding(gaps: Sequence[Gap], apart: int, worst: Gap, level: Level) -> Findi
     return Finding(
         Name.MOTIONS_CONTRADICT,
         level,
-        f"The motions contradict each other: {apart} of {len(gaps)} parameters differ by more than "
+        f"The motions give different parameters: {apart} of {len(gaps)} parameters differ by more than "
         f"{CONTRADICTION.beyond:g} combined σ, {chance}; {worst.name} is {first} and "
-        f"{second} ({worst.sigmas:.1f} σ, {two_digits(100 * worst.share)} % of the value).",
+        f"{second} ({worst.sigmas:.1f} σ, {two_digits(100 * worst.share)} % of the larger).",
         "Friction, load, temperature or an effect that the model lacks was not the same: fit motions of one "
         "condition, add friction terms, or take the difference for the true doubt.",
         figures={"beyond": apart, "compared": len(gaps), "largest_gap_sigma": worst.sigmas},

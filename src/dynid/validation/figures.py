@@ -122,3 +122,8 @@ def _column_figures(tau: FloatArray, model: FloatArray) -> tuple[float, ...]:
         ranged = float(100 * rms / np.float64(np.ptp(tau)))
     largest = max(float(error.max()), -float(error.min()))
     return (relative, rms, ranged, float(error.mean()), largest, wrong, size, len(tau))
+
+
+def percent_text(value: float) -> str:
+    """A relative error in words."""
+    return f"{value:.3g} %" if np.isfinite(value) else "an undefined share"

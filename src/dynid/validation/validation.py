@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,17 +14,18 @@ from dynid.core.errors import DynidError
 from dynid.core.finding import Finding
 from dynid.core.plain import plain
 from dynid.estimators.estimate import Estimate
-from dynid.logs.spool import Samples, Spool, by_columns
+from dynid.logs.spool import Samples, by_columns
 from dynid.model.joint import JointKind
 from dynid.model.robot import Robot
 from dynid.preparation.decimate import decimate_rows
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
+from dynid.validation.causes import with_causes_first
 from dynid.validation.figures import ErrorFigures, error_figures
 from dynid.validation.model import IdentifiedModel, as_model, predictions
 from dynid.validation.parts import TorqueShares, torque_shares
 from dynid.validation.residual_tests import ResidualTests, residual_tests
-from dynid.validation.verdict import Thresholds, Verdict, judge
+from dynid.validation.verdict import Thresholds, Verdict, judge, tested_on, verdict_of
 
 _TESTED_ROWS = 200_000
 """Rows of a motion on disk that the residual tests look at, from its beginning; more would change nothing."""
@@ -109,6 +110,14 @@ class Validation:
     def trustworthy(self) -> bool:
         """Whether the model may be used, if need be with care."""
         return self.verdict.trustworthy
+
+    def with_causes(self, causes: Sequence[Finding]) -> Validation:
+        """The validation with what was found to be the cause of its errors."""
+        if not causes:
+            return self
+        findings = with_causes_first((*causes, *self.verdict.findings))
+        where = tested_on(self.seen, self.repeated)
+        return replace(self, verdict=verdict_of(findings, self.judged, self.joints, where))
 
     def __repr__(self) -> str:
         """Errors of the joints and the verdict."""
@@ -247,21 +256,26 @@ def _regression_rows(
     """
     if plan.decimation == 1 and not plan.speed_thresholds:
         return None
-    tau, model = _decimated_samples(motion.tau, plan), _decimated_samples(predicted, plan)
+    tau, model = _decimated_samples(motion, motion.tau, plan), _decimated_samples(motion, predicted, plan)
     counts = np.ones(tau.shape, dtype=bool)
     if plan.speed_thresholds:
-        speed = _decimated_samples(motion.qd, plan)
+        speed = _decimated_samples(motion, motion.qd, plan)
         for j, threshold in enumerate(plan.speed_thresholds):
             counts[:, j] = np.abs(speed[:, j]) >= threshold
     return tau, model, counts
 
 
-def _decimated_samples(values: Samples, plan: Preparation) -> Samples:
-    if plan.decimation == 1:
+def _decimated_samples(motion: Motion, values: Samples, plan: Preparation) -> Samples:
+    """Values (samples, coordinates) along a motion, zero while a coordinate is at rest, decimated."""
+    if plan.decimation == 1 and motion.at_rest is None:
         return values
-    if isinstance(values, Spool):
-        return by_columns(lambda x: decimate_rows(x[None], plan.decimation, plan.convention)[0], values)
-    return np.ascontiguousarray(decimate_rows(values.T, plan.decimation, plan.convention).T)
+    every, joints = slice(0, motion.samples), iter(range(values.shape[1]))
+
+    def one_axis(x: FloatArray) -> FloatArray:
+        moving = motion.moving_values(every, x[None], [next(joints)])
+        return np.asarray(decimate_rows(moving, plan.decimation, plan.convention)[0])
+
+    return by_columns(one_axis, values)
 
 
 def _run(model: IdentifiedModel, motion: Motion, plan: Preparation) -> _PredictedMotion:

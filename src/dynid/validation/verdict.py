@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,8 @@ from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError
 from dynid.core.finding import Finding, Level, Name, findings_repr, gravest_first, worst_level
 from dynid.estimators.estimate import SIGMA_WORDS
-from dynid.validation.figures import ErrorFigures
+from dynid.validation.causes import blame_excitation
+from dynid.validation.figures import ErrorFigures, percent_text
 from dynid.validation.residual_tests import ResidualTests
 
 _HEAVY_KURTOSIS = 3.0
@@ -137,7 +138,7 @@ def judge(
     if fit is not None and not seen:
         errors += _errors_against_fit(figures, fit, joints, limits, where, doubted)
     if not seen:
-        errors = _blame_excitation(errors, figures, doubt_rms, limits)
+        errors = blame_excitation(errors, figures, doubt_rms, limits.expected_share)
     findings = gravest_first(
         [
             *concerns,
@@ -148,29 +149,7 @@ def judge(
             *_heavy_tails(tests, joints, limits.level),
         ]
     )
-    return Verdict(_answer(grade_of(findings), figures, joints, where), findings)
-
-
-def _blame_excitation(
-    errors: list[Finding], figures: ErrorFigures, doubt_rms: FloatArray | None, limits: Thresholds
-) -> list[Finding]:
-    """Errors with too little excitation as their cause, where the parameters' doubt leads to expect them."""
-    level = worst_level(errors)
-    seen = float(np.linalg.norm(figures.rms))
-    expected = 0.0 if doubt_rms is None else float(np.linalg.norm(doubt_rms))
-    if level < Level.CARE or not expected >= limits.expected_share * seen > 0:
-        return errors
-    told = figures.overall_percent * expected / seen
-    cause = Finding(
-        Name.EXCITATION,
-        level,
-        f"The motion of the fit excites too little: the doubt it leaves in the parameters leads to expect an "
-        f"error of {_percent(told)} here, and {_percent(figures.overall_percent)} is seen.",
-        "Fit more and other motion together with it, such as this one, or keep to essential parameters "
-        "(--essential).",
-        figures={"expected_percent": told},
-    )
-    return [cause, *(replace(e, remedy="") if e.level >= Level.CARE else e for e in errors)]
+    return verdict_of(findings, figures, joints, where)
 
 
 def tested_on(seen: bool, repeated: bool) -> str:
@@ -180,23 +159,33 @@ def tested_on(seen: bool, repeated: bool) -> str:
     return "motion that repeats the fit's" if repeated else "unseen motion"
 
 
-def _answer(grade: str, figures: ErrorFigures, joints: Sequence[str], where: str) -> str:
+def verdict_of(
+    findings: tuple[Finding, ...], figures: ErrorFigures, joints: Sequence[str], where: str
+) -> Verdict:
+    """Findings with the answer they lead to.
+
+    Args:
+        findings: the gravest first.
+        figures: errors on the motion.
+        joints: names of the coordinates.
+        where: the motion, in words.
+    """
     errors, worst = figures.relative_percent, figures.worst
     facts = (
-        f"on {where} it misses {_percent(figures.overall_percent)} of the torque over all joints and "
-        f"{_percent(errors[worst])} on the worst joint ({joints[worst]})"
+        f"on {where} it misses {percent_text(figures.overall_percent)} of the torque over all joints and "
+        f"{percent_text(errors[worst])} on the worst joint ({joints[worst]})"
     )
     head = {
         "good": "The model predicts torques well",
         "care": "The model is usable with care",
         "fail": "The model does not predict the torques well enough to be trusted",
-    }[grade]
-    return f"{head}: {facts}."
+    }[grade_of(findings)]
+    return Verdict(f"{head}: {facts}.", findings)
 
 
 def _overall_error(figures: ErrorFigures, limits: Thresholds, where: str) -> Finding:
-    error, limit = figures.overall_percent, _percent(limits.overall_percent)
-    seen = f"The error over all joints on {where} is {_percent(error)} of the torque"
+    error, limit = figures.overall_percent, percent_text(limits.overall_percent)
+    seen = f"The error over all joints on {where} is {percent_text(error)} of the torque"
     if error <= limits.overall_percent:
         return Finding(Name.TORQUE_ERROR, Level.GOOD, f"{seen} (at most {limit} is accepted).")
     return Finding(  # also when there is no figure at all
@@ -229,7 +218,7 @@ def _joint_errors(
                 Name.JOINT_ERROR,
                 Level.FAIL,
                 f"{_large_errors(grave, joints, errors)} on {where}: beyond "
-                f"{_percent(limits.joint_fail_percent)}, the model explains too little of the joint's "
+                f"{percent_text(limits.joint_fail_percent)}, the model explains too little of the joint's "
                 "torque.",
                 "Look at its residual: missing friction terms, a coupling or a wrong gear ratio are the "
                 "usual causes.",
@@ -240,27 +229,27 @@ def _joint_errors(
             Finding(
                 Name.JOINT_ERROR,
                 Level.CARE,
-                f"{_large_errors(weak, joints, errors)} on {where}: above {_percent(limits.joint_percent)}, "
-                "so use the torque of such a joint with a margin.",
+                f"{_large_errors(weak, joints, errors)} on {where}: above "
+                f"{percent_text(limits.joint_percent)}, so use the torque of such a joint with a margin.",
                 "Richer friction terms or a motion that loads the joint more often help.",
             )
         )
     if not grave and not weak:
         which = "Every other joint" if light or undriven else "Every joint"
-        within = f"{which} stays within {_percent(limits.joint_percent)} on {where}."
+        within = f"{which} stays within {percent_text(limits.joint_percent)} on {where}."
         findings.append(Finding(Name.JOINT_ERROR, Level.GOOD, within))
     return findings
 
 
 def _large_errors(which: Sequence[int], joints: Sequence[str], errors: FloatArray) -> str:
-    return "The error is large on " + ", ".join(f"{joints[j]} ({_percent(errors[j])})" for j in which)
+    return "The error is large on " + ", ".join(f"{joints[j]} ({percent_text(errors[j])})" for j in which)
 
 
 def _hardly_loaded(
     which: list[int], figures: ErrorFigures, fit: ErrorFigures, joints: Sequence[str]
 ) -> Finding:
     listed = ", ".join(
-        f"{joints[j]} ({_percent(figures.relative_percent[j])}; {figures.rms[j]:.3g} rms against "
+        f"{joints[j]} ({percent_text(figures.relative_percent[j])}; {figures.rms[j]:.3g} rms against "
         f"{fit.rms[j]:.3g} in the fit)"
         for j in which
     )
@@ -370,8 +359,8 @@ def _coloured_residuals(
         )
         return [Finding(Name.COLOURED_RESIDUAL, Level.NOTE, seen)]
     remedy = (
-        "The classical σ of the parameters holds where long blocks of time differ as white errors would; the "
-        "honest one, the default, asks them and takes it only then."
+        "The classical σ of the parameters holds only if long blocks of time differ no more than white "
+        "errors would. The default σ (honest) looks at such blocks and is larger where they differ more."
     )
     return [Finding(Name.COLOURED_RESIDUAL, Level.NOTE, seen, remedy)]
 
@@ -393,7 +382,3 @@ def _heavy_tails(tests: Sequence[ResidualTests], joints: Sequence[str], level: f
 def _heavy_tailed(test: ResidualTests, level: float) -> bool:
     """Whether large errors are frequent, as friction at reversals makes them."""
     return not test.gaussian(level) and test.excess_kurtosis > _HEAVY_KURTOSIS
-
-
-def _percent(value: float) -> str:
-    return f"{value:.3g} %" if np.isfinite(value) else "an undefined share"

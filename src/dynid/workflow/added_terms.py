@@ -57,7 +57,7 @@ def term_request(
     """What ``add`` means for a robot, refused with a sentence where it cannot be.
 
     Args:
-        add: "none", "auto", names of the catalogue with or without joints ("load", "load@2,3,stribeck@1"),
+        add: "none", "auto", names of the catalogue with or without joints ("load", "load@2,3,stribeck@j1"),
             or terms of one's own, which "auto" beside them tries like the others.
         robot: the robot.
         strategy: the estimator, which must be able to have terms.
@@ -104,19 +104,21 @@ def _refuse_taken_names(own: Sequence[NonlinearTerm], auto: bool) -> None:
 
 
 def _joints_by_name(words: Sequence[str], robot: Robot) -> dict[str, list[int]]:
-    """Joints of each term: all (``load``) or some (``load@2,3``, counted from 1)."""
+    """Joints of each term: all (``load``) or some (``load@2,3``, counted from 1, or ``load@elbow``)."""
     joints = [str(j + 1) for j in range(robot.n_coordinates)]
+    numbers = {robot.joints[c].name: number for c, number in zip(robot.coordinates, joints, strict=True)}
     found, name = dict[str, set[int]](), ""
     for word in words:
         head, at, joint = word.partition("@")
-        if name and word in joints:  # a further joint of the term before
-            joint = word
+        joint, further = numbers.get(joint, joint), numbers.get(word, word)
+        if name and further in joints:  # a further joint of the term before
+            joint = further
         else:
             name = head
         if name not in TERM_NAMES:
             raise unknown_name("term to add", name, (*TERM_NAMES, AUTO, NONE))
         if (at or joint) and joint not in joints:
-            raise unknown_name(f"joint of the term {name!r}", joint, joints)
+            raise unknown_name(f"joint of the term {name!r}", joint, (*joints, *numbers))
         found.setdefault(name, set()).update([int(joint) - 1] if joint else range(len(joints)))
         name = name if joint else ""
     return {name: sorted(on) for name, on in found.items()}

@@ -41,6 +41,7 @@ from dynid.workflow.motion_source import MeasuredMotion, MotionSource, Progress,
 from dynid.workflow.preparation_choice import choose_preparation
 from dynid.workflow.proof import data_checks, prove
 from dynid.workflow.result import FitResult
+from dynid.workflow.since import KnownModel
 from dynid.workflow.usable_log import (
     NO_REPAIR,
     UsableLog,
@@ -139,7 +140,10 @@ def fit(
     own = validate_motions(model, motions, chosen, seen=True)
     proof = None
     if held:
-        proof = prove(model, held, source, chosen, fitted=motions, fit=own.judged, lacking=lacking)
+        known = KnownModel.of_fit(estimate, suspects) if estimate.outcome.trustworthy else None
+        proof = prove(
+            model, held, source, chosen, fitted=motions, fit=own.judged, lacking=lacking, known=known
+        )
     return FitResult(
         robot=robot,
         logs=tuple(one.log for one in used),

@@ -6,24 +6,23 @@ This is all that differs between a fit by least squares and one by a method that
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar
 
 from dynid.core.errors import DynidError
-from dynid.core.finding import Finding, Level, Name, gravest_first
+from dynid.core.finding import Finding
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.identification import identify
-from dynid.estimators.linear.least_squares import WLS
 from dynid.estimators.strategy import Strategy
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 from dynid.preparation.prepared_motion import prepare
 from dynid.preparation.suggestion import Suggestion, suggest
+from dynid.preparation.unseen import prepare_unseen
 from dynid.problem.build import build_problem
-from dynid.suspects.judgement import judge_suspects
 from dynid.validation.model import IdentifiedModel
 from dynid.validation.validation import Validation
 from dynid.workflow.usable_log import UsableLog
@@ -117,8 +116,8 @@ class MeasuredMotion(MotionSource):
         return identify(problem, strategy), motions
 
     def unseen(self, model: IdentifiedModel, logs: Sequence[UsableLog], plan: Preparation) -> UnseenMotion:
-        """Filter and differentiate those of the logs; those that hold no speeds are differentiated."""
-        return UnseenMotion(tuple(prepare(used.log, plan.for_channels(used.log.channels)) for used in logs))
+        """Filter and differentiate, as far as the plan of the fit suits the logs."""
+        return UnseenMotion(tuple(prepare_unseen(used.log, plan) for used in logs))
 
     def conclusion(
         self,
@@ -128,28 +127,13 @@ class MeasuredMotion(MotionSource):
         logs: Sequence[UsableLog],
         plan: Preparation,
     ) -> Validation:
-        """The validation; where it is worse than the fit also defects of the logs, which may be the cause."""
-        worse = any(f.name is Name.WORSE_THAN_FIT and f.level > Level.GOOD for f in found.verdict.findings)
-        if not worse or any(used.log.on_disk for used in logs):
-            return found
-        findings = gravest_first((*found.verdict.findings, *_defects_of(model, unseen.motions, plan)))
-        return replace(found, verdict=replace(found.verdict, findings=findings))
+        """The validation as it is."""
+        return found
 
     @property
     def facts(self) -> Mapping[str, Any]:
         """Nothing: the preparation is kept anyway."""
         return MappingProxyType({})
-
-
-def _defects_of(model: IdentifiedModel, motions: Sequence[Motion], plan: Preparation) -> Iterator[Finding]:
-    """Defects of logs kept for validation, as a fit of their own shows them."""
-    try:
-        judged = judge_suspects(identify(build_problem(model.robot, motions, plan, model.base), WLS()))
-    except DynidError:  # too short for a fit of their own
-        return
-    for found in () if judged is None else judged.findings:
-        if found.level >= Level.CARE and found.name is not Name.LACKING_PHYSICS:
-            yield replace(found, sentence=f"In what was kept for validation: {found.sentence}")
 
 
 def longest_log(logs: Sequence[UsableLog]) -> UsableLog:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from dynid.checks import DataCheck
+from dynid.checks.check import accepted_names
+from dynid.checks.data_check import with_accepted
 from dynid.checks.novelty import novelty
 from dynid.checks.term_ranges import beyond_terms
 from dynid.core.finding import Finding
@@ -18,6 +20,7 @@ from dynid.validation.model import IdentifiedModel
 from dynid.validation.validation import Validation, validate
 from dynid.validation.verdict import Verdict
 from dynid.workflow.motion_source import MotionSource
+from dynid.workflow.since import KnownModel, causes_of
 from dynid.workflow.usable_log import UsableLog
 
 
@@ -60,6 +63,7 @@ def prove(
     fit: ErrorFigures | None,
     concerns: Sequence[Finding] = (),
     lacking: bool = False,
+    known: KnownModel | None = None,
 ) -> Proof:
     """Predict the torques of logs that were kept for validation, and ask whether their motion is new.
 
@@ -72,6 +76,7 @@ def prove(
         fit: errors on the fit's own motions, to compare with.
         concerns: what else is known about the logs.
         lacking: whether the fit shows that the model lacks an effect.
+        known: the model with its doubt, to ask what is different in the logs; nothing is asked when None.
     """
     unseen = source.unseen(model, logs, plan)
     beyond = beyond_terms(model.base, model.values, model.further, unseen.motions)
@@ -87,6 +92,10 @@ def prove(
         lacking=lacking,
     )
     validation = source.conclusion(found, unseen, model, logs, plan)
+    if known is not None and source.regresses:
+        causes = causes_of(validation, fit, known, unseen.motions, plan)
+        accepted = {name for used in logs for name in accepted_names(used.log)}
+        validation = validation.with_causes(with_accepted(causes, accepted))
     return Proof(validation, unseen.motions, data_checks(logs))
 
 

@@ -22,6 +22,7 @@ from dynid.results.view import ResultView
 from dynid.validation.figures import ErrorFigures
 from dynid.workflow.motion_source import MeasuredMotion, MotionSource, Progress
 from dynid.workflow.proof import Proof, data_checks, prove
+from dynid.workflow.since import KnownModel
 from dynid.workflow.usable_log import (
     NO_REPAIR,
     LogIdentity,
@@ -130,7 +131,7 @@ def _prove_saved(
 ) -> Proof:
     described = f"{len(logs)} log{'s' * (len(logs) != 1)}"
     each = one_reference_each(references, len(logs), described)
-    fitted = fitted_logs(saved)
+    fitted, outcome = fitted_logs(saved), saved.section("estimate").get("outcome") or {}
     held = logs_to_validate(
         saved.robot, logs, fitted, each, repair=repair, torques_suffice=source.torques_suffice
     )
@@ -142,6 +143,7 @@ def _prove_saved(
         fitted=saved.trails,
         fit=fit_figures(saved),
         concerns=(*_log_findings(held), *_unknown_novelty(saved, held)),
+        known=KnownModel.of_saved(saved) if outcome.get("level") != Level.FAIL.word else None,
     )
 
 

@@ -9,26 +9,20 @@ from typing import Any
 import numpy as np
 
 from dynid.core.errors import DynidError, NotTrustworthyError
-from dynid.core.finding import Finding, Level, Name, gravest_first
+from dynid.core.finding import Level, Name
 from dynid.core.kinds import require_kinds
 from dynid.core.threads import with_one_blas_thread
 from dynid.logs.log import Log
-from dynid.preparation.prepared_motion import prepare
-from dynid.problem.build import build_problem
+from dynid.preparation.unseen import prepare_unseen
 from dynid.problem.problem import Problem
 from dynid.results.result import SavedResult
 from dynid.results.view import ResultView, document_reader
 from dynid.suspects.account import suspects_document
 from dynid.suspects.judgement import SuspectJudgement
-from dynid.suspects.known_terms import with_known_terms
-from dynid.suspects.new_logs import judge_new_logs
-from dynid.suspects.stretches import short_problem
 from dynid.workflow.motion_source import Progress
 from dynid.workflow.saved_model import fitted_logs
+from dynid.workflow.since import KnownModel
 from dynid.workflow.usable_log import UsableLog, as_accepted, as_logs, logs_to_validate, refuse_duplicates
-
-_SAME_SIZE = 0.8
-"""Distance of two sizes over the first, up to which later logs show what the fit has shown already."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,42 +94,14 @@ def find_suspects(
     _refuse_own(held, {own.data for own in fitted}, saved)
     tell("filtering and differentiating")
     plan = saved.plan
-    motions = [prepare(used.log, plan.for_channels(used.log.channels)) for used in held]
-    problem = build_problem(saved.robot, motions, plan, saved.base)
-    _refuse_unseen(problem, saved)
+    motions = [prepare_unseen(used.log, plan) for used in held]
+    model = KnownModel.of_saved(saved)
+    _refuse_unseen(model.rows_of(motions, plan), saved)
     tell("looking for suspects")
-    kept = problem.has_rows and problem.motions is not None
-    asked = problem if kept else short_problem(problem, motions)
-    values, covariance, doubted = saved.values, saved.covariance, saved.kept
-    if saved.further is not None:
-        known = with_known_terms(asked, values, doubted, saved.further)
-        values, covariance, doubted = known.values, known.covariance, known.kept
-        problem = asked = known.problem
-    judged = judge_new_logs(asked, values, covariance, doubted, saved.joint_sigma, saved.further)
-    norms = problem.torque_norms()
-    missed = np.divide(problem.residual_norms(values), norms, out=np.zeros_like(norms), where=norms > 0)
+    judged, missed = model.suspects_of(motions, plan)
     names, percent = tuple(used.log.name for used in held), tuple((100 * missed).tolist())
-    judged = _without_known(judged, saved)
     judged = replace(judged, findings=as_accepted(judged.findings, held))
     return NewSuspects(judged, names, percent, _doubts(saved))
-
-
-@document_reader()
-def _without_known(judged: SuspectJudgement, saved: SavedResult) -> SuspectJudgement:
-    """What the fit has shown already, at about the same size, is no news: a note."""
-    ranked = saved.section("suspects").get("ranked", ())
-    known = {row["suspect"]: np.asarray(row["size"], dtype=float) for row in ranked}
-
-    def is_known(finding: Finding) -> bool:
-        if "suspect" not in finding.figures:
-            return False
-        before, now = known.get(finding.figures["suspect"]), np.atleast_1d(finding.figures["size"])
-        if before is None or before.shape != now.shape:
-            return False
-        return bool(np.linalg.norm(now - before) <= _SAME_SIZE * np.linalg.norm(before))
-
-    told = [replace(f, level=min(f.level, Level.NOTE)) if is_known(f) else f for f in judged.findings]
-    return replace(judged, findings=gravest_first(told))
 
 
 @document_reader()

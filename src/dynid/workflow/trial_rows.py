@@ -143,10 +143,13 @@ class TrialLogs:
     def _rows_of_motions(self, motions: Sequence[Motion], factor: int) -> TrialRows:
         """Columns that are not zero, torques and speeds of all motions, decimated."""
         columns, made = structure(self.kernels), list[FloatArray]()
+        owner = [*(j for j, used in enumerate(columns) for _ in used), *range(len(columns))]
         for motion in motions:
             W = self.kernels.regressor_blocks(motion.q, motion.qd, motion.qdd)
             own = [W[j][list(used)] for j, used in enumerate(columns)]
-            known = motion.without_made_up(slice(0, motion.samples), np.concatenate([*own, motion.tau[:].T]))
+            known = motion.counted_values(
+                slice(0, motion.samples), np.concatenate([*own, motion.tau[:].T]), owner
+            )
             made.append(decimate_rows(np.concatenate([known, motion.qd[:].T]), factor))
         part = part_numbers(np.repeat(np.arange(len(made)), [rows.shape[1] for rows in made]))
         *W_all, y, speed = np.split(

@@ -129,8 +129,9 @@ class AugmentedRows:
         column = np.empty(len(rows))
         for e, motion in enumerate(self.motions):
             values = slot.values(motion, constants, None if self.loads is None else self.loads[e])
-            own = rows.experiment == e
-            column[own] = self._decimate(np.array(values)[None])[0, rows.sample[own]]
+            own, every = rows.experiment == e, slice(0, motion.samples)
+            counted = motion.counted_values(every, np.array(values)[None], [slot.joint])
+            column[own] = self._decimate(counted)[0, rows.sample[own]]
         return column
 
     def _decimate(self, rows: FloatArray) -> FloatArray:

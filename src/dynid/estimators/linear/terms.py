@@ -126,8 +126,7 @@ class Slot:
 
     def own_unit(self, unit: str) -> str:
         """A unit of revolute joints as it is on this joint."""
-        on_slides = unit.replace("N m", "N").replace("rad", "m").replace("kg m^2", "kg")
-        return on_slides if self.prismatic else unit
+        return unit_on_joint(unit, self.prismatic)
 
     def values(self, motion: Motion, constants: FloatArray, load: FloatArray | None = None) -> FloatArray:
         """The column at full rate, (samples,).
@@ -162,6 +161,12 @@ class Slot:
             name: (min(float(s[name].min()) for s in each), max(float(s[name].max()) for s in each))
             for name in self.term.signals
         }
+
+
+def unit_on_joint(unit: str, prismatic: bool) -> str:
+    """A unit of revolute joints as it is on a joint: N m becomes N, rad becomes m on a prismatic one."""
+    on_slides = unit.replace("N m", "N").replace("rad", "m").replace("kg m^2", "kg")
+    return on_slides if prismatic else unit
 
 
 def slots_of(robot: Robot, terms: tuple[NonlinearTerm, ...]) -> tuple[Slot, ...]:
