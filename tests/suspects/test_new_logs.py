@@ -112,7 +112,7 @@ def test_the_doubt_of_the_model_counts_as_a_prior() -> None:
     ledger = open_ledger(problem, (suspect,), known.kept, scenes, anchor)
     found = score_alone(ledger)
     assert found is not None
-    columns = scene.rows(suspect.columns(scene)[0].T)
+    columns = scene.rows(suspect.columns(scene)[0].T, range(scene.joints))
     s = np.concatenate([w * columns[j][problem.rows(j).sample] for j, w in enumerate(weights)])
     inverse = np.linalg.cholesky(np.linalg.inv(known.covariance)).T
     whole = np.vstack([np.column_stack([W, s]), np.column_stack([inverse, np.zeros(len(inverse))])])

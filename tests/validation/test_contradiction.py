@@ -48,7 +48,7 @@ def test_many_parameters_apart_are_no_chance() -> None:
     assert text.startswith(
         "The motions give different parameters: 5 of 20 parameters differ by more than 2 combined"
     )
-    assert "p19 is 1 in log 0 and 1.6 in log 1 (4.2 σ, 37.5 % of the larger)" in text
+    assert "p19 is 1 in log 0 and 1.6 in log 1 (4.2 σ, 38 % of the larger)" in text
     assert "fit motions of one condition" in text
     # What one of them does not know is no contradiction.
     assert told_of((first, [0.1] * 20), (second, [0.1] * 15 + [0.0, np.inf, np.nan, 0.0, 0.0])) is None
@@ -58,7 +58,7 @@ def test_one_parameter_far_apart_is_told_without_a_count_that_says_nothing() -> 
     told = told_of(([1.0] * 36, [0.01] * 36), ([1.0] * 34 + [1.03, -1.0], [0.01] * 36))
     assert told is not None
     assert "2 of 36 parameters differ by more than 2 combined σ, one of them by more than" in told.sentence
-    assert "(141.4 σ, 200 % of the value)" in told.sentence
+    assert "(141.4 σ, 200 % of the larger)" in told.sentence
 
 
 @dataclass(frozen=True)
