@@ -14,16 +14,16 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 BOUNDS = {
-    "files": 300,
-    "lines": 52_900,
+    "files": 303,
+    "lines": 53_700,
     "short files with one importer": 1,
     "class names with two meanings": 0,
-    "numeric constants": 307,
+    "numeric constants": 310,
     "functions named by a participle": 39,
     "duplicated runs of six lines": 11,
     "public names": 40,
 }
-WALK = {"files": 182, "handovers": 232, "factorisations": 300}
+WALK = {"files": 180, "handovers": 230, "factorisations": 300}
 
 
 @pytest.fixture(scope="module")

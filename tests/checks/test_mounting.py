@@ -84,4 +84,5 @@ def test_gravity_that_is_tilted() -> None:
     (finding,) = told(robot_log(tilted), PENDULUM, "joint zero")
     assert finding.level.word == "care"
     assert "The zero of joint 1 is off by -28" in finding.sentence
-    assert "gravity direction would look nearly the same" in finding.sentence  # its links move in a plane
+    # Its links move in a plane.
+    assert "it would look nearly the same if gravity is tilted by 26" in finding.sentence

@@ -74,7 +74,7 @@ def test_sound_logs_are_not_asked_for_lengths() -> None:
     assert not [finding for finding in found.findings if finding.level >= Level.CARE]
 
 
-@pytest.mark.parametrize("degrees", [3.0, 10.0, 25.0])
+@pytest.mark.parametrize("degrees", [3.0, 10.0, 15.0])
 def test_a_tilt_is_followed_to_its_angle(degrees: float) -> None:
     arm = defect_arm(4)
     (motion,) = arm.motions(4, harmonics=10)

@@ -22,6 +22,7 @@ class Candidate:
             right that leaves none.
         before: the same as recorded.
         gravity: that it takes to be the true one [m/s²]; None where it is about something else.
+        turned: angle of that from the robot file's [rad].
     """
 
     key: str
@@ -33,3 +34,4 @@ class Candidate:
     driven: int = 0
     before: float = 1.0
     gravity: tuple[float, float, float] | None = None
+    turned: float = 0.0

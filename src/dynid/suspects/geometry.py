@@ -17,6 +17,8 @@ from dynid.suspects.scene import Scene
 from dynid.suspects.suspect import Kind, Suspect
 
 LENGTHS = ("b", "d", "r")
+_LONGEST = 0.6, 0.15
+"""Share of a length, and metres, by which a robot file is wrong at most; the larger counts."""
 _STEP_M = 1e-3
 """Step of central differences [m]: torques are quadratic in a length, so they are exact but for rounding."""
 
@@ -42,6 +44,11 @@ class LinkLength(Suspect):
     def key(self) -> str:
         """Which length, and the joint."""
         return f"length {self.length}@{self.joint + 1}"
+
+    def plausible(self, size: FloatArray) -> bool:
+        """A length does not turn round, and a part is not invented."""
+        share, metres = _LONGEST
+        return bool(abs(size[0]) <= max(share * abs(self.given), metres))
 
     def columns(self, scene: Scene) -> tuple[FloatArray, ...]:
         """(f(ℓ + h) − f(ℓ − h)) / 2h."""

@@ -26,7 +26,7 @@ class GravityRules:
         seen: … where that without gravity is at least so many times as large.
     """
 
-    far: float = 0.6
+    far: float = 0.3
     axis: float = 0.02
     steps: int = 8
     same: float = 1.01
@@ -64,6 +64,7 @@ def gravity_candidates(sampling: Sampling) -> Iterator[tuple[Candidate, Sampling
                 f"gravity is [{shown}] m/s²",
                 f"Check how the robot is mounted; say gravity = [{shown}] in the robot file if it is so.",
                 gravity=(float(way[0]), float(way[1]), float(way[2])),
+                turned=_angle(way, given),
             ),
             sampling.with_gravity(way),
         )

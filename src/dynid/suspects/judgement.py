@@ -55,6 +55,7 @@ class JudgementRules:
             defect does not hold what its first order promises; and part of that share that it must take away.
         main: part of the residual from which on a suspect is the main one …
         beside: … beside which others must explain this part to ask for care.
+        turned: angle [rad] of another gravity, see ``_gross_candidates``.
         noted: suspects that are noted below care at most.
         rows: of a joint, on average, from which on suspects are asked: each block of time needs a few.
     """
@@ -73,6 +74,7 @@ class JudgementRules:
     mends: tuple[float, float] = (1.5, 0.5)
     main: float = 0.5
     beside: float = 0.1
+    turned: float = 1.0
     noted: int = 2
     rows: int = 60
 
@@ -126,7 +128,7 @@ def judge_suspects(estimate: Estimate, ledger: Ledger | None = None) -> SuspectJ
     ]
     found = [*_less_beside_the_main_one(found), *_fast_findings(estimate.problem, table.ledger.fit)]
     sampling = sampling_of(estimate.problem)
-    candidates = _gross_candidates(table, discrete_suspects(estimate.problem, sampling))
+    candidates = _gross_candidates(found, discrete_suspects(estimate.problem, sampling))
     gross = [_gross_finding(one) for one in candidates]
     if gross:  # sizes of first order mean nothing about parameters that are wrong altogether
         found = [replace(finding, level=Level.NOTE) for finding in found]
@@ -198,11 +200,22 @@ def _fast_findings(problem: Problem, fit: Fit) -> list[Finding]:
     return made
 
 
-def _gross_candidates(table: SuspectTable, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-    """The first candidate; another gravity only where no defect with a size explains the most."""
-    main = table.ranked[0] if table.ranked else None
-    sized = main is not None and main.suspect.kind is Kind.LOG and main.after.share >= RULES.main
-    return [one for one in candidates[:1] if one.gravity is None or not sized]
+def _gross_candidates(findings: Sequence[Finding], candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """The first candidate; another gravity beside a defect that explains the most only if it does so too.
+
+    A turn by less than ``turned`` looks like the zero of a joint, whose size is told with gravity beside it.
+    """
+    others = (Name.LACKING_PHYSICS, Name.GRAVITY_DIRECTION)
+    main = any(
+        f.level >= Level.CARE and f.figures["share"] >= RULES.main and f.name not in others for f in findings
+    )
+    return [
+        one
+        for one in candidates[:1]
+        if one.gravity is None
+        or not main
+        or (one.turned > RULES.turned and one.misfit <= (1.0 - RULES.main) * one.before)
+    ]
 
 
 def gross_findings(problem: Problem) -> list[Finding]:
