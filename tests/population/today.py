@@ -53,6 +53,7 @@ SUSPECTS: Mapping[str, tuple[str, ...]] = {
     "clock": ("clock rate",),
     "stribeck": ("Stribeck",),
     "load": ("load friction",),
+    "fast ripple": ("ripple",),
     "inertia": ("motor inertia",),
     "inertia coupling": ("coupling",),
     "viscous coupling": ("coupling",),

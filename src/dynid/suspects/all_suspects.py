@@ -90,6 +90,7 @@ def suspect_names() -> tuple[str, ...]:
         *(f"{what} {course}" for what in changed for course in courses),
         *(f"length {length}" for length in LENGTHS),
         *TERM_NAMES,
+        "fast ripple",
         "inertia coupling",
         "viscous coupling",
     )

@@ -176,7 +176,7 @@ def _fast_findings(problem: Problem, fit: Fit) -> list[Finding]:
     """Ripples that the rows of the fit are too slow for."""
     made = []
     for fast in fast_ripples(problem, scenes_of_fit(problem, fit)):
-        words, joint = fast.ripple.words(fast.size), fast.ripple.joint + 1
+        words, joint = fast.ripple.on_robot(problem.robot).words(fast.size), fast.ripple.joint + 1
         made.append(
             Finding(
                 Name.LACKING_PHYSICS,
@@ -187,7 +187,7 @@ def _fast_findings(problem: Problem, fit: Fit) -> list[Finding]:
                 "(cutoff_hz, decimation) lets it be added.",
                 where=Where(axis=joint),
                 figures={
-                    "suspect": fast.ripple.key,
+                    "suspect": f"fast {fast.ripple.key}",
                     "size": _plain(fast.size),
                     "amount": fast.ripple.amount(fast.size),
                     "z": fast.z,
