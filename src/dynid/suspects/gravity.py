@@ -22,6 +22,9 @@ class GravityRules:
             suspect with a size.
         axis: angle from an axis of the base below which gravity is taken to point along it [rad].
         steps: towards the gravity that fits best, at most.
+        thinning: every so many samples show which axes of the base are nearest to it …
+        starts: … so many of them, of which all samples choose one.
+        apart: misfit from which on that axis is followed though the file's gravity fits better.
         same: misfit of gravity upside down over that of the file's, up to which neither is told apart …
         seen: … where that without gravity is at least so many times as large.
     """
@@ -29,6 +32,9 @@ class GravityRules:
     far: float = 0.3
     axis: float = 0.02
     steps: int = 8
+    thinning: int = 4
+    starts: int = 3
+    apart: float = 1.15
     same: float = 1.01
     seen: float = 1.2
 
@@ -45,11 +51,15 @@ def gravity_candidates(sampling: Sampling) -> Iterator[tuple[Candidate, Sampling
     if np.count_nonzero(weights) < 2:
         return
     size = float(np.linalg.norm(given)) or 9.81
-    starts = [*(sign * size * np.eye(3)[k] for k in range(3) for sign in (1.0, -1.0))]
-    best = min(starts, key=lambda way: sampling.with_gravity(way).agreement(weights)[0])
-    found = follow_gravity(sampling, weights, best)
-    near = _angle(found, best) < GRAVITY.axis
-    ways = [best if near else found, np.zeros(3)]
+    starts = [sign * size * np.eye(3)[k] for k in range(3) for sign in (1.0, -1.0)]
+    few = sampling.few_samples(GRAVITY.thinning)
+    misfits = [few.with_gravity(way).agreement(weights)[0] for way in (*starts, given)]
+    ways = [np.zeros(3)]
+    if min(misfits[:-1]) < misfits[-1] or sampling.agreement_as_recorded[0] > GRAVITY.apart:
+        nearest = [starts[k] for k in np.argsort(misfits[:-1])[: GRAVITY.starts]]
+        best = min(nearest, key=lambda way: sampling.with_gravity(way).agreement(weights)[0])
+        found = follow_gravity(sampling, weights, best)
+        ways = [best if _angle(found, best) < GRAVITY.axis else found, *ways]
     for way in ways:
         if np.any(given) and np.any(way) and _angle(way, given) < GRAVITY.far:
             continue

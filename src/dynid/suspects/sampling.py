@@ -65,6 +65,15 @@ class Sampling:
         ways = [self.robot.with_gravity(*axis) for axis in np.eye(3).tolist()]
         return np.stack([_columns(robot, self.q, still, still, self.gravity_parameters) for robot in ways])
 
+    def few_samples(self, step: int) -> Sampling:
+        """Every so many of the samples; weights are not theirs."""
+        q, qd, qdd, tau = (x[::step] for x in (self.q, self.qd, self.qdd, self.tau))
+        made = Sampling(self.robot, q, qd, qdd, tau)
+        made.__dict__.update(
+            columns=self.columns[:, ::step], gravity_columns=self.gravity_columns[:, :, ::step]
+        )
+        return made
+
     def with_gravity(self, direction: FloatArray) -> Sampling:
         """Another gravity [m/s²]; columns are linear in it, so that the physics is not evaluated again."""
         made = replace(self, robot=self.robot.with_gravity(*(float(g) for g in direction)))
