@@ -60,6 +60,18 @@ def test_a_long_fit_is_judged_by_its_stretches(monkeypatch: pytest.MonkeyPatch) 
     assert judged.findings[0].level is Level.CARE
 
 
+def test_a_fit_that_kept_its_rows_but_not_its_motions_is_judged_by_stretches(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Ten million samples on disk, whose decimated rows fit into memory."""
+    problem, motions = long_problem(monkeypatch)
+    kept = replace(short_problem(problem, motions), motions=None)
+    assert kept.has_rows
+    judged = judge_stretches(identify(kept, WLS()), motions)
+    assert judged is not None
+    assert judged.findings[0].figures["suspect"] == "torque zero step@2"
+
+
 def test_a_sound_long_log_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     short = short_problem(*long_problem(monkeypatch, damage=False))
     assert not rank_suspects(identify(short, WLS())).ranked

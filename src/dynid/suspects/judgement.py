@@ -262,13 +262,15 @@ def judge_new_rows(table: SuspectTable) -> SuspectJudgement:
 
 
 def judge_stretches(estimate: Estimate, motions: Sequence[Motion]) -> SuspectJudgement | None:
-    """The same on stretches of logs that were too long to keep their rows; None where that is not so.
+    """The same on stretches of logs that were too long to keep rows or motions; None where that is not so.
 
     Args:
         estimate: by least squares on measured motion.
         motions: its motions, in memory or on disk.
     """
-    if estimate.problem.has_rows or estimate.further is not None or not estimate.outcome.trustworthy:
+    problem = estimate.problem
+    whole = problem.has_rows and problem.motions is not None
+    if whole or estimate.further is not None or not estimate.outcome.trustworthy:
         return None
     return judge_suspects(identify(short_problem(estimate.problem, motions), WLS()))
 

@@ -39,13 +39,14 @@ RULES = SamplingRules()
 
 @dataclass(frozen=True, eq=False)
 class Sampling:
-    """Some samples of all logs, (samples, coordinates) each."""
+    """Some samples of all logs, (samples, coordinates) each, under some gravity [m/s²]."""
 
     robot: Robot
     q: FloatArray
     qd: FloatArray
     qdd: FloatArray
     tau: FloatArray
+    gravity: tuple[float, ...]
 
     @cached_property
     def columns(self) -> FloatArray:
@@ -68,7 +69,7 @@ class Sampling:
     def few_samples(self, step: int) -> Sampling:
         """Every so many of the samples; weights are not theirs."""
         q, qd, qdd, tau = (x[::step] for x in (self.q, self.qd, self.qdd, self.tau))
-        made = Sampling(self.robot, q, qd, qdd, tau)
+        made = Sampling(self.robot, q, qd, qdd, tau, self.gravity)
         made.__dict__.update(
             columns=self.columns[:, ::step], gravity_columns=self.gravity_columns[:, :, ::step]
         )
@@ -76,8 +77,8 @@ class Sampling:
 
     def with_gravity(self, direction: FloatArray) -> Sampling:
         """Another gravity [m/s²]; columns are linear in it, so that the physics is not evaluated again."""
-        made = replace(self, robot=self.robot.with_gravity(*(float(g) for g in direction)))
-        columns, change = self.columns.copy(), np.asarray(direction) - np.array(self.robot.gravity)
+        made = replace(self, gravity=tuple(direction.tolist()))
+        columns, change = self.columns.copy(), direction - np.array(self.gravity)
         columns[:, :, self.gravity_parameters] += np.tensordot(change, self.gravity_columns, axes=1)
         made.__dict__.update(columns=columns, gravity_columns=self.gravity_columns)
         return made
@@ -86,7 +87,7 @@ class Sampling:
         """Positions, speeds and accelerations of some joints times a factor."""
         by = np.ones(self.q.shape[1])
         by[list(joints)] = scale
-        return Sampling(self.robot, self.q * by, self.qd * by, self.qdd * by, self.tau)
+        return Sampling(self.robot, self.q * by, self.qd * by, self.qdd * by, self.tau, self.gravity)
 
     def with_order(self, order: Sequence[int], states: bool = False) -> Sampling:
         """Torques, or positions, in another order of the axes."""
@@ -156,7 +157,8 @@ def sampling_of(problem: Problem) -> Sampling:
     assert problem.motions is not None
     step = max(1, sum(motion.samples for motion in problem.motions) // RULES.samples)
     parts = [[np.asarray(x[step // 2 :: step]) for x in (m.q, m.qd, m.qdd, m.tau)] for m in problem.motions]
-    return Sampling(problem.robot, *(np.concatenate(column) for column in zip(*parts, strict=True)))
+    q, qd, qdd, tau = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return Sampling(problem.robot, q, qd, qdd, tau, problem.robot.gravity)
 
 
 def solve(W: FloatArray, y: FloatArray) -> tuple[FloatArray, float]:
