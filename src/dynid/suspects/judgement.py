@@ -23,7 +23,7 @@ from dynid.suspects.geometry import lengths_in_doubt, link_lengths
 from dynid.suspects.gravity import gravity_either_way
 from dynid.suspects.ledger import Ledger, open_ledger, scenes_of_fit
 from dynid.suspects.log_defects import GravityTilt
-from dynid.suspects.ranking import Ranked, SuspectTable, rank_ledger, rank_suspects
+from dynid.suspects.ranking import RULES as RANKING, Ranked, SuspectTable, rank_ledger, rank_suspects
 from dynid.suspects.refinement import Mended, mend_gravity, mend_motions
 from dynid.suspects.sampling import sampling_of
 from dynid.suspects.stretches import short_problem
@@ -256,8 +256,11 @@ def judge_new_rows(table: SuspectTable) -> SuspectJudgement:
     Args:
         table: ranked beside a model that was known before.
     """
-    made = [(_finding(ranked, None, None), float(np.max(ranked.together.effect))) for ranked in table.ranked]
-    felt = [found if effect >= RULES.felt else replace(found, level=Level.NOTE) for found, effect in made]
+    felt = []
+    for ranked in table.ranked:
+        found = _finding(ranked, None, None)
+        clear = ranked.after.z >= RANKING.clear and float(np.max(ranked.together.effect)) >= RULES.felt
+        felt.append(found if clear else replace(found, level=Level.NOTE))
     return SuspectJudgement(table, _gravest(felt))
 
 
