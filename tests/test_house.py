@@ -23,7 +23,8 @@ BOUNDS = {
     "duplicated runs of six lines": 11,
     "public names": 40,
 }
-WALK = {"files": 180, "handovers": 230, "factorisations": 300}
+# Kernels that are not in the cache yet are compiled on the way: some files more.
+WALK = {"files": 184, "handovers": 230, "factorisations": 300}
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 import dynid
-from dynid.base import find_base
 from dynid.core.errors import DynidError
 from dynid.estimators import WLS, Estimate, identify
 from dynid.estimators.linear.least_squares import weighted_fit
@@ -209,14 +208,6 @@ def redefined_by(case: Case) -> tuple[str, ...]:
     return tuple(f"{symbol}{label}" for symbol in ("Fv", "Fc", "off"))
 
 
-def _truth(case: Case) -> Fitted:
-    """The true base parameters in the place of a fit."""
-    base = find_base(case.robot)
-    known = {name: value for name, value in case.plant.parameters.items() if name in case.robot.table.names}
-    values = base.regroup(known)
-    return Fitted(0.0, np.zeros(case.axes), base.names, values, np.zeros(len(values)))
-
-
 def judge(case: Case, judge: Judge, sound: Fitted | None = None) -> tuple[dict[str, Any], Fitted | None]:
     """One row of figures about a case, and its fit.
 
@@ -245,9 +236,7 @@ def judge(case: Case, judge: Judge, sound: Fitted | None = None) -> tuple[dict[s
     }
     row |= _cause_figures(case, ruling)
     if fit is not None:
-        off_sigma, off_share = moved_parameters(fit, _truth(case))
         row |= {"error": fit.overall, "worst": float(np.max(fit.errors))}
-        row |= {"off_sigma": off_sigma, "off_share": off_share}
     if fit is not None and sound is not None:
         sigmas, share = moved_parameters(fit, sound, redefined_by(case))
         caused = float(np.max(caused_error(fit, sound)))

@@ -35,7 +35,9 @@ def fitted(share: float, seed: int = 2, logs: int = 1) -> Estimate:
 @pytest.mark.parametrize("logs", [1, 3])
 def test_a_ripple_beyond_the_filter_is_told_with_period_and_amplitude(logs: int) -> None:
     estimate = fitted(0.15, logs=logs)
-    (found,) = fast_ripples(estimate.problem, scenes_of_fit(estimate.problem, fit_of(estimate)))
+    (found,) = fast_ripples(
+        estimate.problem, scenes_of_fit(estimate.problem, fit_of(estimate), full_rate=True)
+    )
     assert found.ripple.joint == 0
     assert found.ripple.waves == pytest.approx(WAVES, rel=0.01)
     torque = np.concatenate([motion.tau[:, 0] for motion in estimate.problem.motions or ()])
@@ -53,7 +55,10 @@ def test_a_ripple_beyond_the_filter_is_told_with_period_and_amplitude(logs: int)
 @pytest.mark.parametrize("seed", range(2, 8))
 def test_noise_alone_has_no_ripple(seed: int) -> None:
     estimate = fitted(0.0, seed)
-    assert fast_ripples(estimate.problem, scenes_of_fit(estimate.problem, fit_of(estimate))) == ()
+    assert (
+        fast_ripples(estimate.problem, scenes_of_fit(estimate.problem, fit_of(estimate), full_rate=True))
+        == ()
+    )
 
 
 def test_a_small_ripple_is_a_note() -> None:

@@ -7,11 +7,11 @@ is a Fourier transform of ρ summed in bins of q.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from dynid.compile.kernels import kernels
 from dynid.core.arrays import FloatArray
 from dynid.problem.problem import Problem
 from dynid.suspects.position_effects import Ripple
@@ -63,25 +63,24 @@ class FastRipple:
     missed: float
 
 
-def fast_ripples(problem: Problem, scenes: tuple[Scene, ...]) -> tuple[FastRipple, ...]:
+def fast_ripples(problem: Problem, scenes: Sequence[Scene]) -> tuple[FastRipple, ...]:
     """Ripples of all joints that rows of the regression are too slow for, those that are clear.
 
     Args:
-        problem: with motions.
-        scenes: of its fit: they know the torques of the model.
+        problem: the rows.
+        scenes: of its fit at the full rate: they know the torques of the model, added terms included.
     """
-    assert problem.motions is not None
-    if problem.plan.decimation == 1 and problem.plan.cutoff_hz is None:
+    plan = problem.plan
+    if plan.decimation == 1 and plan.cutoff_hz is None:
         return ()
-    robot, values = scenes[0].robot, scenes[0].values
-    states = [tuple(np.asarray(x[:]) for x in (m.q, m.qd, m.qdd, m.tau)) for m in problem.motions]
-    left = [tau - kernels(robot).inverse(values, q, qd, qdd) for q, qd, qdd, tau in states]
-    rate = min(motion.rate_hz for motion in problem.motions)
-    slowest = rate / problem.plan.decimation
-    q, qd, _, tau = (np.concatenate(parts) for parts in zip(*states, strict=True))
-    rest, found = np.concatenate(left), list[FastRipple]()
-    for j in range(robot.n_coordinates):
-        one = _fast_ripple(j, q[:, j], qd[:, j], tau[:, j], rest[:, j], (slowest, rate))
+    rate = min(scene.motion.rate_hz for scene in scenes)
+    q, qd, tau, f = (
+        np.concatenate([getattr(scene, name) for scene in scenes]) for name in ("q", "qd", "tau", "torque")
+    )
+    found = list[FastRipple]()
+    for j in range(q.shape[1]):
+        rates = (rate / plan.decimation, rate)
+        one = _fast_ripple(j, q[:, j], qd[:, j], tau[:, j], tau[:, j] - f[:, j], rates)
         found += [] if one is None else [one]
     return tuple(found)
 

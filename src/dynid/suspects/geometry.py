@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -98,8 +97,3 @@ def link_lengths(robot: Robot) -> tuple[Suspect, ...]:
             if not is_zero and (given or length != "b"):
                 found.append(LinkLength(j, length, given))
     return tuple(found)
-
-
-def lengths_in_doubt(suspects: Sequence[Suspect]) -> bool:
-    """Whether a wrong length may hide behind suspects: zeros, scales, clocks and gravity look like one."""
-    return any(suspect.kind is Kind.LOG for suspect in suspects)

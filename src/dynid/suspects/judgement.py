@@ -19,7 +19,7 @@ from dynid.problem.problem import Problem
 from dynid.suspects.candidate import Candidate
 from dynid.suspects.discrete import discrete_suspects
 from dynid.suspects.fast_ripple import fast_ripples
-from dynid.suspects.geometry import lengths_in_doubt, link_lengths
+from dynid.suspects.geometry import link_lengths
 from dynid.suspects.gravity import gravity_either_way
 from dynid.suspects.ledger import Ledger, open_ledger, scenes_of_fit
 from dynid.suspects.log_defects import GravityTilt
@@ -141,7 +141,8 @@ def judge_suspects(estimate: Estimate, ledger: Ledger | None = None) -> SuspectJ
 def _with_lengths(estimate: Estimate, table: SuspectTable) -> SuspectTable:
     """The table with lengths of the robot file, where one of them explains more than a defect of the log.
 
-    Their columns cost as much as all others together, so they are asked only where something is wrong.
+    Their columns cost as much as all others together, so they are asked only where such a defect is ranked:
+    zeros, scales, clocks and gravity look like a length.
 
     Args:
         estimate: behind the table.
@@ -149,7 +150,7 @@ def _with_lengths(estimate: Estimate, table: SuspectTable) -> SuspectTable:
     """
     ranked = [one.suspect for one in table.ranked]
     lengths = link_lengths(estimate.problem.robot)
-    if not lengths or not lengths_in_doubt(ranked):
+    if not lengths or all(suspect.kind is not Kind.LOG for suspect in ranked):
         return table
     problem, fit = estimate.problem, table.ledger.fit
     scenes = scenes_of_fit(problem, fit)
@@ -175,7 +176,7 @@ def _less_beside_the_main_one(findings: Sequence[Finding]) -> list[Finding]:
 def _fast_findings(problem: Problem, fit: Fit) -> list[Finding]:
     """Ripples that the rows of the fit are too slow for."""
     made = []
-    for fast in fast_ripples(problem, scenes_of_fit(problem, fit)):
+    for fast in fast_ripples(problem, scenes_of_fit(problem, fit, full_rate=True)):
         words, joint = fast.ripple.on_robot(problem.robot).words(fast.size), fast.ripple.joint + 1
         made.append(
             Finding(

@@ -7,7 +7,7 @@ Since QᵀQ = 1, partialling W out of S loses no digits, and the length of the l
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -169,16 +169,18 @@ def open_ledger(
     return Ledger(tuple(suspects), grams, rank, left, noise, power, torque, fit, plain, logs, priors)
 
 
-def scenes_of_fit(problem: Problem, fit: Fit) -> tuple[Scene, ...]:
+def scenes_of_fit(problem: Problem, fit: Fit, full_rate: bool = False) -> tuple[Scene, ...]:
     """The motions of a problem with the torques of a fit.
 
     Args:
         problem: with motions.
         fit: of it.
+        full_rate: whether all samples are wanted, and not those that rows need.
     """
     assert problem.motions is not None
     further = None if fit.further is None else fit.further.parameters
-    return scenes_of(problem.base, fit.values, problem.motions, problem.plan, further)
+    plan = replace(problem.plan, decimation=1) if full_rate else problem.plan
+    return scenes_of(problem.base, fit.values, problem.motions, plan, further)
 
 
 def columns_along(scene: Scene, suspects: Sequence[Suspect]) -> FloatArray:
