@@ -24,7 +24,7 @@ from dynid.preparation.motion import Trail
 from dynid.preparation.preparation import Preparation
 from dynid.results.folder import ARRAYS, LARGEST, RESULT, damaged_result, read_result
 from dynid.results.result import SavedResult
-from dynid.results.save import FURTHER_ARRAYS, TRAIL_ARRAYS
+from dynid.results.save import FURTHER_ARRAYS, STANDARD, TRAIL_ARRAYS
 from dynid.simulation.parameter_file import read_parameters
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ def load_result(folder: str | Path) -> SavedResult:
         reason = f"{RESULT} lacks {error.args[0]!r}" if isinstance(error, KeyError) else str(error)
         raise damaged_result(folder, reason) from None
     _check_sizes(folder, base, names, arrays)
+    standard = arrays.get(STANDARD)
     return SavedResult(
         folder,
         robot,
@@ -79,6 +80,7 @@ def load_result(folder: str | Path) -> SavedResult:
         document,
         further,
         trails,
+        None if standard is None else standard.astype(float),
     )
 
 
@@ -154,8 +156,14 @@ def _check_sizes(folder: Path, base: BaseMap, names: Any, arrays: Arrays) -> Non
     n, joints = len(base), base.robot.n_coordinates
     if list(base.names) != names or arrays["values"].shape != (n,):
         raise FileError(f"The result in {folder} names other base parameters than its robot has.")
-    for name, shape in (("covariance", (n, n)), ("kept", (n,)), ("joint_sigma", (joints,))):
-        if arrays[name].shape != shape:
+    shapes = {
+        "covariance": (n, n),
+        "kept": (n,),
+        "joint_sigma": (joints,),
+        STANDARD: (len(base.robot.table),),
+    }
+    for name, shape in shapes.items():
+        if name in arrays and arrays[name].shape != shape:
             raise damaged_result(folder, f"{name} has shape {arrays[name].shape} instead of {shape}")
 
 

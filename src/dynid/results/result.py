@@ -42,6 +42,8 @@ class SavedResult(ResultView):
         document: content of the report.
         further: parameters beside the base ones, of added terms; None when there are none.
         trails: where the robot went in the fit's motions; () when an earlier version wrote the folder.
+        standard: standard parameters of a possible robot, in the order of ``robot.table``; None when an
+            earlier version wrote the folder, or none was found.
     """
 
     folder: Path
@@ -55,6 +57,7 @@ class SavedResult(ResultView):
     document: Mapping[str, Any]
     further: Further | None = None
     trails: tuple[Trail, ...] = ()
+    standard: FloatArray | None = None
 
     def __repr__(self) -> str:
         """Where it lies and of what robot it is."""

@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.core.arrays import FloatArray
 from dynid.estimators.estimate import Estimate, Further
 from dynid.model.loaders.mdh import robot_to_table
 from dynid.preparation.motion import Trail
 from dynid.results.folder import ARRAYS, PARAMETERS, REPORT, replace_result, reserved_folder
 
 FURTHER_ARRAYS = ("further_values", "further_covariance")
+STANDARD = "standard"
 TRAIL_ARRAYS = ("trail_positions", "trail_samples", "trail_rate_hz")
 
 
@@ -29,6 +31,7 @@ def save_result(
     page: str,
     *,
     trails: Sequence[Trail] = (),
+    standard: FloatArray | None = None,
     force: bool = False,
     inputs: Iterable[Path] = (),
 ) -> Path:
@@ -40,11 +43,12 @@ def save_result(
         document: content of the report.
         page: the report as HTML.
         trails: where the robot went, to know the fit's motion again.
+        standard: standard parameters of a possible robot, in table order; None where there are none.
         force: whether a result in the folder may be replaced; files that are not dynid's stay as they are.
         inputs: files that the fit has read and that must not be replaced.
     """
     with reserved_folder(folder, force=force, inputs=inputs):
-        write_result(folder, estimate, document, page, trails=trails)
+        write_result(folder, estimate, document, page, trails=trails, standard=standard)
     return folder
 
 
@@ -55,6 +59,7 @@ def write_result(
     page: str,
     *,
     trails: Sequence[Trail] = (),
+    standard: FloatArray | None = None,
 ) -> None:
     """Write into a folder that is reserved already; arguments as for ``save_result``."""
     problem, further = estimate.problem, estimate.further
@@ -75,6 +80,8 @@ def write_result(
     }
     if further is not None:
         arrays |= dict(zip(FURTHER_ARRAYS, (further.values, further.covariance), strict=True))
+    if standard is not None:
+        arrays[STANDARD] = standard
     packed = io.BytesIO()
     np.savez_compressed(packed, **arrays)
     files = {ARRAYS: packed.getvalue(), REPORT: page.encode(), PARAMETERS: parameters_csv(estimate).encode()}

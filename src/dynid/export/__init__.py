@@ -1,0 +1,1 @@
+"""Export: an identified model in the forms that simulators, controllers and papers take."""
