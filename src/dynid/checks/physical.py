@@ -10,18 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dynid.base.base_map import BaseMap
 from dynid.compile.kernels import RobotKernels, kernels
 from dynid.core.arrays import FloatArray
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.estimate import Estimate
-from dynid.estimators.linear.terms import slots_of
+from dynid.estimators.linear.terms import friction_beside_terms
+from dynid.model.parameters import NEVER_NEGATIVE
 from dynid.preparation.motion import Motion
-
-_POSITIVE = ("Ia", "Iam", "Fv", "Fvm", "Fc", "Fcm")
-"""Parameters that are positive wherever they stand alone; sums such as ZZ1R − ZZ2 may have any sign."""
 
 
 @dataclass(frozen=True)
@@ -53,11 +50,12 @@ def impossible_values(estimate: Estimate, motions: Sequence[Motion]) -> tuple[Fi
 def _negative_values(estimate: Estimate) -> list[Finding]:
     base = estimate.problem.base
     table = base.robot.table
-    alone = (np.count_nonzero(base.matrix, axis=1) == 1) & ~_beside_terms(estimate)
+    beside = friction_beside_terms(base.robot, () if estimate.further is None else estimate.further.terms)
+    alone = (np.count_nonzero(base.matrix, axis=1) == 1) & ~np.isin(base.columns, beside)
     listed = []
     for i, column in enumerate(base.columns):
         value, sigma = float(estimate.values[i]), float(estimate.sigma[i])
-        if table.entries[column].symbol in _POSITIVE and alone[i] and value < -LIMITS.sure * sigma:
+        if table.entries[column].symbol in NEVER_NEGATIVE and alone[i] and value < -LIMITS.sure * sigma:
             listed.append(f"{base.names[i]} = {value:.3g} ± {sigma:.2g} {base.units[i]}")
     if not listed:
         return []
@@ -70,16 +68,6 @@ def _negative_values(estimate: Estimate) -> list[Finding]:
             "wrong sign or gear ratio, noise in the accelerations, or terms that the motion cannot separate.",
         )
     ]
-
-
-def _beside_terms(estimate: Estimate) -> NDArray[np.bool_]:
-    """Friction of joints that have nonlinear terms too: only their sum is friction, (base,)."""
-    base = estimate.problem.base
-    further = estimate.further
-    slots = () if further is None else slots_of(base.robot, further.terms)
-    joints = {base.robot.coordinates[slot.joint] for slot in slots}
-    entries = [base.robot.table.entries[column] for column in base.columns]
-    return np.array([e.family == "friction" and e.joint in joints for e in entries], dtype=bool)
 
 
 def _negative_inertia(estimate: Estimate, motions: Sequence[Motion]) -> list[Finding]:

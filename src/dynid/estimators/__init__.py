@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from dynid.estimators.bootstrap import Bootstrap as Bootstrap
     from dynid.estimators.closed_loop import DIDIM as DIDIM, IV as IV, OutputError as OutputError
+    from dynid.estimators.consistent import Consistent as Consistent
     from dynid.estimators.essential import Essential as Essential
     from dynid.estimators.estimate import Estimate as Estimate, Further as Further
     from dynid.estimators.honest import Honest as Honest
@@ -31,6 +32,7 @@ else:
     _NAMES = {
         "bootstrap": ("Bootstrap",),
         "closed_loop": ("DIDIM", "IV", "OutputError"),
+        "consistent": ("Consistent",),
         "essential": ("Essential",),
         "estimate": ("Estimate", "Further"),
         "honest": ("Honest",),

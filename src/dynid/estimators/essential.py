@@ -69,8 +69,9 @@ class Essential(Strategy):
         require_field_kinds(self)
         if self.rule not in THRESHOLDS:
             raise unknown_name("rule for essential parameters", self.rule, THRESHOLDS)
-        if isinstance(self.strategy, Essential):
-            raise DynidError("Essential wraps a strategy that estimates, not another Essential.")
+        if self.strategy.wraps:
+            name = type(self.strategy).__name__
+            raise DynidError(f"Essential wraps a strategy that estimates all parameters, not {name}.")
         default, low, high = THRESHOLDS[self.rule]
         threshold = default if self.threshold is None else self.threshold
         if not low < threshold < high:
@@ -80,6 +81,11 @@ class Essential(Strategy):
             )
         object.__setattr__(self, "threshold", threshold)
         object.__setattr__(self, "uncertainty", self.strategy.uncertainty)
+
+    @property
+    def wraps(self) -> bool:
+        """It does."""
+        return True
 
     @property
     def linear(self) -> Strategy:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from dynid.core.arrays import FloatArray
 from dynid.core.finding import FINE, Finding, Level, Name, Where
 from dynid.core.kinds import require_kinds
+from dynid.estimators.consistent import projected_covariance
 from dynid.estimators.estimate import Estimate, Further
 from dynid.estimators.fit import Fit
 from dynid.estimators.linear.least_squares import MEDIAN_OF_NORMAL
@@ -39,7 +40,7 @@ def identify(problem: Problem | LoopProblem, strategy: Strategy) -> Estimate:
         problem: from ``build_problem``, or from ``build_loop_problem`` for strategies that simulate the
             closed loop.
         strategy: OLS(), WLS(), IRLS(), TLS(), Ridge(), Separable(), DIDIM(), IV(), OutputError(), or
-            Essential(…) around one of them.
+            Essential(…) or Consistent(…) around one of them.
 
     Returns:
         The estimate; ``estimate.outcome`` says how it ended, and never lies by silence.
@@ -71,6 +72,9 @@ def identify(problem: Problem | LoopProblem, strategy: Strategy) -> Estimate:
 def _doubt(kind: Uncertainty, problem: Problem, fit: Fit) -> Doubt:
     """Covariance of a fit's columns, counting how far a choice took them; the classical one does not ask."""
     whole = fit.beside
+    if fit.project is not None and whole is not None:
+        found = kind.doubt(problem, whole)
+        return replace(found, covariance=projected_covariance(fit, found.covariance))
     if whole is None or kind.name == Classical.name:
         return kind.doubt(problem, fit)
     found = kind.doubt(problem, whole)

@@ -73,6 +73,11 @@ class Strategy(ABC):
         """Whether it has terms of its own."""
         return False
 
+    @property
+    def wraps(self) -> bool:
+        """Whether it is a rule around another strategy."""
+        return False
+
     def with_terms(self, terms: tuple[NonlinearTerm, ...]) -> Strategy:
         """The strategy with terms beside the robot's own.
 

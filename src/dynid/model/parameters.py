@@ -24,6 +24,8 @@ TENSOR = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 DRIVE_INERTIA = "Ia"
 MOTOR_TERMS = ("Iam", "Fvm", "Fcm")
 """Inertia, viscous and Coulomb friction of a motor that turns with several joints (coupled wrists)."""
+NEVER_NEGATIVE = ("Ia", "Iam", "Fv", "Fvm", "Fvp", "Fvn", "Fc", "Fcm", "Fcp", "Fcn")
+"""Drive inertia and friction: negative ones would give power."""
 _TENSOR_UNIT, _MOMENT_UNIT, _MASS_UNIT = "kg m^2", "kg m", "kg"
 
 

@@ -193,6 +193,12 @@ def slots_of(robot: Robot, terms: tuple[NonlinearTerm, ...]) -> tuple[Slot, ...]
     return tuple(slots)
 
 
+def friction_beside_terms(robot: Robot, terms: tuple[NonlinearTerm, ...]) -> tuple[int, ...]:
+    """Friction of joints that have such terms too, as places in the table: only their sum is friction."""
+    joints = {robot.coordinates[slot.joint] for slot in slots_of(robot, terms)}
+    return tuple(i for i, e in enumerate(robot.table) if e.family == "friction" and e.joint in joints)
+
+
 def own_constants(slots: Sequence[Slot], theta: NDArray[Any]) -> list[NDArray[Any]]:
     """The constants of each slot, from those of all slots one after the other."""
     return np.split(theta, np.cumsum([len(slot.constants) for slot in slots])[:-1])

@@ -1,0 +1,71 @@
+"""The only place that knows Clarabel, the interior-point solver for cone programs (Goulart, Chen 2024)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import clarabel
+import numpy as np
+from scipy import sparse
+
+from dynid.core.arrays import FloatArray
+
+if TYPE_CHECKING:
+    from dynid.consistency.cone_program import ConeRows
+
+_SOLVED = (clarabel.SolverStatus.Solved, clarabel.SolverStatus.AlmostSolved)
+_INFEASIBLE = (clarabel.SolverStatus.PrimalInfeasible, clarabel.SolverStatus.AlmostPrimalInfeasible)
+_CONES: dict[str, Any] = {
+    "zero": clarabel.ZeroConeT,
+    "positive": clarabel.NonnegativeConeT,
+    "second order": clarabel.SecondOrderConeT,
+    "psd": lambda rows: clarabel.PSDTriangleConeT(round((2 * rows + 0.25) ** 0.5 - 0.5)),
+    "exponential": lambda rows: clarabel.ExponentialConeT(),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The solver's answer.
+
+    Args:
+        x: the variables.
+        solved: whether they solve the program, at least nearly.
+        infeasible: whether no variables satisfy the cones.
+        status: in the solver's words.
+        iterations: passes.
+    """
+
+    x: FloatArray
+    solved: bool
+    infeasible: bool
+    status: str
+    iterations: int
+
+
+def solve_cones(H: FloatArray, g: FloatArray, rows: Sequence[ConeRows]) -> Found:
+    """min ½ xᵀ H x + gᵀ x with G x + h in its cone for every block of rows.
+
+    Args:
+        H: (variables, variables), symmetric, positive semidefinite.
+        g: (variables,).
+        rows: the cones.
+    """
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.max_threads = 1
+    settings.equilibrate_enable = False  # variables near one already; scaling a whole body at once only harms
+    G = sparse.csc_matrix(np.vstack([-block.G for block in rows]))
+    h = np.concatenate([block.h for block in rows])
+    cones = [_CONES[block.kind](len(block.h)) for block in rows]
+    P = sparse.csc_matrix(np.triu(H))
+    answer = clarabel.DefaultSolver(P, g, G, h, cones, settings).solve()
+    return Found(
+        np.array(answer.x),
+        answer.status in _SOLVED and bool(np.all(np.isfinite(answer.x))),
+        answer.status in _INFEASIBLE,
+        str(answer.status),
+        int(answer.iterations),
+    )

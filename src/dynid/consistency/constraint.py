@@ -1,0 +1,88 @@
+"""What standard parameters must satisfy beside that bodies are possible: G x + h in a cone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from dynid.core.arrays import FloatArray
+from dynid.model.parameters import NEVER_NEGATIVE
+from dynid.model.robot import Robot
+
+
+class Cone(StrEnum):
+    """Kinds of cones."""
+
+    ZERO = "zero"
+    POSITIVE = "positive"
+    SECOND_ORDER = "second order"
+
+
+@dataclass(frozen=True, eq=False)
+class Constraint:
+    """G x + h in a cone, x the standard parameters of a robot.
+
+    Args:
+        name: what is bounded, in words, such as "mass of link 3 at most 5 kg".
+        cone: which cone.
+        G: (rows, standard).
+        h: (rows,).
+        given: whether the user asked for it; the others hold for every robot.
+    """
+
+    name: str
+    cone: Cone
+    G: FloatArray
+    h: FloatArray
+    given: bool = True
+
+    def slack(self, standard: FloatArray) -> float:
+        """How far the parameters are from the edge, in the unit of the rows; negative outside."""
+        s = self.G @ standard + self.h
+        if self.cone is Cone.ZERO:
+            return -float(np.max(np.abs(s)))
+        if self.cone is Cone.SECOND_ORDER:
+            return float(s[0] - np.linalg.norm(s[1:]))
+        return float(np.min(s))
+
+
+def row_of(robot: Robot, factors: Mapping[str, float]) -> FloatArray:
+    """A row over the standard parameters from factors by name, (standard,)."""
+    return robot.table.vector(factors)
+
+
+def at_least_zero(robot: Robot, free: Sequence[int] = ()) -> list[Constraint]:
+    """Drive inertia and friction that are not negative, one constraint each.
+
+    Args:
+        robot: the robot.
+        free: parameters that may have any sign, because terms beside them share their effect.
+    """
+    kept = [i for i, entry in enumerate(robot.table) if entry.symbol in NEVER_NEGATIVE and i not in set(free)]
+    identity = np.eye(len(robot.table))
+    return [
+        Constraint(
+            f"{robot.table.names[i]} ≥ 0", Cone.POSITIVE, identity[i : i + 1], np.zeros(1), given=False
+        )
+        for i in kept
+    ]
+
+
+def between(name: str, row: FloatArray, low: float, high: float, unit: str) -> Iterable[Constraint]:
+    """Constraints low ≤ row x ≤ high; infinite bounds are none.
+
+    Args:
+        name: of what is bounded.
+        row: (standard,).
+        low: least value.
+        high: largest value.
+        unit: of the bounds, for the words.
+    """
+    tail = f" {unit}" if unit else ""
+    if np.isfinite(low):
+        yield Constraint(f"{name} at least {low:g}{tail}", Cone.POSITIVE, row[None], np.array([-low]))
+    if np.isfinite(high):
+        yield Constraint(f"{name} at most {high:g}{tail}", Cone.POSITIVE, -row[None], np.array([high]))
