@@ -82,7 +82,17 @@ else:
         "workflow": ("FitResult", "check", "find_suspects", "fit", "validate"),
     }
     _FAMILIES = (
-        *("base", "checks", "compile", "dynamics", "estimators", "logs", "model", "preparation"),
+        *(
+            "base",
+            "checks",
+            "compile",
+            "consistency",
+            "dynamics",
+            "estimators",
+            "logs",
+            "model",
+            "preparation",
+        ),
         *("problem", "results", "simulation", "validation", "workflow"),
     )
     __getattr__, __dir__, __all__ = lazy_exports(__name__, _NAMES, _FAMILIES)

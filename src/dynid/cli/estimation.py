@@ -62,6 +62,19 @@ class MethodOptions(OptionGroup, title="Estimator"):
         choices=("auto", "none", *TERM_NAMES),
         shown="none",
     )
+    consistent: str = option(
+        "auto",
+        "WHEN",
+        "Values of a robot that can exist: auto (where it predicts parts of the logs that were not used as "
+        "well as least squares), always or never.",
+        choices=("auto", "always", "never"),
+    )
+    known: Path | None = option(
+        None,
+        "FILE",
+        "TOML file of what is known of the robot beside its logs: bounds of masses, centres of mass and "
+        "parameters, symmetries, values with their doubt; then consistent parameters are always taken.",
+    )
     uncertainty: str = option(
         DEFAULT_KIND,
         "NAME",

@@ -18,6 +18,7 @@ from dynid.cli.estimation import LOOP_METHODS, LoopOptions, MethodOptions, Setti
 from dynid.cli.log_options import FitLogOptions, LogsArgument, PreparationOptions
 from dynid.cli.output import STYLES, Screen, print_json, progress_line
 from dynid.cli.robot_options import RobotArgument, RobotOptions, chosen_robot
+from dynid.consistency.knowledge import load_knowledge
 from dynid.core.files import read_text
 from dynid.core.lazy import later
 from dynid.estimators.estimate import Estimate
@@ -92,12 +93,17 @@ def fit(
             split=files.split,
             repair=files.repair,
             add=terms,
+            consistent=estimator.consistent,
+            known=None if estimator.known is None else load_knowledge(estimator.known),
             progress=tell,
             **given,
         )
         tell("writing the report")
         document = document_of(result, {**facts, "seconds": time.perf_counter() - started})
-        write_result(target.out, result.estimate, document, render_report(document), trails=result.trails)
+        page = render_report(document)
+        write_result(
+            target.out, result.estimate, document, page, trails=result.trails, standard=result.standard
+        )
     summary = _summary(result, document, target.out, time.perf_counter() - started)
     if as_json:
         print_json(summary)

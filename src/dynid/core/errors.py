@@ -41,6 +41,7 @@ _LISTED = 200
 _IN_PYTHON = {
     "--accept": 'accept="{}"',
     "--add": 'add="{}"',
+    "--consistent": 'consistent="{}"',
     "--controller": "controller=…",
     "--decimation": 'overrides={{"decimation": …}}',
     "--instruments": 'instruments="{}"',

@@ -69,6 +69,11 @@ class Consistent(Strategy):
         return True
 
     @property
+    def unheld(self) -> Strategy:
+        """The strategy inside."""
+        return self.strategy
+
+    @property
     def streams(self) -> bool:
         """Whether the strategy inside can."""
         return self.strategy.streams

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,14 +12,18 @@ from numpy.typing import NDArray
 
 from dynid.core.errors import DynidError
 from dynid.core.kinds import require_field_kinds
+from dynid.core.lazy import later
 from dynid.estimators.fit import Fit, Solved
 from dynid.estimators.uncertainty import DEFAULT_KIND, Uncertainty, uncertainty_of
 from dynid.problem.problem import Problem
 
 if TYPE_CHECKING:
+    from dynid.consistency.knowledge import Knowledge
     from dynid.estimators.essential import Essential
     from dynid.estimators.linear.terms import NonlinearTerm
     from dynid.problem.closed_loop import LoopProblem
+
+_consistent: Callable[..., Strategy] = later("dynid.estimators.consistent", "Consistent")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +51,22 @@ class Strategy(ABC):
     def linear(self) -> Strategy:
         """How it solves linear problems: itself, unless it simulates the closed loop."""
         return self
+
+    @property
+    def unheld(self) -> Strategy:
+        """The strategy without what holds its values to possible robots: itself, unless something does."""
+        return self
+
+    def held_to(self, knowledge: Knowledge) -> Strategy:
+        """The strategy with its values held to possible robots.
+
+        Args:
+            knowledge: what is known beside the log.
+
+        Raises:
+            DynidError: for a strategy that cannot be held.
+        """
+        return _consistent(self, knowledge)
 
     @property
     def simulates(self) -> bool:

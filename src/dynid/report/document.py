@@ -50,6 +50,7 @@ def build_document(
     stability: Stability | None = None,
     cross: Mapping[str, Any] | None = None,
     suspects: SuspectJudgement | None = None,
+    possibility: Mapping[str, Any] | None = None,
     prior: Mapping[str, float] | None = None,
     run: Mapping[str, Any] | None = None,
     title: str | None = None,
@@ -69,6 +70,7 @@ def build_document(
         stability: parameters from each experiment alone.
         cross: cross-validation over experiments, as a dictionary.
         suspects: what may be wrong with the logs or missing in the model.
+        possibility: the nearest robot that can exist beside the fit, ready for JSON.
         prior: values known before, by standard parameter, SI; the robot's own when None.
         run: how it was run: "command", "options", "seed", "created" and whatever else is to be kept.
         title: heading of the page; the robot's title when None.
@@ -98,6 +100,7 @@ def build_document(
         "stability": None if stability is None else stability.to_dict(),
         "cross_validation": None if cross is None else plain(cross),
         "suspects": None if suspects is None else suspects_document(suspects),
+        "possibility": None if possibility is None else dict(possibility),
         "curves": motion_curves(model, motions, validation_motions),
         "reproducibility": reproducibility([*motions, *validation_motions], plan, run or {}),
     }

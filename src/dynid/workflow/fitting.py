@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dynid.checks.accelerations import acceleration_findings
 from dynid.checks.excitation import few_rows
 from dynid.checks.physical import impossible_values
+from dynid.consistency.knowledge import Knowledge
 from dynid.core.errors import DynidError
 from dynid.core.finding import Finding
 from dynid.core.kinds import require_kinds
@@ -38,6 +39,13 @@ from dynid.workflow.added_terms import (
     with_trials_told,
 )
 from dynid.workflow.motion_source import MeasuredMotion, MotionSource, Progress, longest_log, refuse_long
+from dynid.workflow.possibility import (
+    ALWAYS,
+    AUTO,
+    judge_possibility,
+    possible_estimate,
+    require_choice,
+)
 from dynid.workflow.preparation_choice import choose_preparation
 from dynid.workflow.proof import data_checks, prove
 from dynid.workflow.result import FitResult
@@ -77,6 +85,8 @@ def fit(
     repair: bool = False,
     accept: Iterable[str] = (),
     add: str | NonlinearTerm | TermRequest | Sequence[str | NonlinearTerm] = NONE,
+    consistent: str = AUTO,
+    known: Knowledge | None = None,
     controller: Controller | None = None,
     references: Sequence[Reference] | None = None,
     accuracy: Accuracy | None = None,
@@ -97,6 +107,9 @@ def fit(
         accept: names of findings of the data check that you know better about; the report says so.
         add: terms beside the robot's own, for OLS and WLS: "none", "auto" (those that predict parts of the
             logs better that were not used), names such as "load@2,3", or terms of your own.
+        consistent: whether the values are those of a robot that can exist: "auto" (where it predicts parts of
+            the logs that were not used as well as least squares), "always" or "never".
+        known: bounds of links and values known beforehand; a file is read by ``load_knowledge``.
         controller: the law the robot ran under.
         references: what the controller followed: one for all logs, or one per log with those of ``validate``
             last; the logs' own reference channels when None.
@@ -111,6 +124,9 @@ def fit(
     if split is not None:
         require_share(split)
     request = term_request(add, robot, strategy)
+    choice = require_choice(consistent, strategy, known)
+    if strategy.simulates and choice == ALWAYS:
+        strategy = strategy.held_to(known or Knowledge())
     if request.terms:
         strategy = strategy.with_terms(request.terms)
     progress = progress or (lambda text: None)
@@ -135,14 +151,18 @@ def fit(
     estimate, strategy, addition = add_terms(estimate, strategy, request, source.regresses)
     suspects = _suspects_of(estimate, motions, used, request, addition) if source.regresses else None
     lacking = suspects is not None and suspects.lacks_physics
+    progress("looking for a possible robot")
+    possibility = judge_possibility(estimate, choice, known)
+    if possibility is not None and possibility.recommended and source.regresses:
+        estimate, strategy = possible_estimate(estimate, strategy, known)
     progress("validating")
     model = as_model(estimate)
     own = validate_motions(model, motions, chosen, seen=True)
     proof = None
     if held:
-        known = KnownModel.of_fit(estimate, suspects) if estimate.outcome.trustworthy else None
+        trusted = KnownModel.of_fit(estimate, suspects) if estimate.outcome.trustworthy else None
         proof = prove(
-            model, held, source, chosen, fitted=motions, fit=own.judged, lacking=lacking, known=known
+            model, held, source, chosen, fitted=motions, fit=own.judged, lacking=lacking, known=trusted
         )
     return FitResult(
         robot=robot,
@@ -159,6 +179,7 @@ def fit(
             (
                 *_bias_findings(estimate, used, source),
                 *(() if suspects is None else suspects.findings),
+                *(() if possibility is None else possibility.findings),
                 *impossible_values(estimate, motions),
                 *few_rows(estimate),
                 *addition.findings,
@@ -168,6 +189,7 @@ def fit(
         identities=identities,
         loop=source.facts,
         suspects=suspects,
+        possibility=possibility,
     )
 
 

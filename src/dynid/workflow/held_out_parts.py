@@ -49,9 +49,7 @@ def held_out_errors(estimate: Estimate, robots: PossibleRobots) -> PartErrors | 
     parts = contiguous_parts(estimate)
     weights = np.asarray(estimate.facts["weights"], dtype=float)
     counts = [sum(factor.rows for factor in part) for part in parts]
-    if len(parts) < RULES.fewest or min(counts, default=0) == 0:
-        return None
-    if sum(counts) - max(counts) <= len(problem.base):
+    if np.count_nonzero(counts) < RULES.fewest or sum(counts) - max(counts) <= len(problem.base):
         return None
 
     def possible(factor: FloatArray) -> FloatArray:
@@ -60,9 +58,11 @@ def held_out_errors(estimate: Estimate, robots: PossibleRobots) -> PartErrors | 
 
     plain_errors, possible_errors = (_errors(problem, parts, weights, by) for by in (least_squares, possible))
     gain = gain_over(*(np.linalg.norm(e * weights, axis=1) for e in (plain_errors, possible_errors)))
+    if not np.isfinite(gain.error):
+        return None
     torque = np.linalg.norm([factor.torque_norm for part in parts for factor in part])
-    percent = [100 * float(np.linalg.norm(e) / torque) for e in (plain_errors, possible_errors)]
-    return PartErrors(*percent, gain)
+    plain, possible_share = (100 * float(np.linalg.norm(e) / torque) for e in (plain_errors, possible_errors))
+    return PartErrors(plain, possible_share, gain)
 
 
 def _errors(

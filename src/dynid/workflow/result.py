@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dynid.checks import DataCheck
+from dynid.core.arrays import FloatArray
 from dynid.core.disk import replaced_file
 from dynid.core.errors import FileError
 from dynid.core.finding import Finding
@@ -29,6 +30,7 @@ from dynid.suspects.judgement import SuspectJudgement
 from dynid.validation.cross import cross_validate, experiment_stability
 from dynid.validation.model import IdentifiedModel, as_model
 from dynid.validation.validation import Validation
+from dynid.workflow.possibility import Possibility
 from dynid.workflow.proof import Proof
 from dynid.workflow.usable_log import LogIdentity
 
@@ -52,6 +54,8 @@ class FitResult(ResultView):
         identities: what tells the logs of the fit from others.
         loop: the control law as TOML and the accuracy of the simulation, where there is one.
         suspects: what may be wrong with the logs or missing in the model; None where it could not be asked.
+        possibility: the nearest robot that can exist, and whether the estimate is its; None where none was
+            found.
     """
 
     robot: Robot
@@ -68,6 +72,12 @@ class FitResult(ResultView):
     identities: tuple[LogIdentity, ...] = ()
     loop: Mapping[str, Any] = field(default_factory=dict)
     suspects: SuspectJudgement | None = None
+    possibility: Possibility | None = None
+
+    @property
+    def standard(self) -> FloatArray | None:
+        """Standard parameters of a robot that can exist, in table order; None where none was found."""
+        return None if self.possibility is None else self.possibility.found.standard
 
     @property
     def unseen(self) -> Validation | None:
@@ -118,6 +128,7 @@ class FitResult(ResultView):
             self.document,
             estimate.further,
             self.trails,
+            self.standard,
         )
 
     def save(self, folder: str | Path, *, force: bool = False) -> Path:
@@ -135,6 +146,7 @@ class FitResult(ResultView):
             self.document,
             render_report(self.document),
             trails=self.trails,
+            standard=self.standard,
             force=force,
             inputs=inputs,
         )
@@ -165,7 +177,7 @@ def document_of(result: FitResult, run: Mapping[str, Any]) -> dict[str, Any]:
     """
     several = len(result.estimate.problem.experiments) > 1
     # A method that simulates has put simulated motions into the problem: its linear step compares them.
-    problem, strategy = result.estimate.problem, result.strategy.linear
+    problem, strategy = result.estimate.problem, result.strategy.linear.unheld
     reasons = list(result.suggestion.reasons) if result.suggestion else ["given by the user"]
     kept = {"preparation_reasons": reasons, "fitted": [log.to_dict() for log in result.identities]}
     kept |= {"logged_speeds": _logged_speeds(result)}
@@ -183,6 +195,7 @@ def document_of(result: FitResult, run: Mapping[str, Any]) -> dict[str, Any]:
         stability=experiment_stability(problem, strategy) if several else None,
         cross=cross_validate(problem, strategy).to_dict() if several else None,
         suspects=result.suspects,
+        possibility=None if result.possibility is None else result.possibility.to_dict(),
         run={**run, **kept, **result.loop},
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ from dynid.problem.closed_loop import LoopExperiment, LoopProblem, Memory
 from dynid.problem.problem import Problem
 from dynid.problem.replay import LoopModel, inertias_of, regular_start
 from dynid.simulation.controller import Controller
+
+if TYPE_CHECKING:
+    from dynid.consistency.knowledge import Knowledge
 
 FOLLOW = ("start", "always", "never")
 REGULAR, PRIOR = "regular", "prior"
@@ -250,6 +253,15 @@ class LoopStrategy(Strategy):
     def linear(self) -> Strategy:
         """The step: motions of a solved problem are simulated already."""
         return self.step
+
+    @property
+    def unheld(self) -> Strategy:
+        """The same with steps that nothing holds."""
+        return replace(self, step=self.step.unheld)
+
+    def held_to(self, knowledge: Knowledge) -> Strategy:
+        """The same with every step held to possible robots, so that all of them can be simulated."""
+        return replace(self, step=self.step.held_to(knowledge))
 
     def require_problem(self, problem: Problem | LoopProblem) -> None:
         """Refuse a linear problem, which does not know the closed loop."""

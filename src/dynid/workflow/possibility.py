@@ -1,0 +1,263 @@
+"""Is this robot possible? The nearest one that is, what it costs, and whether a fit recommends it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dynid.consistency.knowledge import Knowledge
+from dynid.consistency.possible_robot import PossibleRobot, PossibleRobots
+from dynid.consistency.pseudo_inertia import link_columns
+from dynid.consistency.system import DataRows
+from dynid.core.arrays import FloatArray
+from dynid.core.errors import DynidError, NotTrustworthyError, option_words, unknown_name
+from dynid.core.finding import Finding, Level, Name
+from dynid.core.plain import plain
+from dynid.estimators.consistent import data_rows_of
+from dynid.estimators.estimate import Estimate
+from dynid.estimators.identification import identify
+from dynid.estimators.linear.terms import friction_beside_terms
+from dynid.estimators.strategy import Strategy
+from dynid.model.inertia import LinkInertia
+from dynid.model.robot import Robot
+from dynid.workflow.held_out_parts import PartErrors, held_out_errors
+
+AUTO, ALWAYS, NEVER = CHOICES = ("auto", "always", "never")
+
+
+@dataclass(frozen=True)
+class PossibilityRules:
+    """When a possible robot is recommended, and when its lack is told.
+
+    Set on the half "setting" of tests/population; the rates of the other half are in docs/consistency.md.
+
+    Args:
+        same: rise of χ² up to which a fit is possible as it is: no torque shows the difference.
+        worse: mean log of the ratio of errors on parts not used up to which the possible robot is
+            recommended.
+        far: mean log of that ratio from which on a fit is told to be impossible …
+        errors: … where it is so many standard errors above zero, too.
+        reversed: weighted residual of the possible robot over that with all torques reversed, from which on
+            their sign is told.
+    """
+
+    same: float = 1.0
+    worse: float = 0.01
+    far: float = 0.1
+    errors: float = 2.0
+    reversed: float = 1.25
+
+
+RULES = PossibilityRules()
+
+
+@dataclass(frozen=True, eq=False)
+class Possibility:
+    """What a fit is beside the nearest possible robot.
+
+    Args:
+        choice: "auto", "always" or "never", as it was asked for.
+        found: the possible robot.
+        rows: what the log says.
+        errors: both models on parts of the logs that were not used; None where they are too short.
+        reversed_cost: cost of the possible robot with all torques reversed.
+    """
+
+    choice: str
+    found: PossibleRobot
+    rows: DataRows
+    errors: PartErrors | None
+    reversed_cost: float
+
+    @property
+    def as_it_is(self) -> bool:
+        """Whether the fit is possible already, as far as any torque shows."""
+        least = self.rows.least
+        return (self.found.cost**2 - 1.0) * least**2 < RULES.same
+
+    @property
+    def recommended(self) -> bool:
+        """Whether the possible robot takes the place of the fit."""
+        if self.choice != AUTO or self.as_it_is or self.errors is None:
+            return self.choice == ALWAYS
+        return self.errors.gain.mean <= RULES.worse
+
+    @property
+    def torques_reversed(self) -> bool:
+        """Whether a robot with all torques of the other sign is much more possible."""
+        return self.found.cost > RULES.reversed * self.reversed_cost
+
+    @property
+    def is_far(self) -> bool:
+        """Whether no possible robot predicts nearly as well as the fit."""
+        if self.errors is None:
+            return False
+        gain = self.errors.gain
+        return gain.mean > max(RULES.far, RULES.errors * gain.error)
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """What is worth telling."""
+        return tuple(f for f in (self._reversed(), self._far(), self._chosen()) if f is not None)
+
+    def _reversed(self) -> Finding | None:
+        if not self.torques_reversed:
+            return None
+        return Finding(
+            Name.REVERSED_TORQUES,
+            Level.CARE,
+            f"A robot that can exist leaves {self.found.cost:.2g} times the residual of the fit, and with "
+            f"all torques reversed {self.reversed_cost:.2g} times: the torques of the log seem to have the "
+            "other sign (those on the robot instead of those of its motors).",
+            "Reverse the torques in the mapping (gain = -1 in [torque]) and fit again.",
+            figures={"cost": self.found.cost, "reversed_cost": self.reversed_cost},
+        )
+
+    def _far(self) -> Finding | None:
+        if not self.is_far or self.torques_reversed:
+            return None
+        assert self.errors is not None
+        edge = [bound.name for bound in self.found.active][:6]
+        return Finding(
+            Name.IMPOSSIBLE_ROBOT,
+            Level.CARE,
+            f"No robot that can exist fits these logs: on parts that were not used the nearest one misses "
+            f"{self.errors.possible:.3g} % of the torque, the fit {self.errors.plain:.3g} %. It is held by "
+            f"{'; '.join(edge)}.",
+            "Something in the robot file or the logs is wrong, or the model lacks a large term: look at "
+            "gravity, signs and gains of torques, lengths and couplings, counterbalances and friction.",
+            figures={"plain_percent": self.errors.plain, "possible_percent": self.errors.possible},
+        )
+
+    def _chosen(self) -> Finding | None:
+        if self.errors is None or self.as_it_is or self.is_far or self.torques_reversed:
+            return None
+        both = (
+            f"on parts that were not used it misses {self.errors.possible:.3g} % of the torque, least "
+            f"squares {self.errors.plain:.3g} %"
+        )
+        figures = {"plain_percent": self.errors.plain, "possible_percent": self.errors.possible}
+        if self.recommended:
+            return Finding(
+                Name.POSSIBLE_ROBOT,
+                Level.NOTE,
+                f"The values are those of a robot that can exist: {both}.",
+                f"Least squares alone: {option_words('--consistent', NEVER)}.",
+                figures=figures,
+            )
+        return Finding(
+            Name.POSSIBLE_ROBOT,
+            Level.NOTE,
+            f"The values are those of least squares, which no robot has. The nearest possible one: {both}.",
+            f"Simulators need a possible one: {option_words('--consistent', ALWAYS)}.",
+            figures=figures,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        errors = self.errors
+        return {
+            **self.found.to_dict(),
+            "choice": self.choice,
+            "as_it_is": self.as_it_is,
+            "recommended": self.recommended,
+            "reversed_cost": self.reversed_cost,
+            "plain_percent": None if errors is None else plain(errors.plain),
+            "possible_percent": None if errors is None else plain(errors.possible),
+            "gain": None
+            if errors is None
+            else {"mean": plain(errors.gain.mean), "error": plain(errors.gain.error)},
+            "names": list(self.found.base.robot.table.names),
+            "units": [entry.unit for entry in self.found.base.robot.table],
+            "links": link_rows(self.found.base.robot, self.found.standard),
+        }
+
+
+def link_rows(robot: Robot, standard: FloatArray) -> list[dict[str, Any]]:
+    """Mass, centre of mass and principal moments about it, of every link."""
+    rows = []
+    for joint, columns in zip(robot.joints, link_columns(robot), strict=True):
+        mass, com, tensor = LinkInertia.from_standard(standard[columns]).com_form()
+        moments = np.linalg.eigvalsh(tensor)
+        rows.append({
+            "joint": joint.name,
+            "label": joint.label,
+            "mass": mass,
+            "com": plain(com),
+            "principal_moments": plain(moments),
+            # The largest may not exceed the sum of the others: 1 is a flat plate.
+            "triangle": float(moments[2] / (moments[0] + moments[1])),
+        })  # fmt: skip
+    return rows
+
+
+def require_choice(choice: str, strategy: Strategy, knowledge: Knowledge | None) -> str:
+    """The choice that a fit can follow; what is known beside the logs must hold.
+
+    Raises:
+        DynidError: for a word that is none of the choices, or that the strategy cannot follow.
+    """
+    if choice not in CHOICES:
+        raise unknown_name("choice of consistent parameters", choice, CHOICES)
+    bounded = knowledge is not None and not knowledge.empty
+    if bounded and choice == NEVER:
+        raise DynidError(
+            "What is known of the robot (known) holds consistent parameters only, and consistent is 'never'; "
+            "leave out one of the two."
+        )
+    wanted = ALWAYS if bounded else choice
+    if wanted == ALWAYS and not strategy.simulates:
+        strategy.held_to(Knowledge())  # has the sentence about strategies that cannot be held
+    if wanted == AUTO and (strategy.simulates or strategy.wraps):
+        return NEVER
+    return wanted
+
+
+def judge_possibility(
+    estimate: Estimate, choice: str = AUTO, knowledge: Knowledge | None = None
+) -> Possibility | None:
+    """The nearest possible robot of a fit, and how both predict parts of the logs that were not used.
+
+    Args:
+        estimate: a fit of base parameters.
+        choice: whether the possible robot is recommended.
+        knowledge: what is known beside the logs.
+
+    Returns:
+        None where no such robot can be looked for: the fit has no degrees of freedom, or the solver failed.
+
+    Raises:
+        DynidError: when bounds contradict each other.
+    """
+    robot = estimate.problem.robot
+    if estimate.facts["degrees_of_freedom"] <= 0 or not np.all(np.isfinite(estimate.values)):
+        return None
+    terms = () if estimate.further is None else estimate.further.terms
+    free = friction_beside_terms(robot, terms)
+    rows = data_rows_of(estimate)
+    try:
+        robots = PossibleRobots.of(robot, rows, knowledge, free)
+        found = robots.nearest(rows)
+        errors = held_out_errors(estimate, robots)
+        mirrored = rows.reversed()
+        reversed_cost = PossibleRobots.of(robot, mirrored, None, free).nearest(mirrored).cost
+    except NotTrustworthyError:
+        if choice == ALWAYS or knowledge is not None:
+            raise
+        return None
+    return Possibility(choice, found, rows, errors, reversed_cost)
+
+
+def possible_estimate(
+    estimate: Estimate, strategy: Strategy, knowledge: Knowledge | None
+) -> tuple[Estimate, Strategy]:
+    """The estimate of the nearest possible robot, by the same strategy.
+
+    Raises:
+        DynidError: for a strategy that cannot be held to possible robots.
+    """
+    held = strategy.held_to(knowledge or Knowledge())
+    return identify(estimate.problem, held), held
