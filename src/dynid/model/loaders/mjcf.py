@@ -6,12 +6,12 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from xml.etree.ElementTree import Element
+from xml.etree.ElementTree import Element, tostring
 
 import numpy as np
 
 from dynid.core.errors import ModelError
-from dynid.core.files import naming_file
+from dynid.core.files import naming_file, read_text
 from dynid.model.inertia import LinkInertia
 from dynid.model.joint import BASE, JointKind
 from dynid.model.loaders.mjcf_inertia import Geom, Pose, body_inertia, pose_of
@@ -32,8 +32,9 @@ from dynid.model.loaders.mjcf_source import (
     settings_of,
 )
 from dynid.model.loaders.tree import SNAP_RAD, Segment, assemble
-from dynid.model.loaders.xml_safe import parse_xml, read_xml
+from dynid.model.loaders.xml_safe import parse_xml
 from dynid.model.robot import Robot
+from dynid.model.robot_source import RobotSource
 
 _UNREAD = ("replicate", "attach", "composite", "flexcomp")
 _HERE: Pose = (np.eye(3), np.zeros(3))
@@ -46,22 +47,27 @@ def from_mjcf(path: str | Path, *, snap_rad: float = SNAP_RAD) -> Robot:
     Hinges and slides become joints, several joints of one body a chain of massless links, and bodies without
     joints are merged into the link that carries them. Armature, damping, frictionloss and stiffness become
     the a-priori values Ia, Fv, Fc and Ks (with off), equalities of joints a coupling. Contacts, gravcomp,
-    sensors, fluid drag and the laws of actuators are not part of the equations and are left out.
+    sensors, fluid drag and the laws of actuators are not part of the equations and are left out. The robot
+    keeps the text as its origin; with includes, the one text that they make, which has no comments.
 
     Args:
         path: the file; files it includes must lie in its folder.
         snap_rad: angles nearer than this to a multiple of π/2 are taken as it; 0 keeps the digits [rad].
     """
     file = Path(path)
-    root = read_xml(file, "MJCF file")
+    text = read_text(file, "MJCF file", as_it_is=True)
+    root = parse_xml(text, f"MJCF file {file.name}")
     with naming_file(file, "Robot file"):
-        expand_includes(root, file)
-        return robot_from_mjcf(root, default_name=file.stem, snap_rad=snap_rad, source=file.name)
+        if root.find(".//include") is not None:
+            text = tostring(expand_includes(root, file), encoding="unicode")
+        robot = robot_from_mjcf(root, default_name=file.stem, snap_rad=snap_rad, source=file.name)
+    return replace(robot, origin=RobotSource(file.name, "mjcf", text))
 
 
 def from_mjcf_text(text: str, *, snap_rad: float = SNAP_RAD) -> Robot:
     """Load a robot from the text of an MJCF model without includes; see ``from_mjcf``."""
-    return robot_from_mjcf(expand_includes(parse_xml(text, "MJCF text"), None), snap_rad=snap_rad)
+    robot = robot_from_mjcf(expand_includes(parse_xml(text, "MJCF text"), None), snap_rad=snap_rad)
+    return replace(robot, origin=RobotSource("robot.xml", "mjcf", text))
 
 
 def robot_from_mjcf(

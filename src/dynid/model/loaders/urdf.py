@@ -13,14 +13,15 @@ import numpy as np
 
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, ModelError, unknown_name
-from dynid.core.files import naming_file
+from dynid.core.files import naming_file, read_text
 from dynid.model.inertia import LinkInertia
 from dynid.model.joint import BASE, JointKind, Limits
 from dynid.model.loaders.tree import SNAP_RAD, Mimic, Segment, assemble
 from dynid.model.loaders.urdf_transmissions import drives_of_transmissions
-from dynid.model.loaders.xml_safe import number, numbers, parse_xml, read_xml, required_text
+from dynid.model.loaders.xml_safe import number, numbers, parse_xml, required_text
 from dynid.model.orientation import from_rpy, snap_angle, unit
 from dynid.model.robot import Robot
+from dynid.model.robot_source import RobotSource
 
 _KINDS = {
     "revolute": JointKind.REVOLUTE,
@@ -49,14 +50,17 @@ def from_urdf(path: str | Path, *, snap_rad: float = SNAP_RAD) -> Robot:
             file's digits [rad].
     """
     file = Path(path)
-    root = read_xml(file, "URDF file")
+    text = read_text(file, "URDF file", as_it_is=True)
+    root = parse_xml(text, f"URDF file {file.name}")
     with naming_file(file, "Robot file"):
-        return robot_from_urdf(root, default_name=file.stem, snap_rad=snap_rad, source=file.name)
+        robot = robot_from_urdf(root, default_name=file.stem, snap_rad=snap_rad, source=file.name)
+    return replace(robot, origin=RobotSource(file.name, "urdf", text))
 
 
 def from_urdf_text(text: str, *, snap_rad: float = SNAP_RAD) -> Robot:
     """Load a robot from the text of a URDF; see ``from_urdf``."""
-    return robot_from_urdf(parse_xml(text, "URDF text"), snap_rad=snap_rad)
+    robot = robot_from_urdf(parse_xml(text, "URDF text"), snap_rad=snap_rad)
+    return replace(robot, origin=RobotSource("robot.urdf", "urdf", text))
 
 
 def robot_from_urdf(
