@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
+from dataclasses import asdict
 from pathlib import PurePath
 from typing import Any
 
@@ -37,7 +39,7 @@ def export_with_sidecar(
     model: ExportModel,
     held: HeldValues,
     *,
-    gravity: bool,
+    lacks: tuple[str, ...],
     notes: tuple[str, ...],
     figures: dict[str, Any],
 ) -> Export:
@@ -49,16 +51,22 @@ def export_with_sidecar(
         content: of the file.
         model: what was exported.
         held: what the form holds.
-        gravity: whether the form holds the direction of gravity.
+        lacks: which of "gravity" and the limits "velocity" and "acceleration" it does not hold.
         notes: further sentences about what is lost.
         figures: of reading it back.
     """
     beside = f"{PurePath(name).stem}.dynid.json"
     lost = [*lost_parameters(model, held, form, beside), *_lost_couplings(model.robot, form, beside), *notes]
     if model.result.further is not None:
-        names = ", ".join(term.name for term in model.result.further.terms)
-        lost.append(f"{form} does not hold the added terms {names}: they are in {beside}.")
-    if not gravity and model.robot.gravity != EARTH_GRAVITY:
+        terms = ", ".join(term.name for term in model.result.further.terms)
+        lost.append(f"{form} does not hold the added terms {terms}: they are in {beside}.")
+    for key in ("velocity", "acceleration"):
+        names = [j.name for j in model.robot.joints if math.isfinite(getattr(j.limits, key))]
+        if key in lacks and names:
+            lost.append(
+                f"{form} does not hold the limits of {key} of {', '.join(names)}: they are in {beside}."
+            )
+    if "gravity" in lacks and model.robot.gravity != EARTH_GRAVITY:
         x, y, z = model.robot.gravity
         lost.append(
             f"{form} does not hold gravity, which is ({x:g}, {y:g}, {z:g}) m/s² in the base frame: set it in "
@@ -109,7 +117,7 @@ def _table(model: ExportModel, held: HeldValues, name: str, content: bytes) -> d
                     for entry in robot.table
                     if entry.joint == j and entry.family in ("drive", "friction")
                 ],
-                "largest_acceleration": joint.limits.acceleration,
+                "limits": asdict(joint.limits),
             }
             for j, joint in enumerate(robot.joints)
             if joint.movable

@@ -15,7 +15,7 @@ from dynid.export.model import Export, ExportModel
 from dynid.export.readback import read_back
 from dynid.export.sidecar import export_with_sidecar, file_name
 from dynid.export.urdf_tree import NO_LIMIT, finite_limit, inertial_lines, urdf_of_tree
-from dynid.export.xml_edit import Edit, XmlText, comment, numbers_text, tag
+from dynid.export.xml_edit import Edit, XmlText, changed_numbers, comment, numbers_text, tag
 from dynid.model.joint import BASE, Joint
 from dynid.model.loaders.tree import SNAP_RAD, Held
 from dynid.model.loaders.urdf import from_urdf_text, links_of_urdf
@@ -72,7 +72,7 @@ def to_urdf(model: ExportModel, source: RobotSource | None = None) -> Export:
         text.encode(),
         model,
         held,
-        gravity=False,
+        lacks=("gravity", "acceleration"),
         notes=(*notes, *([care] if care else [])),
         figures={"torque_difference": difference_of_torques},
     )
@@ -127,7 +127,9 @@ class _UrdfWriter:
         found = []
         for name in (self._file.joints[j].name for j in follow):
             dynamics = self._joint_element(name).find("dynamics")
-            if dynamics is not None and _changed(dynamics, dict.fromkeys(_KINDS, 0.0), absent=0.0):
+            if dynamics is not None and changed_numbers(
+                dynamics.attrib, dict.fromkeys(_KINDS, 0.0), absent=0.0
+            ):
                 found.append(
                     f"The friction of joint {name!r}, which follows another joint, is in that joint's."
                 )
@@ -168,7 +170,7 @@ class _UrdfWriter:
         if element is None:
             lines = [f"<{tag('dynamics', {key: numbers_text([v]) for key, v in wanted.items()})}/>"]
             return [self._xml.new_child(joint, lines)] if any(wanted.values()) else []
-        return self._xml.attributes(element, _changed(element, wanted, absent=0.0))
+        return self._xml.attributes(element, changed_numbers(element.attrib, wanted, absent=0.0))
 
     def _limits(self, joint: Element, ours: Joint) -> list[Edit]:
         """Limits that the robot knows and the file does not."""
@@ -183,7 +185,7 @@ class _UrdfWriter:
             if (known and lacks) or element is None:
                 wanted |= {key: finite_limit(getattr(ours.limits, key)) for key in keys}
         if element is not None:
-            return self._xml.attributes(element, _changed(element, wanted, absent=math.inf))
+            return self._xml.attributes(element, changed_numbers(element.attrib, wanted, absent=math.inf))
         if all(abs(value) == NO_LIMIT for value in wanted.values()):
             return []
         texts = {key: numbers_text([value]) for key, value in wanted.items()}
@@ -203,16 +205,3 @@ class _UrdfWriter:
             else:
                 edits.append(self._xml.replacement(element, [line]))
         return [*edits, self._xml.new_child(gazebo, new)] if new else edits
-
-
-def _changed(element: Element, wanted: Mapping[str, float], *, absent: float) -> dict[str, str]:
-    """The attributes that do not have the value already, as texts."""
-    found = {}
-    for key, value in wanted.items():
-        try:
-            given = float(element.get(key, absent))
-        except ValueError:
-            given = math.nan
-        if given != value:
-            found[key] = numbers_text([value])
-    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -120,6 +121,27 @@ def comment(text: str) -> str:
 def numbers_text(values: Iterable[float] | FloatArray) -> str:
     """Numbers with all their digits, which reads back to the same doubles."""
     return " ".join(repr(float(value) + 0.0) for value in values)
+
+
+def changed_numbers(
+    given: Mapping[str, str], wanted: Mapping[str, float], *, absent: float = 0.0
+) -> dict[str, str]:
+    """The attributes that do not have their number yet, as texts.
+
+    Args:
+        given: attributes of an element.
+        wanted: numbers by attribute.
+        absent: what an attribute that is not there means.
+    """
+    found = {}
+    for key, value in wanted.items():
+        try:
+            number = float(given.get(key, absent))
+        except ValueError:
+            number = math.nan
+        if number != value:
+            found[key] = numbers_text([value])
+    return found
 
 
 def tag(name: str, attributes: Mapping[str, str]) -> str:
