@@ -97,8 +97,8 @@ def _in_file_of_user(
             return _MjcfWriter(model.robot, links, held, file, snap_rad, source.text).text()
         reasons.append(reason)
     raise _OtherRobotError(
-        f"{source.name} is not the MJCF of the result's robot: {reasons[0]}; give the file that the robot was "
-        "read from."
+        f"{source.name} is not the MJCF of the result's robot: {reasons[0]}; give the file that the robot "
+        "was read from."
     )
 
 
@@ -131,15 +131,14 @@ class _MjcfWriter:
 
     def _require_room(self) -> None:
         """Refuse what the bodies and joints of the file cannot hold."""
-        last = {
-            list(body.joints)[-1]: self._links[list(body.joints)[-1]] for body in self._bodies if body.joints
-        }
+        names = [list(body.joints)[-1] for body in self._bodies if body.joints]
+        last = {name: self._links[name] for name in names}
         require_bodies(last, massless=False)
         for name, link in self._links.items():
             if name not in last and link.inertia.standard().any():
                 raise DynidError(
-                    f"the link of joint {name!r} has an inertia, and its body has a further joint that carries "
-                    "the body's."
+                    f"the link of joint {name!r} has an inertia, and in the file it is no body, because the "
+                    "body has a further joint."
                 )
         if actuation_of(self._xml.root, defaults_of(self._xml.root)).added:
             raise DynidError("its actuators have armature or damping of their own.")

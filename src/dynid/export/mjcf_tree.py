@@ -103,11 +103,9 @@ def _joint(joint: Joint, values: JointValues) -> dict[str, str]:
 
 def _equality(name: str, offset: float, factors: Mapping[str, float]) -> str:
     """q = offset + factor · q of the leader; a joint without a leader is held at the offset."""
-    facts = {"joint1": name}
-    ratio = 0.0
-    for leader, ratio in factors.items():
-        facts["joint2"] = leader
-    return tag("joint", {**facts, "polycoef": numbers_text([offset, ratio, 0.0, 0.0, 0.0])})
+    leader = {"joint2": next(iter(factors))} if factors else {}
+    coefficients = [offset, sum(factors.values()), 0.0, 0.0, 0.0]
+    return tag("joint", {"joint1": name, **leader, "polycoef": numbers_text(coefficients)})
 
 
 def _section(name: str, elements: list[str]) -> list[str]:

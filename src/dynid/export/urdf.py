@@ -127,9 +127,7 @@ class _UrdfWriter:
         found = []
         for name in (self._file.joints[j].name for j in follow):
             dynamics = self._joint_element(name).find("dynamics")
-            if dynamics is not None and changed_numbers(
-                dynamics.attrib, dict.fromkeys(_KINDS, 0.0), absent=0.0
-            ):
+            if dynamics is not None and changed_numbers(dynamics.attrib, dict.fromkeys(_KINDS, 0.0)):
                 found.append(
                     f"The friction of joint {name!r}, which follows another joint, is in that joint's."
                 )
@@ -170,7 +168,7 @@ class _UrdfWriter:
         if element is None:
             lines = [f"<{tag('dynamics', {key: numbers_text([v]) for key, v in wanted.items()})}/>"]
             return [self._xml.new_child(joint, lines)] if any(wanted.values()) else []
-        return self._xml.attributes(element, changed_numbers(element.attrib, wanted, absent=0.0))
+        return self._xml.attributes(element, changed_numbers(element.attrib, wanted))
 
     def _limits(self, joint: Element, ours: Joint) -> list[Edit]:
         """Limits that the robot knows and the file does not."""
