@@ -68,7 +68,7 @@ def torque_difference(robot: Robot, standard: FloatArray, read: Robot) -> float:
         standard: its parameters that the form holds.
         read: the robot read back, with its values.
     """
-    free, free_read = _free_tree(robot), _free_tree(read).with_gravity(*robot.gravity)
+    free, free_read = _free_tree(robot), _free_tree(read)
     names = [free.joints[j].name for j in free.movable]
     rng = np.random.default_rng(1)
     states = [rng.normal(0.0, size, (len(names), _SAMPLES)) for size in (2.0, 3.0, 10.0)]

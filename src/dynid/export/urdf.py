@@ -63,9 +63,11 @@ def to_urdf(model: ExportModel, source: RobotSource | None = None) -> Export:
         else:
             notes.append(f"The robot's own file {given.name} was not used: {difference}.")
     text = text or urdf_of_tree(robot, links, held)
-    difference_of_torques, care = read_back(
-        model, held, lambda snap_rad: from_urdf_text(text, snap_rad=snap_rad), "URDF"
-    )
+
+    def read(snap_rad: float) -> Robot:
+        return from_urdf_text(text, snap_rad=snap_rad).with_gravity(*robot.gravity)
+
+    torque_difference, care = read_back(model, held, read, "URDF")
     return export_with_sidecar(
         "URDF",
         name,
@@ -74,7 +76,7 @@ def to_urdf(model: ExportModel, source: RobotSource | None = None) -> Export:
         held,
         lacks=("gravity", "acceleration"),
         notes=(*notes, *([care] if care else [])),
-        figures={"torque_difference": difference_of_torques},
+        figures={"torque_difference": torque_difference},
     )
 
 

@@ -51,9 +51,10 @@ def inertial_lines(inertia: LinkInertia, also: tuple[str, ...] = ()) -> list[str
     mass, com, J = inertia.com_form()
     keys = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2), "iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
     tensor = {key: numbers_text([J[place]]) for key, place in keys.items()}
+    told = comment(f"with the inertia of what is fixed to it: {', '.join(also)}")
     return [
-        *([comment(f"with the inertia of what is fixed to it: {', '.join(also)}")] if also else []),
         "<inertial>",
+        *([f"  {told}"] if also else []),
         f"  <{tag('origin', {'xyz': numbers_text(com), 'rpy': '0 0 0'})}/>",
         f"  <{tag('mass', {'value': numbers_text([mass])})}/>",
         f"  <{tag('inertia', tensor)}/>",
