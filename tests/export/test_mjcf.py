@@ -8,8 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-mujoco = pytest.importorskip("mujoco")
+pytest.importorskip("mujoco")
 pytest.importorskip("pinocchio")
+
+import mujoco
 
 from dynid.core.errors import DynidError
 from dynid.export.mjcf import to_mjcf
