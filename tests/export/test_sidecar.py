@@ -99,10 +99,7 @@ def test_the_file_beside_names_the_model_file_by_its_hash() -> None:
 
 def test_added_terms_are_in_it_with_their_constants() -> None:
     robot = load_robot("ur10")
-    n = len(model_of(robot).result.base)
-    further = Further(
-        ("Fs2", "vs2"), ("N m", "rad/s"), np.array([3.5, 0.07]), np.eye(n + 2), terms=(STRIBECK,)
-    )
+    further = Further(("Fs2", "vs2"), ("N m", "rad/s"), np.array([3.5, 0.07]), np.eye(2), terms=(STRIBECK,))
     export = to_mjcf(model_of(robot, further=further))
     assert "MJCF does not hold the added terms Fs: they are in ur10.dynid.json." in export.lost
     assert beside(export)["added_terms"] == [

@@ -11,7 +11,6 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from dynid.base.find import find_base
 from dynid.estimators.estimate import Further
 from dynid.export.model import ExportModel, export_model_of
 from dynid.model.robot import Robot
@@ -32,22 +31,20 @@ def model_of(robot: Robot, seed: int = 1, further: Further | None = None, **valu
     for entry in robot.table:
         if entry.family != "inertial":
             known[entry.name] = float(rng.uniform(0.05, 0.5))
-    base = find_base(robot, method="numeric")
-    standard = robot.table.vector(known | values)
-    n = len(base)
+    base: Any = None  # exporters take the standard parameters
     return export_model_of(
         SavedResult(
             Path("result"),
             robot,
             base,
-            base.regroup(standard),
-            np.eye(n),
-            np.ones(n, dtype=bool),
+            np.zeros(0),
+            np.zeros((0, 0)),
+            np.zeros(0, dtype=bool),
             np.ones(robot.n_coordinates),
             Preparation(decimation=1),
             {},
             further,
-            standard=standard,
+            standard=robot.table.vector(known | values),
         )
     )
 

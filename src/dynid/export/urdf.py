@@ -120,7 +120,7 @@ class _UrdfWriter:
                 told = comment(f"its inertia is in the link of joint {carrier}, which carries it")
                 edits.append(self._xml.replacement(inertial, [told]))
         for element in self._xml.root.findall("gazebo"):
-            edits += self._spring(element)
+            edits += self._gazebo(element)
         return self._xml.with_edits(edits).decode()
 
     def notes(self) -> list[str]:
@@ -191,7 +191,7 @@ class _UrdfWriter:
         texts = {key: numbers_text([value]) for key, value in wanted.items()}
         return [self._xml.new_child(joint, [f"<{tag('limit', texts)}/>"])]
 
-    def _spring(self, gazebo: Element) -> list[Edit]:
+    def _gazebo(self, gazebo: Element) -> list[Edit]:
         """The spring of a joint where the file has an element for Gazebo, which reads it."""
         values = self._springs.of(gazebo.get("reference", "").strip())
         if not values.stiffness:

@@ -76,7 +76,7 @@ class XmlText:
     def replacement(self, element: Element, lines: Sequence[str]) -> Edit:
         """Other lines in the place of an element."""
         span = self.spans[element]
-        return Edit(span.start, span.stop, self._joined(lines, self._indent(span.start)))
+        return Edit(span.start, span.stop, self._on_lines(lines, self._indent(span.start)))
 
     def new_child(self, parent: Element, lines: Sequence[str]) -> Edit:
         """Lines after the last child of an element."""
@@ -84,10 +84,10 @@ class XmlText:
         if len(parent):
             last = self.spans[parent[-1]]
             indent = self._indent(last.start)
-            return Edit(last.stop, last.stop, self._break(indent) + self._joined(lines, indent))
+            return Edit(last.stop, last.stop, self._break(indent) + self._on_lines(lines, indent))
         outer = self._indent(span.start)
         indent = None if outer is None else outer + _STEP
-        body = self._break(indent) + self._joined(lines, indent)
+        body = self._break(indent) + self._on_lines(lines, indent)
         if span.inner == span.stop:  # <a/>
             return Edit(span.stop - 2, span.stop, f">{body}{self._break(outer)}</{parent.tag}>")
         return Edit(span.inner, span.inner, body)
@@ -101,7 +101,7 @@ class XmlText:
         line_end = "\r\n" if b"\r\n" in self.content else "\n"
         return "" if indent is None else line_end + indent
 
-    def _joined(self, lines: Sequence[str], indent: str | None) -> str:
+    def _on_lines(self, lines: Sequence[str], indent: str | None) -> str:
         shown = lines if indent is not None else [line.strip() for line in lines]
         return self._break(indent).join(shown)
 
