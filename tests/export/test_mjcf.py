@@ -207,7 +207,7 @@ def test_the_mjcf_of_another_robot_is_refused() -> None:
     other = ARM.replace('pos="0 0.3 0"', 'pos="0 0.4 0"')
     with pytest.raises(DynidError, match=r"^other\.xml is not the MJCF of the result's robot: joint 'slide'"):
         to_mjcf(model, RobotSource("other.xml", "mjcf", other))
-    with pytest.raises(DynidError, match=r"^a\.urdf is a file of the form 'urdf'; give an MJCF model\.$"):
+    with pytest.raises(DynidError, match=r"^a\.urdf is a file of the form 'urdf'; give a file of form MJCF"):
         to_mjcf(model, RobotSource("a.urdf", "urdf", "<robot/>"))
 
 

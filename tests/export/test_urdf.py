@@ -255,7 +255,7 @@ def test_the_urdf_of_another_robot_is_refused_with_the_first_difference(case: st
 
 
 def test_a_file_of_another_form_is_refused() -> None:
-    with pytest.raises(DynidError, match=r"arm\.xml is a file of the form 'mjcf'; give a URDF\."):
+    with pytest.raises(DynidError, match=r"arm\.xml is a file of the form 'mjcf'; give a file of form URDF"):
         to_urdf(model_of(from_urdf_text(ARM)), RobotSource("arm.xml", "mjcf", "<mujoco/>"))
 
 
@@ -265,7 +265,8 @@ def test_a_robot_that_was_changed_since_it_was_read_gets_a_new_file() -> None:
     export = to_urdf(model_of(longer))
     assert export.files[0].name == "arm.urdf"
     assert any(
-        s.startswith("The robot's own file robot.urdf was not used: joint 'elbow'") for s in export.lost
+        s.startswith("The file robot.urdf was not used, and a new one was made: joint 'elbow'")
+        for s in export.lost
     )
 
 

@@ -9,11 +9,11 @@ from xml.etree.ElementTree import Element
 
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError
-from dynid.export.bodies import MovingLink, first_difference, mimics_of, moving_links, require_bodies
+from dynid.export.bodies import MovingLink, mimics_of, moving_links, require_bodies
 from dynid.export.joint_values import KINDS, HeldValues, held_values
 from dynid.export.mjcf_tree import carried_comment, inertial_attributes, joint_numbers, mjcf_of_tree
 from dynid.export.model import Export, ExportModel
-from dynid.export.readback import read_back
+from dynid.export.readback import matching_snap, other_robot, read_back
 from dynid.export.sidecar import export_with_sidecar, file_name
 from dynid.export.urdf_tree import finite_limit
 from dynid.export.xml_edit import Edit, XmlText, changed_numbers, comment, numbers_text, tag
@@ -21,7 +21,6 @@ from dynid.model.joint import BASE, JointKind
 from dynid.model.loaders.mjcf import MjcfBody, bodies_of_mjcf, from_mjcf_text
 from dynid.model.loaders.mjcf_joint import actuation_of
 from dynid.model.loaders.mjcf_source import defaults_of, settings_of
-from dynid.model.loaders.tree import SNAP_RAD
 from dynid.model.robot import Robot
 from dynid.model.robot_source import RobotSource
 
@@ -42,22 +41,25 @@ def to_mjcf(model: ExportModel, source: RobotSource | None = None) -> Export:
     """
     robot = model.robot
     links, held = moving_links(robot, model.standard), held_values(model, KINDS.values())
-    given = source or (robot.origin if robot.origin and robot.origin.form == "mjcf" else None)
     notes = []
     found: tuple[str, str, tuple[float, str]] | None = None
+    given = source or (robot.origin if robot.origin and robot.origin.form == "mjcf" else None)
     if given is not None:
+        snap_rad, difference = matching_snap(robot, given, "MJCF", _read)
+        if difference and source is not None:
+            raise other_robot(given, "MJCF", difference)
         try:
-            text = _in_file_of_user(model, links, held, given)
+            if difference:
+                raise DynidError(f"{difference}.")
+            text = _MjcfWriter(robot, links, held, given.text, snap_rad).text()
             found = PurePath(given.name).name, text, _read_back(model, held, text)
         except DynidError as reason:
-            if source is not None and isinstance(reason, _OtherRobotError):
-                raise
             notes.append(f"The file {given.name} was not used, and a new one was made: {reason}")
     if found is None:
         require_bodies(links, massless=False)
         text = mjcf_of_tree(robot, links, held)
         found = file_name(robot, ".xml"), text, _read_back(model, held, text)
-    name, text, (difference, care) = found
+    name, text, (torque_difference, care) = found
     if followers := mimics_of(robot):
         notes.append(f"MuJoCo holds the equations of {', '.join(followers)} by soft constraints.")
     return export_with_sidecar(
@@ -68,38 +70,16 @@ def to_mjcf(model: ExportModel, source: RobotSource | None = None) -> Export:
         held,
         lacks=("velocity", "acceleration"),
         notes=(*notes, *([care] if care else [])),
-        figures={"torque_difference": difference},
+        figures={"torque_difference": torque_difference},
     )
 
 
-class _OtherRobotError(DynidError):
-    """The file given is not of the result's robot."""
+def _read(text: str, snap_rad: float) -> Robot:
+    return from_mjcf_text(text, snap_rad=snap_rad)
 
 
 def _read_back(model: ExportModel, held: HeldValues, text: str) -> tuple[float, str]:
-    return read_back(model, held, lambda snap_rad: from_mjcf_text(text, snap_rad=snap_rad), "MJCF")
-
-
-def _in_file_of_user(
-    model: ExportModel, links: Mapping[str, MovingLink], held: HeldValues, source: RobotSource
-) -> str:
-    """The text of a file with the model's values.
-
-    Raises:
-        DynidError: when it is of another robot, or cannot hold the model exactly.
-    """
-    if source.form != "mjcf":
-        raise _OtherRobotError(f"{source.name} is a file of the form {source.form!r}; give an MJCF model.")
-    reasons = []
-    for snap_rad in (SNAP_RAD, 0.0):
-        file = from_mjcf_text(source.text, snap_rad=snap_rad)
-        if not (reason := first_difference(model.robot, file)):
-            return _MjcfWriter(model.robot, links, held, file, snap_rad, source.text).text()
-        reasons.append(reason)
-    raise _OtherRobotError(
-        f"{source.name} is not the MJCF of the result's robot: {reasons[0]}; give the file that the robot "
-        "was read from."
-    )
+    return read_back(model, held, lambda snap_rad: _read(text, snap_rad), "MJCF")
 
 
 class _MjcfWriter:
@@ -110,15 +90,14 @@ class _MjcfWriter:
         robot: Robot,
         links: Mapping[str, MovingLink],
         held: HeldValues,
-        file: Robot,
-        snap_rad: float,
         text: str,
+        snap_rad: float,
     ) -> None:
-        self._robot, self._links, self._held, self._file = robot, links, held, file
+        self._robot, self._links, self._held, self._file = robot, links, held, _read(text, snap_rad)
         self._xml = XmlText.parse(text, "MJCF text")
         self._settings = settings_of(self._xml.root)
         self._bodies = [body for body in bodies_of_mjcf(self._xml.root, snap_rad) if body.held.host != BASE]
-        self._hosts = [joint.name for joint in file.joints]
+        self._hosts = [joint.name for joint in self._file.joints]
 
     def text(self) -> str:
         """The text with the model's values."""

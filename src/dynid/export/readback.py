@@ -1,4 +1,4 @@
-"""Reading an exported file back: the torques of what it holds must be those of the model."""
+"""Reading files for an export: the user's own must be of the robot, the new one must have its torques."""
 
 from __future__ import annotations
 
@@ -17,10 +17,39 @@ from dynid.export.model import ExportModel
 from dynid.model.loaders.tree import SNAP_RAD
 from dynid.model.parameters import MOTOR_TERMS
 from dynid.model.robot import Robot
+from dynid.model.robot_source import RobotSource
 
 LARGEST_DIFFERENCE = 1e-9
 """Relative difference of a torque above which an export is refused: rounding leaves a thousandth of it."""
 _SAMPLES = 20
+
+
+def matching_snap(
+    robot: Robot, source: RobotSource, form: str, read: Callable[[str, float], Robot]
+) -> tuple[float, str]:
+    """The tolerance of angles with which a file gives the robot [rad], and the first difference, if any.
+
+    Args:
+        robot: the robot of the result.
+        source: the file.
+        form: "URDF" or "MJCF".
+        read: reads a text with a tolerance of angles.
+
+    Raises:
+        DynidError: when the file is of another form or cannot be read.
+    """
+    if source.form != form.lower():
+        raise DynidError(f"{source.name} is a file of the form {source.form!r}; give a file of form {form}.")
+    found = [first_difference(robot, read(source.text, snap_rad)) for snap_rad in (SNAP_RAD, 0.0)]
+    return (0.0, "") if found[0] and not found[1] else (SNAP_RAD, found[0])
+
+
+def other_robot(source: RobotSource, form: str, difference: str) -> DynidError:
+    """The error for a file that was given and is of another robot."""
+    return DynidError(
+        f"{source.name} is not the {form} of the result's robot: {difference}; give the file that the robot "
+        "was read from."
+    )
 
 
 def read_back(

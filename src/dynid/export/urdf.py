@@ -8,16 +8,15 @@ from pathlib import PurePath
 from xml.etree.ElementTree import Element
 
 from dynid.core.arrays import FloatArray
-from dynid.core.errors import DynidError
-from dynid.export.bodies import MovingLink, first_difference, moving_links, require_bodies
+from dynid.export.bodies import MovingLink, moving_links, require_bodies
 from dynid.export.joint_values import KINDS, HeldValues, held_values
 from dynid.export.model import Export, ExportModel
-from dynid.export.readback import read_back
+from dynid.export.readback import matching_snap, other_robot, read_back
 from dynid.export.sidecar import export_with_sidecar, file_name
 from dynid.export.urdf_tree import NO_LIMIT, finite_limit, inertial_lines, urdf_of_tree
 from dynid.export.xml_edit import Edit, XmlText, changed_numbers, comment, numbers_text, tag
 from dynid.model.joint import BASE, Joint
-from dynid.model.loaders.tree import SNAP_RAD, Held
+from dynid.model.loaders.tree import Held
 from dynid.model.loaders.urdf import from_urdf_text, links_of_urdf
 from dynid.model.robot import Robot
 from dynid.model.robot_source import RobotSource
@@ -50,24 +49,19 @@ def to_urdf(model: ExportModel, source: RobotSource | None = None) -> Export:
     name, text = file_name(robot, ".urdf"), ""
     given = source or (robot.origin if robot.origin and robot.origin.form == "urdf" else None)
     if given is not None:
-        snap_rad, difference = _matching_snap(robot, given)
+        snap_rad, difference = matching_snap(robot, given, "URDF", _read)
         if not difference:
             writer = _UrdfWriter(model, links, held, snap_rad, XmlText.parse(given.text, "URDF text"))
             name, text = PurePath(given.name).name, writer.text()
             notes += writer.notes()
         elif source is not None:
-            raise DynidError(
-                f"{given.name} is not the URDF of the result's robot: {difference}; give the file that the "
-                "robot was read from."
-            )
+            raise other_robot(given, "URDF", difference)
         else:
-            notes.append(f"The robot's own file {given.name} was not used: {difference}.")
+            notes.append(f"The file {given.name} was not used, and a new one was made: {difference}.")
     text = text or urdf_of_tree(robot, links, held)
-
-    def read(snap_rad: float) -> Robot:
-        return from_urdf_text(text, snap_rad=snap_rad).with_gravity(*robot.gravity)
-
-    torque_difference, care = read_back(model, held, read, "URDF")
+    torque_difference, care = read_back(
+        model, held, lambda snap_rad: _read(text, snap_rad).with_gravity(*robot.gravity), "URDF"
+    )
     return export_with_sidecar(
         "URDF",
         name,
@@ -80,12 +74,8 @@ def to_urdf(model: ExportModel, source: RobotSource | None = None) -> Export:
     )
 
 
-def _matching_snap(robot: Robot, source: RobotSource) -> tuple[float, str]:
-    """The tolerance of angles with which a file gives the robot, or the first difference to it."""
-    if source.form != "urdf":
-        raise DynidError(f"{source.name} is a file of the form {source.form!r}; give a URDF.")
-    found = [first_difference(robot, from_urdf_text(source.text, snap_rad=s)) for s in (SNAP_RAD, 0.0)]
-    return (0.0, "") if found[0] and not found[1] else (SNAP_RAD, found[0])
+def _read(text: str, snap_rad: float) -> Robot:
+    return from_urdf_text(text, snap_rad=snap_rad)
 
 
 class _UrdfWriter:
