@@ -28,12 +28,13 @@ class NamedFile:
     own: bool
 
 
-def read_text(path: Path, what: str) -> str:
+def read_text(path: Path, what: str, *, as_it_is: bool = False) -> str:
     """The text of a small UTF-8 file.
 
     Args:
         path: the file.
         what: what it should be, such as "robot file", for the error sentence.
+        as_it_is: whether line ends and a byte order mark stay, so that the text has the file's bytes.
     """
     try:
         status = path.stat()
@@ -46,6 +47,8 @@ def read_text(path: Path, what: str) -> str:
             raise FileError(
                 f"The {what} {path} has {size / 1e6:.0f} MB; at most {MAX_BYTES / 1e6:.0f} MB are read."
             )
+        if as_it_is:
+            return path.read_bytes().decode()
         return path.read_text(encoding="utf-8-sig")  # editors on Windows put a mark before the first byte
     except UnicodeDecodeError as error:
         raise FileError(f"The {what} {path} is not UTF-8 text (byte {error.start}).") from None

@@ -78,6 +78,13 @@ def from_rpy(roll: float, pitch: float, yaw: float) -> FloatArray:
     return rotation_z(yaw) @ rotation_y(pitch) @ rotation_x(roll)
 
 
+def to_rpy(rotation: FloatArray) -> tuple[float, float, float]:
+    """Roll, pitch and yaw of a rotation [rad]; yaw is 0 where roll and yaw turn about the same line."""
+    yaw = math.atan2(rotation[1, 0], rotation[0, 0])
+    R = rotation_z(-yaw) @ rotation  # = Ry(pitch) Rx(roll): roll and pitch share what rounding took from yaw
+    return math.atan2(-R[1, 2], R[1, 1]), math.atan2(-R[2, 0], R[0, 0]), yaw
+
+
 def from_euler(angles: Sequence[float], sequence: str) -> FloatArray:
     """Rotation of three successive angles [rad], as MuJoCo's ``eulerseq``.
 

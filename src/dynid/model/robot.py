@@ -20,6 +20,7 @@ from dynid.model.friction import BUILT_IN, FrictionTerm
 from dynid.model.frozen import FrozenDict
 from dynid.model.joint import BASE, Joint
 from dynid.model.parameters import DRIVE_INERTIA, MOTOR_TERMS, ParameterTable, build_table
+from dynid.model.robot_source import RobotSource
 
 EARTH_GRAVITY = (0.0, 0.0, -9.81)
 _LARGEST_GRAVITY = 1e6
@@ -50,6 +51,7 @@ class Robot:
         inverse_only: why the a-priori values serve inverse dynamics only (a clause); simulations refuse them.
         drives_note: why the drives of a file could not be read, in a sentence; empty when none were left out.
         notes: what else of a file was left out or read otherwise than it is written, in sentences.
+        origin: the URDF or MJCF file it was read from, so that a model can be written back into it.
     """
 
     name: str
@@ -70,6 +72,7 @@ class Robot:
     inverse_only: str = ""
     drives_note: str = field(default="", compare=False)
     notes: tuple[str, ...] = field(default=(), compare=False)
+    origin: RobotSource | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         """Check the description as a whole and freeze what it holds."""

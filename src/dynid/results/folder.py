@@ -32,12 +32,16 @@ SCHEMA = 2
 READABLE = (1, 2)
 """Schemas of ``result.json`` that are read; files of schema 1 name no other files."""
 RESULT, ARRAYS, REPORT, PARAMETERS = "result.json", "arrays.npz", "report.html", "parameters.csv"
+ROBOT_FILES = {"urdf": "robot.urdf", "mjcf": "robot.xml"}
+"""The user's robot file as it was read, by its form."""
 NAMES = (RESULT, ARRAYS, REPORT, PARAMETERS)
+"""The files that every result has."""
+OUR_NAMES = (*NAMES, *ROBOT_FILES.values())
 """The files that belong to a result; all other files of the folder are the user's."""
 LARGEST = 1 << 28
 """Bytes of the largest file that is read, and of all arrays unpacked: a hundred times what fits have."""
 _LOCK = ".dynid-lock"
-_PART = re.compile(rf"\.dynid-[0-9a-f]{{16}}-({'|'.join(map(re.escape, NAMES))})")
+_PART = re.compile(rf"\.dynid-[0-9a-f]{{16}}-({'|'.join(map(re.escape, OUR_NAMES))})")
 _OUR_START = re.compile(rb'\{\s*"schema": \d+,\s*"save": "[0-9a-f]{16}",\s*"files": \{')
 _NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
 """What file systems without locks answer; there, writers are not kept apart."""
@@ -136,7 +140,7 @@ def read_result(folder: Path) -> tuple[dict[str, Any], bytes]:
     for _ in range(_ATTEMPTS):
         before, text = text, _read(folder, RESULT)
         content = _json_content(folder, text)
-        arrays = _arrays_of(folder, content)
+        arrays = file_of_result(folder, content, ARRAYS)
         if arrays is not None:
             return content, arrays
         if text == before:  # otherwise another process has just saved a new result
@@ -172,22 +176,27 @@ def _json_content(folder: Path, text: bytes) -> dict[str, Any]:
     return content
 
 
-def _arrays_of(folder: Path, content: Mapping[str, Any]) -> bytes | None:
-    """The arrays that ``result.json`` names; None when there are only others.
+def file_of_result(folder: Path, content: Mapping[str, Any], name: str) -> bytes | None:
+    """The content of a file that ``result.json`` names; None when there is only another one.
 
-    A save may have been cut short, or go on right now, so that they do not have their final name yet.
+    A save may have been cut short, or go on right now, so that it does not have its final name yet.
+
+    Args:
+        folder: the result folder.
+        content: of ``result.json``.
+        name: one of ``OUR_NAMES``.
     """
     if content["schema"] == 1:
-        return _read(folder, ARRAYS)
+        return _read(folder, name)
     try:
-        token, facts = str(content["save"]), content["files"][ARRAYS]
+        token, facts = str(content["save"]), content["files"][name]
         size, digest = facts["size"], facts["sha256"]
     except (KeyError, TypeError):
         raise damaged_result(folder, f"{RESULT} does not name its files") from None
-    part = part_name(token, ARRAYS)
-    for name in (part, ARRAYS) if _PART.fullmatch(part) else (ARRAYS,):
+    part = part_name(token, name)
+    for place in (part, name) if _PART.fullmatch(part) else (name,):
         with contextlib.suppress(OSError):
-            found = read_regular(folder / name, LARGEST)
+            found = read_regular(folder / place, LARGEST)
             if len(found) == size and hashlib.sha256(found).hexdigest() == digest:
                 return found
     return None
@@ -216,7 +225,7 @@ def _refuse_occupied(folder: Path, force: bool) -> None:
 
 def _refuse_foreign(folder: Path) -> None:
     """Stop where a name of ours belongs to something else: a link, a folder, another program's file."""
-    for place in (folder / name for name in NAMES):
+    for place in (folder / name for name in OUR_NAMES):
         if place.is_symlink() or (place.exists() and not place.is_file()):
             raise FileError(
                 f"{place} is not a regular file, so --force (force=True) does not replace it; move it away."
@@ -240,7 +249,7 @@ def _is_ours(text: bytes) -> bool:
 
 
 def _refuse_inputs(folder: Path, inputs: Iterable[Path]) -> None:
-    ours = [place for place in (folder, *(folder / name for name in NAMES)) if place.exists()]
+    ours = [place for place in (folder, *(folder / name for name in OUR_NAMES)) if place.exists()]
     for given in inputs:
         if given.exists() and any(os.path.samefile(given, place) for place in ours):
             raise FileError(
@@ -263,7 +272,7 @@ def _settle(folder: Path) -> None:
     with contextlib.suppress(FileError):
         content = _json_content(folder, _read(folder, RESULT))
     token, table = str(content.get("save")), content.get("files")
-    named = [name for name in NAMES if isinstance(table, dict) and name in table]
+    named = [name for name in OUR_NAMES if isinstance(table, dict) and name in table]
     places = {part_name(token, name): name for name in named}
     for part in parts:
         if part in places:

@@ -6,6 +6,7 @@ import io
 import zipfile
 import zlib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +21,18 @@ from dynid.core.lazy import later
 from dynid.estimators.estimate import Further
 from dynid.model.loaders.mdh import robot_from_table
 from dynid.model.robot import Robot
+from dynid.model.robot_source import RobotSource
 from dynid.preparation.motion import Trail
 from dynid.preparation.preparation import Preparation
-from dynid.results.folder import ARRAYS, LARGEST, RESULT, damaged_result, read_result
+from dynid.results.folder import (
+    ARRAYS,
+    LARGEST,
+    RESULT,
+    ROBOT_FILES,
+    damaged_result,
+    file_of_result,
+    read_result,
+)
 from dynid.results.result import SavedResult
 from dynid.results.save import FURTHER_ARRAYS, STANDARD, TRAIL_ARRAYS
 from dynid.simulation.parameter_file import read_parameters
@@ -57,7 +67,8 @@ def load_result(folder: str | Path) -> SavedResult:
     content, packed = read_result(folder)
     arrays = _arrays(folder, packed)
     try:
-        robot = robot_from_table(content["robot_file"])
+        origin = _origin(folder, content)
+        robot = replace(robot_from_table(content["robot_file"]), origin=origin)
         base = find_base(robot, method=content["base"]["method"])
         plan = Preparation(**_tuples(content["plan"]))
         names, document = content["base"]["names"], _document(content["document"])
@@ -141,6 +152,15 @@ def _arrays(folder: Path, packed: bytes) -> Arrays:
         if array.dtype.kind not in "biuf":
             raise damaged_result(folder, f"{name} in {ARRAYS} does not hold numbers")
     return arrays
+
+
+def _origin(folder: Path, content: Mapping[str, Any]) -> RobotSource | None:
+    """The robot file that the result kept; None when there is none, or when it was changed since."""
+    facts = content.get("robot_origin")
+    if facts is None:
+        return None
+    found = file_of_result(folder, content, ROBOT_FILES[facts["form"]])
+    return None if found is None else RobotSource(Path(facts["name"]).name, facts["form"], found.decode())
 
 
 def _document(document: Any) -> dict[str, Any]:

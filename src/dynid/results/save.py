@@ -17,7 +17,7 @@ from dynid.core.arrays import FloatArray
 from dynid.estimators.estimate import Estimate, Further
 from dynid.model.loaders.mdh import robot_to_table
 from dynid.preparation.motion import Trail
-from dynid.results.folder import ARRAYS, PARAMETERS, REPORT, replace_result, reserved_folder
+from dynid.results.folder import ARRAYS, PARAMETERS, REPORT, ROBOT_FILES, replace_result, reserved_folder
 
 FURTHER_ARRAYS = ("further_values", "further_covariance")
 STANDARD = "standard"
@@ -62,9 +62,10 @@ def write_result(
     standard: FloatArray | None = None,
 ) -> None:
     """Write into a folder that is reserved already; arguments as for ``save_result``."""
-    problem, further = estimate.problem, estimate.further
+    problem, further, origin = estimate.problem, estimate.further, estimate.problem.robot.origin
     content = {
         "robot_file": robot_to_table(problem.robot),
+        "robot_origin": None if origin is None else {"name": origin.name, "form": origin.form},
         "base": {"method": problem.base.method, "names": list(problem.base.names)},
         "plan": problem.plan.to_dict(),
         "strategy": dict(estimate.strategy),
@@ -85,6 +86,8 @@ def write_result(
     packed = io.BytesIO()
     np.savez_compressed(packed, **arrays)
     files = {ARRAYS: packed.getvalue(), REPORT: page.encode(), PARAMETERS: parameters_csv(estimate).encode()}
+    if origin is not None:
+        files[ROBOT_FILES[origin.form]] = origin.text.encode()
     replace_result(folder, content, files)
 
 

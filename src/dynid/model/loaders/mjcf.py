@@ -6,12 +6,12 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from xml.etree.ElementTree import Element
+from xml.etree.ElementTree import Element, tostring
 
 import numpy as np
 
 from dynid.core.errors import ModelError
-from dynid.core.files import naming_file
+from dynid.core.files import naming_file, read_text
 from dynid.model.inertia import LinkInertia
 from dynid.model.joint import BASE, JointKind
 from dynid.model.loaders.mjcf_inertia import Geom, Pose, body_inertia, pose_of
@@ -31,9 +31,10 @@ from dynid.model.loaders.mjcf_source import (
     section,
     settings_of,
 )
-from dynid.model.loaders.tree import SNAP_RAD, Segment, assemble
-from dynid.model.loaders.xml_safe import parse_xml, read_xml
+from dynid.model.loaders.tree import SNAP_RAD, Held, Segment, assemble, place_segments
+from dynid.model.loaders.xml_safe import parse_xml
 from dynid.model.robot import Robot
+from dynid.model.robot_source import RobotSource
 
 _UNREAD = ("replicate", "attach", "composite", "flexcomp")
 _HERE: Pose = (np.eye(3), np.zeros(3))
@@ -46,35 +47,35 @@ def from_mjcf(path: str | Path, *, snap_rad: float = SNAP_RAD) -> Robot:
     Hinges and slides become joints, several joints of one body a chain of massless links, and bodies without
     joints are merged into the link that carries them. Armature, damping, frictionloss and stiffness become
     the a-priori values Ia, Fv, Fc and Ks (with off), equalities of joints a coupling. Contacts, gravcomp,
-    sensors, fluid drag and the laws of actuators are not part of the equations and are left out.
+    sensors, fluid drag and the laws of actuators are not part of the equations and are left out. The robot
+    keeps the text as its origin; with includes, the one text that they make, which has no comments.
 
     Args:
         path: the file; files it includes must lie in its folder.
         snap_rad: angles nearer than this to a multiple of π/2 are taken as it; 0 keeps the digits [rad].
     """
     file = Path(path)
-    root = read_xml(file, "MJCF file")
+    text = read_text(file, "MJCF file", as_it_is=True)
+    root = parse_xml(text, f"MJCF file {file.name}")
     with naming_file(file, "Robot file"):
-        expand_includes(root, file)
-        return robot_from_mjcf(root, default_name=file.stem, snap_rad=snap_rad, source=file.name)
+        if root.find(".//include") is not None:
+            text = tostring(expand_includes(root, file), encoding="unicode")
+        robot = robot_from_mjcf(root, default_name=file.stem, snap_rad=snap_rad, source=file.name)
+    return replace(robot, origin=RobotSource(file.name, "mjcf", text))
 
 
 def from_mjcf_text(text: str, *, snap_rad: float = SNAP_RAD) -> Robot:
     """Load a robot from the text of an MJCF model without includes; see ``from_mjcf``."""
-    return robot_from_mjcf(expand_includes(parse_xml(text, "MJCF text"), None), snap_rad=snap_rad)
+    robot = robot_from_mjcf(expand_includes(parse_xml(text, "MJCF text"), None), snap_rad=snap_rad)
+    return replace(robot, origin=RobotSource("robot.xml", "mjcf", text))
 
 
 def robot_from_mjcf(
     root: Element, *, default_name: str = "robot", snap_rad: float = SNAP_RAD, source: str = ""
 ) -> Robot:
     """Build a robot from the root element of an MJCF model."""
-    if root.tag != "mujoco":
-        raise ModelError(f"The root element is <{root.tag}>; an MJCF model has <mujoco>.")
-    settings, defaults = settings_of(root), defaults_of(root)
-    taken = frozenset(body.get("name", "") for body in root.iter("body"))
-    walk = _Walk(settings, defaults, actuation_of(root, defaults), snap_rad, taken)
-    for element in root.findall("worldbody"):
-        walk.contents(element, BASE, MAIN, still=True)
+    walk = _walk_of(root, snap_rad)
+    settings, defaults = walk.settings, walk.defaults
     refuse_tendon_forces(section(root, "tendon"), defaults)
     references = {segment.name: segment.reference for segment in walk.segments}
     mimics = equalities(section(root, "equality"), defaults, references)
@@ -91,13 +92,61 @@ def robot_from_mjcf(
 
 
 @dataclass(frozen=True, eq=False)
+class MjcfBody:
+    """A body of an MJCF model.
+
+    Args:
+        element: its element.
+        joints: its joints' elements by name, with their attributes and those of their class.
+        inertial: its element ``<inertial>``; None where it has none.
+        held: where its frame is held in the robot read from the model.
+    """
+
+    element: Element
+    joints: Mapping[str, tuple[Element, Mapping[str, str]]]
+    inertial: Element | None
+    held: Held
+
+
+def bodies_of_mjcf(root: Element, snap_rad: float) -> list[MjcfBody]:
+    """The bodies of an MJCF model without includes.
+
+    Args:
+        root: the root element.
+        snap_rad: as for ``from_mjcf``.
+    """
+    walk = _walk_of(root, snap_rad)
+    held = place_segments(walk.segments, snap_rad)[2]
+    return [
+        MjcfBody(
+            element,
+            {name: (joint[0], joint[1]) for name, joint in zip(names, parts.joints, strict=True)},
+            parts.inertials[0] if parts.inertials else None,
+            held[index],
+        )
+        for element, names, parts, index in walk.bodies
+    ]
+
+
+def _walk_of(root: Element, snap_rad: float) -> _Walk:
+    if root.tag != "mujoco":
+        raise ModelError(f"The root element is <{root.tag}>; an MJCF model has <mujoco>.")
+    settings, defaults = settings_of(root), defaults_of(root)
+    taken = frozenset(body.get("name", "") for body in root.iter("body"))
+    walk = _Walk(settings, defaults, actuation_of(root, defaults), snap_rad, taken)
+    for element in root.findall("worldbody"):
+        walk.contents(element, BASE, MAIN, still=True)
+    return walk
+
+
+@dataclass(frozen=True, eq=False)
 class _Parts:
     """What a body holds itself, gathered through its frames: (attributes, frame in the body)."""
 
-    joints: list[tuple[Mapping[str, str], Pose]] = field(default_factory=list)
+    joints: list[tuple[Element, Mapping[str, str], Pose]] = field(default_factory=list)
     geoms: list[Geom] = field(default_factory=list)
     bodies: list[tuple[Element, str, Pose]] = field(default_factory=list)
-    inertials: list[Mapping[str, str]] = field(default_factory=list)
+    inertials: list[Element] = field(default_factory=list)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +160,7 @@ class _Walk:
     taken: frozenset[str]
     segments: list[Segment] = field(default_factory=list)
     names: set[str] = field(default_factory=set)
+    bodies: list[tuple[Element, list[str], _Parts, int]] = field(default_factory=list)
 
     def contents(self, element: Element, index: int, childclass: str, *, still: bool) -> None:
         """The bodies inside the world, carried by segment ``index``; ``still`` when nothing moves it."""
@@ -133,11 +183,13 @@ class _Walk:
         self._gather(element, childclass, _HERE, parts)
         R, p = _inside(frame, pose_of(element.attrib, self.settings, self.snap_rad, where))
         anchor = np.zeros(3)
-        for i, (attributes, within) in enumerate(parts.joints):
+        joint_names = []
+        for i, (_, attributes, within) in enumerate(parts.joints):
             joint = joint_segment(
                 attributes, within, self.settings, self.snap_rad, default_name=f"{name}_joint{i + 1}"
             )
             joint = self.actuation.driven(joint)
+            joint_names.append(joint.name)
             # The chain's frames keep the body's orientation; each sits on its joint's anchor.
             p = p + R @ (joint.position - anchor)
             anchor = joint.position
@@ -148,6 +200,7 @@ class _Walk:
             Segment(f"{name} (body)", parent, JointKind.FIXED, R, p - R @ anchor, _NOWHERE, inertia)
         )
         carrier = len(self.segments) - 1  # each child appends its own subtree
+        self.bodies.append((element, joint_names, parts, carrier))
         for body, inner, offset in parts.bodies:
             self._body(body, carrier, inner, offset, still=still)
 
@@ -159,7 +212,7 @@ class _Walk:
     def _inertia(self, parts: _Parts, where: str) -> LinkInertia:
         if len(parts.inertials) > 1:
             raise ModelError(f"{where} has {len(parts.inertials)} <inertial>; keep one.")
-        inertial = parts.inertials[0] if parts.inertials else None
+        inertial = parts.inertials[0].attrib if parts.inertials else None
         return body_inertia(inertial, parts.geoms, self.settings, self.snap_rad, where)
 
     def _gather(self, element: Element, childclass: str, frame: Pose, parts: _Parts) -> None:
@@ -172,13 +225,13 @@ class _Walk:
             elif child.tag == "body":
                 parts.bodies.append((child, childclass, frame))
             elif child.tag == "joint":
-                parts.joints.append((self.defaults.of(child, childclass), frame))
+                parts.joints.append((child, self.defaults.of(child, childclass), frame))
             elif child.tag == "freejoint":
-                parts.joints.append((dict(child.attrib) | {"type": "free"}, frame))
+                parts.joints.append((child, dict(child.attrib) | {"type": "free"}, frame))
             elif child.tag == "geom":
                 parts.geoms.append(Geom(self.defaults.of(child, childclass), frame))
             elif child.tag == "inertial":
-                parts.inertials.append(child.attrib)
+                parts.inertials.append(child)
             elif child.tag in _UNREAD:
                 raise ModelError(
                     f"<{child.tag}> is not read; save the compiled model as plain MJCF with MuJoCo first."

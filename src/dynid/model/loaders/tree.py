@@ -76,7 +76,7 @@ class Mimic:
 
 
 @dataclass(frozen=True, eq=False)
-class _Held:
+class Held:
     """Where a segment's link frame sits: in frame ``host`` of the robot, x_host = R x + p."""
 
     host: int
@@ -107,7 +107,7 @@ def assemble(
         title: what the robot is.
         source: where the description comes from.
     """
-    joints, inertias = _place(segments, snap_rad)
+    joints, inertias, _ = place_segments(segments, snap_rad)
     movable = [joint.name for joint in joints]
     followers = equations_of_free_joints(mimics, movable)
     springs = any("Ks" in segment.drive for segment in segments)
@@ -129,25 +129,33 @@ def assemble(
     return robot.with_parameters({key: value + 0.0 for key, value in values.items()})
 
 
-def _place(segments: Sequence[Segment], snap_rad: float) -> tuple[list[Joint], list[LinkInertia]]:
+def place_segments(
+    segments: Sequence[Segment], snap_rad: float
+) -> tuple[list[Joint], list[LinkInertia], list[Held]]:
+    """The joints that move, the inertias of the links they carry, and where each segment is held.
+
+    Args:
+        segments: links and joints, antecedents first.
+        snap_rad: as for ``assemble``.
+    """
     joints: list[Joint] = []
     inertias: list[LinkInertia] = []
-    held: list[_Held] = []
-    base = _Held(BASE, np.eye(3), np.zeros(3))
+    held: list[Held] = []
+    base = Held(BASE, np.eye(3), np.zeros(3))
     for segment in segments:
         carrier = base if segment.parent == BASE else held[segment.parent]
         R = carrier.rotation @ segment.rotation
         p = carrier.position + carrier.rotation @ segment.position
         if segment.kind is JointKind.FIXED:
-            held.append(_Held(carrier.host, R, p))
+            held.append(Held(carrier.host, R, p))
             if carrier.host != BASE:
                 inertias[carrier.host] += segment.inertia.expressed_in(R, p)
             continue
         turn = align_z(segment.axis, f"axis of joint {segment.name!r}")
         joints.append(_joint(segment, carrier.host, R @ turn, p, len(joints), snap_rad))
-        held.append(_Held(len(joints) - 1, turn.T, np.zeros(3)))
+        held.append(Held(len(joints) - 1, turn.T, np.zeros(3)))
         inertias.append(segment.inertia.expressed_in(turn.T, np.zeros(3)))
-    return joints, inertias
+    return joints, inertias, held
 
 
 def _joint(

@@ -13,14 +13,15 @@ import numpy as np
 
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, ModelError, unknown_name
-from dynid.core.files import naming_file
+from dynid.core.files import naming_file, read_text
 from dynid.model.inertia import LinkInertia
 from dynid.model.joint import BASE, JointKind, Limits
-from dynid.model.loaders.tree import SNAP_RAD, Mimic, Segment, assemble
+from dynid.model.loaders.tree import SNAP_RAD, Held, Mimic, Segment, assemble, place_segments
 from dynid.model.loaders.urdf_transmissions import drives_of_transmissions
-from dynid.model.loaders.xml_safe import number, numbers, parse_xml, read_xml, required_text
+from dynid.model.loaders.xml_safe import number, numbers, parse_xml, required_text
 from dynid.model.orientation import from_rpy, snap_angle, unit
 from dynid.model.robot import Robot
+from dynid.model.robot_source import RobotSource
 
 _KINDS = {
     "revolute": JointKind.REVOLUTE,
@@ -49,33 +50,26 @@ def from_urdf(path: str | Path, *, snap_rad: float = SNAP_RAD) -> Robot:
             file's digits [rad].
     """
     file = Path(path)
-    root = read_xml(file, "URDF file")
+    text = read_text(file, "URDF file", as_it_is=True)
+    root = parse_xml(text, f"URDF file {file.name}")
     with naming_file(file, "Robot file"):
-        return robot_from_urdf(root, default_name=file.stem, snap_rad=snap_rad, source=file.name)
+        robot = robot_from_urdf(root, default_name=file.stem, snap_rad=snap_rad, source=file.name)
+    return replace(robot, origin=RobotSource(file.name, "urdf", text))
 
 
 def from_urdf_text(text: str, *, snap_rad: float = SNAP_RAD) -> Robot:
     """Load a robot from the text of a URDF; see ``from_urdf``."""
-    return robot_from_urdf(parse_xml(text, "URDF text"), snap_rad=snap_rad)
+    robot = robot_from_urdf(parse_xml(text, "URDF text"), snap_rad=snap_rad)
+    return replace(robot, origin=RobotSource("robot.urdf", "urdf", text))
 
 
 def robot_from_urdf(
     root: Element, *, default_name: str = "robot", snap_rad: float = SNAP_RAD, source: str = ""
 ) -> Robot:
     """Build a robot from the root element of a URDF."""
-    if root.tag != "robot":
-        raise ModelError(f"The root element is <{root.tag}>; a URDF has <robot>.")
-    if any(element.tag.startswith("xacro:") for element in root.iter()):
-        raise ModelError("The file holds xacro macros; expand it with xacro first.")
-    links = elements_by_name(root.findall("link"), "link")
-    joints = elements_by_name(root.findall("joint"), "joint")
-    edges = {name: edge_of(name, element, links) for name, element in joints.items()}
-    order = joint_order(links, edges)
-    place = {edges[name].child: i for i, name in enumerate(order)}
-    read = [
-        _segment(name, joints[name], place.get(edges[name].parent, BASE), links[edges[name].child], snap_rad)
-        for name in order
-    ]
+    tree = _tree_of(root)
+    links, joints, edges, order = tree.links, tree.joints, tree.edges, tree.order
+    read = _read_segments(tree, snap_rad)
     segments = [segment for segment, _ in read]
     mimics = [m for name in order for m in _mimics(name, joints[name])]
     robot_name = root.get("name", "").strip() or default_name
@@ -88,6 +82,57 @@ def robot_from_urdf(
         notes.append(f"Left out, as they hang on no joint and carry none: links {', '.join(alone)}.")
     notes += _rounded_angles({name: joints[name] for name in order}, snap_rad)
     return replace(robot, drives=drives, drives_note=note, notes=tuple(notes))
+
+
+@dataclass(frozen=True, eq=False)
+class _UrdfTree:
+    """Links and joints of a file by name, what the joints join, and the joints from the root on."""
+
+    links: Mapping[str, Element]
+    joints: Mapping[str, Element]
+    edges: Mapping[str, Edge]
+    order: Sequence[str]
+
+
+def _tree_of(root: Element) -> _UrdfTree:
+    if root.tag != "robot":
+        raise ModelError(f"The root element is <{root.tag}>; a URDF has <robot>.")
+    if any(element.tag.startswith("xacro:") for element in root.iter()):
+        raise ModelError("The file holds xacro macros; expand it with xacro first.")
+    links = elements_by_name(root.findall("link"), "link")
+    joints = elements_by_name(root.findall("joint"), "joint")
+    edges = {name: edge_of(name, element, links) for name, element in joints.items()}
+    return _UrdfTree(links, joints, edges, joint_order(links, edges))
+
+
+def _read_segments(tree: _UrdfTree, snap_rad: float) -> list[tuple[Segment, _LeftOut]]:
+    place = {tree.edges[name].child: i for i, name in enumerate(tree.order)}
+    return [
+        _segment(
+            name,
+            tree.joints[name],
+            place.get(tree.edges[name].parent, BASE),
+            tree.links[tree.edges[name].child],
+            snap_rad,
+        )
+        for name in tree.order
+    ]
+
+
+def links_of_urdf(root: Element, snap_rad: float) -> list[tuple[Element, Element, Held]]:
+    """Each joint of a URDF with the link it carries, and where that link is held in the robot read from it.
+
+    Args:
+        root: the root element.
+        snap_rad: as for ``from_urdf``.
+    """
+    tree = _tree_of(root)
+    segments = [segment for segment, _ in _read_segments(tree, snap_rad)]
+    held = place_segments(segments, snap_rad)[2]
+    return [
+        (tree.joints[name], tree.links[tree.edges[name].child], place)
+        for name, place in zip(tree.order, held, strict=True)
+    ]
 
 
 def _without_bodies(robot: Robot, reasons: Sequence[str]) -> Robot:

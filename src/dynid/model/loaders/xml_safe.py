@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
@@ -16,6 +17,7 @@ MAX_DEPTH = 200
 MAX_ELEMENTS = 200_000
 MAX_VALUE = 1e50
 """Larger numbers cannot be lengths, masses or angles, and their products would overflow."""
+_START_TAG = re.compile(rb"""<(?:[^>"']|"[^"]*"|'[^']*')*>""")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
@@ -39,6 +41,46 @@ def parse_xml(text: str, what: str) -> Element:
     Raises:
         FileError: when the text is not well-formed, declares a DOCTYPE or entities, or is too deep or large.
     """
+    return _build(text, what).root()
+
+
+@dataclass(frozen=True)
+class Span:
+    """Where an element stands in the bytes of a text.
+
+    Args:
+        start: of its start tag.
+        inner: first byte after its start tag.
+        close: of its end tag; equal to ``inner`` for ``<a/>``.
+        stop: first byte after it.
+    """
+
+    start: int
+    inner: int
+    close: int
+    stop: int
+
+
+def parse_xml_spans(text: str, what: str) -> tuple[Element, dict[Element, Span]]:
+    """The root element of an XML text, and where each element stands in its UTF-8 bytes.
+
+    Args:
+        text: the XML.
+        what: what it is, for the error sentences.
+    """
+    content, builder = text.encode(), _build(text, what)
+    spans = {}
+    for element, (start, close) in builder.places.items():
+        tag = _START_TAG.match(content, start)
+        assert tag  # expat has read it
+        inner = tag.end()
+        empty = content[inner - 2 : inner] == b"/>"
+        ends = (inner, inner) if empty else (close, content.index(b">", close) + 1)
+        spans[element] = Span(start, inner, *ends)
+    return builder.root(), spans
+
+
+def _build(text: str, what: str) -> _Builder:
     # The text is already decoded, so an encoding named in the XML declaration no longer holds.
     parser = expat.ParserCreate(encoding="utf-8")
     builder = _Builder(what, parser)
@@ -54,15 +96,16 @@ def parse_xml(text: str, what: str) -> Element:
         raise FileError(
             f"The {what} is not well-formed XML: {expat.ErrorString(error.code)} in line {error.lineno}."
         ) from None
-    return builder.root()
+    return builder
 
 
 class _Builder:
-    """Builds the tree and watches its depth and size."""
+    """Builds the tree, notes where its elements start and end, and watches its depth and size."""
 
     def __init__(self, what: str, parser: expat.XMLParserType) -> None:
         self._what, self._parser, self._tree = what, parser, TreeBuilder()
         self._depth = self._count = 0
+        self.places: dict[Element, tuple[int, int]] = {}
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         self._depth += 1
@@ -74,11 +117,12 @@ class _Builder:
             )
         if self._count > MAX_ELEMENTS:
             raise FileError(f"The {self._what} has more than {MAX_ELEMENTS} elements.")
-        self._tree.start(tag, attributes)
+        self.places[self._tree.start(tag, attributes)] = (self._parser.CurrentByteIndex, -1)
 
     def end(self, tag: str) -> None:
         self._depth -= 1
-        self._tree.end(tag)
+        element = self._tree.end(tag)
+        self.places[element] = (self.places[element][0], self._parser.CurrentByteIndex)
 
     def data(self, text: str) -> None:
         self._tree.data(text)
