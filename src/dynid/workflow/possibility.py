@@ -39,16 +39,21 @@ class PossibilityRules:
         worse: mean log of the ratio of errors on parts not used up to which the possible robot is
             recommended.
         far: mean log of that ratio from which on a fit is told to be impossible …
-        errors: … where it is so many standard errors above zero, too.
+        errors: … where it is so many standard errors above zero …
+        points: … and so many per cent of the torque more are missed.
         reversed: weighted residual of the possible robot over that with all torques reversed, from which on
-            their sign is told.
+            their sign is told …
+        upright: … where that one is at most so many times the residual of the fit: the sign of one joint
+            alone leaves more.
     """
 
     same: float = 1.0
     worse: float = 0.01
     far: float = 0.1
-    errors: float = 2.0
+    errors: float = 1.0
+    points: float = 0.3
     reversed: float = 1.25
+    upright: float = 1.3
 
 
 RULES = PossibilityRules()
@@ -88,15 +93,16 @@ class Possibility:
     @property
     def torques_reversed(self) -> bool:
         """Whether a robot with all torques of the other sign is much more possible."""
-        return self.found.cost > RULES.reversed * self.reversed_cost
+        other = self.reversed_cost
+        return self.found.cost > RULES.reversed * other and other < RULES.upright
 
     @property
     def is_far(self) -> bool:
         """Whether no possible robot predicts nearly as well as the fit."""
         if self.errors is None:
             return False
-        gain = self.errors.gain
-        return gain.mean > max(RULES.far, RULES.errors * gain.error)
+        gain, more = self.errors.gain, self.errors.possible - self.errors.plain
+        return gain.mean > max(RULES.far, RULES.errors * gain.error) and more > RULES.points
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
