@@ -19,7 +19,10 @@ def c_source(program: Program, name: str | None = None) -> str:
     function = C.require_name(name or program.name, "a C function")
     ins = {port.name: f"in_{port.name}" for port in program.inputs}
     outs = {port.name: f"out_{port.name}" for port in program.outputs}
-    arguments = [*(f"const double *{name}" for name in ins.values()), *(f"double *{o}" for o in outs.values())]
+    arguments = [
+        *(f"const double *{name}" for name in ins.values()),
+        *(f"double *{o}" for o in outs.values()),
+    ]
     lines = ["#include <math.h>", "", f"/* {_sizes(program)} */", f"void {function}({', '.join(arguments)})"]
     return "\n".join([*lines, *c_body(program, ins, outs), ""])
 

@@ -50,7 +50,7 @@ class Dialect:
     def require_name(self, name: str, what: str) -> str:
         """The name of a function, refused where the language has no room for it."""
         if not _NAME.fullmatch(name) or name in self.reserved:
-            raise ModelError(f"{name!r} is not a name for {what} of one's own.")
+            raise ModelError(f"{name!r} is not a name for {what} of one's own; give another.")
         return name
 
 
@@ -183,9 +183,9 @@ MATLAB = Dialect(
     "{port}({i})",
     1,
     _words(
-        "break case catch classdef continue do else elseif end endfunction endif endwhile for function global "
-        "if otherwise parfor persistent return spmd switch try until unwind_protect while choose sign NaN Inf "
-        "zeros pi i j eps ans",
+        "break case catch classdef continue do else elseif end endfunction endif endwhile for function "
+        "global if otherwise parfor persistent return spmd switch try until unwind_protect while choose "
+        "sign NaN Inf zeros pi i j eps ans q qd qdd tau",
         (*_FUNCTIONS, "min", "max"),
     ),
 )

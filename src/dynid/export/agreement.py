@@ -1,0 +1,99 @@
+"""Generated functions held against dynid's own kernels at random states, before anything is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from dynid.base.numeric import RandomStates, random_states
+from dynid.compile.kernels import kernels
+from dynid.core.arrays import FloatArray
+from dynid.core.errors import DynidError
+from dynid.export.functions import ModelValues
+from dynid.simulation.added_torques import torques_along
+
+TOLERANCE = 1e-12
+"""Largest difference, as a share of the largest value: rounding of some hundred operations."""
+Functions = Mapping[str, Callable[..., Any]]
+
+
+def differences(values: ModelValues, functions: Functions) -> dict[str, float]:
+    """Largest difference of each function from the kernels, as a share of the largest value.
+
+    Accelerations of ``forward`` are turned into torques again by the kernels, and these compared.
+
+    Args:
+        values: the model.
+        functions: of arrays (samples, coordinates), by the names of ``FUNCTIONS``.
+    """
+    at = states_of(values)
+    tau = inverse_torques(values, at.q, at.qd, at.qdd)
+    wanted: dict[str, Callable[[], tuple[FloatArray, FloatArray]]] = {
+        "inverse": lambda: (functions["inverse"](at.q, at.qd, at.qdd), tau),
+        "gravity": lambda: (
+            functions["gravity"](at.q),
+            kernels(values.robot).gravity(values.parameters, at.q),
+        ),
+        "friction": lambda: (functions["friction"](at.q, at.qd), _friction(values, at)),
+        "inertia_matrix": lambda: (functions["inertia_matrix"](at.q), inertia(values, at.q)),
+        "forward": lambda: (
+            inverse_torques(values, at.q, at.qd, functions["forward"](at.q, at.qd, tau)),
+            tau,
+        ),
+    }
+    return {name: _share(*wanted[name]()) for name in functions}
+
+
+def require_agreement(form: str, found: Mapping[str, float]) -> None:
+    """Refuse an export whose functions are not those of the model.
+
+    Raises:
+        DynidError: with the function that differs most.
+    """
+    for name, difference in found.items():
+        if not difference <= TOLERANCE:
+            raise DynidError(
+                f"The function {name!r} of the form {form!r} differs from the model by {difference:.2g} of "
+                f"its largest value, and at most {TOLERANCE:g} is allowed; nothing was written. Please "
+                "report it."
+            )
+
+
+def has_inertia(values: ModelValues) -> bool:
+    """Whether the inertia matrix is positive definite at all states tried, as accelerations need it."""
+    M = inertia(values, states_of(values).q)
+    return bool(np.all(np.isfinite(M)) and np.linalg.eigvalsh(M).min() > 0)
+
+
+def states_of(values: ModelValues) -> RandomStates:
+    """The states at which functions are compared: always the same."""
+    return random_states(values.robot, np.random.default_rng(0))
+
+
+def inertia(values: ModelValues, q: FloatArray) -> FloatArray:
+    """Inertia matrices (samples, coordinates, coordinates) by the kernels."""
+    return kernels(values.robot).inertia_matrix(values.parameters, q)
+
+
+def inverse_torques(values: ModelValues, q: FloatArray, qd: FloatArray, qdd: FloatArray) -> FloatArray:
+    """Torques of the model by the kernels, (samples, coordinates)."""
+    return kernels(values.robot).inverse(values.parameters, q, qd, qdd) + _added(values, q, qd, qdd)
+
+
+def _friction(values: ModelValues, at: RandomStates) -> FloatArray:
+    still = np.zeros_like(at.qdd)
+    own = kernels(values.robot).inverse(values.friction, at.q, at.qd, still)
+    return own + _added(values, at.q, at.qd, still)
+
+
+def _added(values: ModelValues, q: FloatArray, qd: FloatArray, qdd: FloatArray) -> FloatArray:
+    if not values.added:
+        return np.zeros_like(q)
+    return torques_along(values.robot, values.parameters, values.added, q, qd, qdd, links=values.load)
+
+
+def _share(found: FloatArray, expected: FloatArray) -> float:
+    largest = float(np.max(np.abs(expected), initial=0.0))
+    return float(np.max(np.abs(found - expected), initial=0.0)) / (largest or 1.0)
