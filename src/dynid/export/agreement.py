@@ -15,12 +15,12 @@ from dynid.export.functions import ModelValues
 from dynid.simulation.added_torques import torques_along
 
 TOLERANCE = 1e-12
-"""Largest difference, as a share of the largest value: rounding of some hundred operations."""
+"""Largest difference, as a share of the largest torque: rounding of some hundred operations."""
 Functions = Mapping[str, Callable[..., Any]]
 
 
 def differences(values: ModelValues, functions: Functions) -> dict[str, float]:
-    """Largest difference of each function from the kernels, as a share of the largest value.
+    """Largest difference of each function from the kernels, as a share of the largest torque or inertia.
 
     Accelerations of ``forward`` are turned into torques again by the kernels, and these compared.
 
@@ -28,22 +28,21 @@ def differences(values: ModelValues, functions: Functions) -> dict[str, float]:
         values: the model.
         functions: of arrays (samples, coordinates), by the names of ``FUNCTIONS``.
     """
-    at = states_of(values)
-    tau = inverse_torques(values, at.q, at.qd, at.qdd)
-    wanted: dict[str, Callable[[], tuple[FloatArray, FloatArray]]] = {
-        "inverse": lambda: (functions["inverse"](at.q, at.qd, at.qdd), tau),
-        "gravity": lambda: (
-            functions["gravity"](at.q),
-            kernels(values.robot).gravity(values.parameters, at.q),
-        ),
-        "friction": lambda: (functions["friction"](at.q, at.qd), _friction(values, at)),
-        "inertia_matrix": lambda: (functions["inertia_matrix"](at.q), inertia(values, at.q)),
-        "forward": lambda: (
-            inverse_torques(values, at.q, at.qd, functions["forward"](at.q, at.qd, tau)),
-            tau,
-        ),
+    at, own = states_of(values), kernels(values.robot)
+    tau, M = inverse_torques(values, at.q, at.qd, at.qdd), inertia(values, at.q)
+    pairs: dict[str, Callable[[Callable[..., Any]], tuple[FloatArray, FloatArray]]] = {
+        "inverse": lambda f: (f(at.q, at.qd, at.qdd), tau),
+        "gravity": lambda f: (f(at.q), own.gravity(values.parameters, at.q)),
+        "friction": lambda f: (f(at.q, at.qd), _friction(values, at)),
+        "inertia_matrix": lambda f: (f(at.q), M),
+        "forward": lambda f: (inverse_torques(values, at.q, at.qd, f(at.q, at.qd, tau), tau), tau),
     }
-    return {name: _share(*wanted[name]()) for name in functions}
+    found = {}
+    for name, function in functions.items():
+        made, expected = pairs[name](function)
+        largest = _largest(M if name == "inertia_matrix" else tau)
+        found[name] = _largest(made - expected) / (largest or 1.0)
+    return found
 
 
 def require_agreement(form: str, found: Mapping[str, float]) -> None:
@@ -56,7 +55,7 @@ def require_agreement(form: str, found: Mapping[str, float]) -> None:
         if not difference <= TOLERANCE:
             raise DynidError(
                 f"The function {name!r} of the form {form!r} differs from the model by {difference:.2g} of "
-                f"its largest value, and at most {TOLERANCE:g} is allowed; nothing was written. Please "
+                f"the largest value, and at most {TOLERANCE:g} is allowed; nothing was written. Please "
                 "report it."
             )
 
@@ -77,9 +76,19 @@ def inertia(values: ModelValues, q: FloatArray) -> FloatArray:
     return kernels(values.robot).inertia_matrix(values.parameters, q)
 
 
-def inverse_torques(values: ModelValues, q: FloatArray, qd: FloatArray, qdd: FloatArray) -> FloatArray:
-    """Torques of the model by the kernels, (samples, coordinates)."""
-    return kernels(values.robot).inverse(values.parameters, q, qd, qdd) + _added(values, q, qd, qdd)
+def inverse_torques(
+    values: ModelValues, q: FloatArray, qd: FloatArray, qdd: FloatArray, tau: FloatArray | None = None
+) -> FloatArray:
+    """Torques of the model by the kernels, (samples, coordinates).
+
+    Args:
+        values: the model.
+        q: positions, (samples, coordinates).
+        qd: speeds.
+        qdd: accelerations.
+        tau: torques that added terms may hold; those of the model without them when None.
+    """
+    return kernels(values.robot).inverse(values.parameters, q, qd, qdd) + _added(values, q, qd, qdd, tau=tau)
 
 
 def _friction(values: ModelValues, at: RandomStates) -> FloatArray:
@@ -88,12 +97,12 @@ def _friction(values: ModelValues, at: RandomStates) -> FloatArray:
     return own + _added(values, at.q, at.qd, still)
 
 
-def _added(values: ModelValues, q: FloatArray, qd: FloatArray, qdd: FloatArray) -> FloatArray:
+def _added(values: ModelValues, *motion: FloatArray, tau: FloatArray | None = None) -> FloatArray:
     if not values.added:
-        return np.zeros_like(q)
-    return torques_along(values.robot, values.parameters, values.added, q, qd, qdd, links=values.load)
+        return np.zeros_like(motion[0])
+    own = (values.robot, values.parameters, values.added)
+    return torques_along(*own, *motion, links=values.load, tau=tau)
 
 
-def _share(found: FloatArray, expected: FloatArray) -> float:
-    largest = float(np.max(np.abs(expected), initial=0.0))
-    return float(np.max(np.abs(found - expected), initial=0.0)) / (largest or 1.0)
+def _largest(values: FloatArray) -> float:
+    return float(np.max(np.abs(values), initial=0.0))

@@ -105,8 +105,8 @@ def lost_in_code(result: SavedResult) -> tuple[str, ...]:
         lost.append("The drives: positions and torques are those of the joints, not of the motors.")
     for term in dict.fromkeys(term.expression for term in result.added_torques if term.holds("tau")):
         lost.append(
-            f"The measured torque in the added term {term!r}: the torque of the model without added terms "
-            "stands for it."
+            f"The measured torque in the added term {term!r}: inverse dynamics and friction take the torque "
+            "of the model without added terms in its place."
         )
     return tuple(lost)
 

@@ -255,18 +255,21 @@ def torques_along(
     added: tuple[AddedTorque, ...],
     *motion: FloatArray,
     links: FloatArray | None = None,
+    tau: FloatArray | None = None,
 ) -> FloatArray:
     """Torques of added terms along q, q̇ and q̈, (samples, coordinates) each [N m or N].
 
     Args:
         robot: the robot.
         parameters: standard parameters in table order.
-        added: the terms; a torque that they hold is that of the robot without them.
+        added: the terms.
         motion: q, q̇ and q̈.
         links: parameters that the load comes from; the inertial ones when None.
+        tau: the torques that terms may hold; those of the robot without them when None.
     """
     q, qd, qdd = motion
-    tau = kernels(robot).inverse(parameters, q, qd, qdd)
+    if tau is None:
+        tau = kernels(robot).inverse(parameters, q, qd, qdd)
     if links is None:
         links = np.where([entry.family == "inertial" for entry in robot.table], parameters, 0.0)
     load = kernels(robot).inverse(links, q, qd, qdd)
