@@ -72,7 +72,8 @@ def _prototype(function: ModelFunction, name: str, count: str) -> str:
     own = C.require_name(f"{name}_{function.name}", "a C function")
     size = f"{count} * {count}" if function.output == "M" else count
     arguments = [f"const double {port}[{count}]" for port in function.inputs]
-    return f"void {own}({', '.join(arguments)}, double {function.output}[{size}])"
+    arguments.append(f"double {function.output}[{size}]")
+    return f"void {own}(\n    " + ",\n    ".join(arguments) + ")"
 
 
 def _comment(lines: Sequence[str]) -> list[str]:
