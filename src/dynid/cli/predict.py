@@ -24,7 +24,7 @@ from dynid.workflow.prediction import PredictedLog, predict_logs, read_to_predic
 
 
 @dataclass(frozen=True)
-class TableOptions(TextFileOptions):
+class TorqueFileOptions(TextFileOptions):
     """A file for the torques."""
 
     out: Path | None = option(None, "FILE", "CSV file to write, whole or not at all.")
@@ -39,7 +39,7 @@ def predict(
     result: ResultArgument,
     logs: LogsArgument,
     files: UsedLogOptions,
-    target: TableOptions,
+    target: TorqueFileOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Predict the torques of a saved model along logs, which need not hold torques themselves."""

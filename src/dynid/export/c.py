@@ -15,7 +15,7 @@ from dynid.export.functions import ModelFunction
 from dynid.export.model import Export, ExportedFile
 from dynid.export.model_code import ModelCode, model_code
 from dynid.export.python import module_functions, python_text
-from dynid.export.words import heading
+from dynid.export.words import heading_lines
 from dynid.results.result import SavedResult
 
 _WIDTH = 100
@@ -30,7 +30,7 @@ def to_c(result: SavedResult, name: str) -> Export:
     """
     code = model_code(result)
     callables = module_functions(python_text(result, code.functions), code.functions)
-    figures = code.checked("c", callables)
+    figures = code.figures_of("c", callables)
     files = (
         ExportedFile(f"{name}.h", _header(result, code, name).encode()),
         ExportedFile(f"{name}.c", _source(result, code, name).encode()),
@@ -44,9 +44,9 @@ def _header(result: SavedResult, code: ModelCode, name: str) -> str:
         code.form_words,
         "Arrays hold one sample; M is row by row. A result may be written over an input.",
         "Operations of one call:",
-        *(f"  {function.name}: {_counted(function)}" for function in code.functions),
+        *(f"  {function.name}: {_count_words(function)}" for function in code.functions),
     ]
-    lines = [*_comment(heading(result, notes)), f"#ifndef {guard}", f"#define {guard}", ""]
+    lines = [*_comment(heading_lines(result, notes)), f"#ifndef {guard}", f"#define {guard}", ""]
     lines += [f"#define {count} ({result.robot.n_coordinates})", ""]
     lines += ["#ifdef __cplusplus", 'extern "C" {', "#endif", ""]
     for function in code.functions:
@@ -54,13 +54,13 @@ def _header(result: SavedResult, code: ModelCode, name: str) -> str:
     return "\n".join([*lines, "#ifdef __cplusplus", "}", "#endif", "", f"#endif /* {guard} */", ""])
 
 
-def _counted(function: ModelFunction) -> str:
+def _count_words(function: ModelFunction) -> str:
     return ", ".join(f"{count} {kind}" for kind, count in function.operations.items())
 
 
 def _source(result: SavedResult, code: ModelCode, name: str) -> str:
     count = f"{name.upper()}_JOINTS"
-    lines = [*_comment(heading(result)), "#include <math.h>", "", f'#include "{name}.h"']
+    lines = [*_comment(heading_lines(result)), "#include <math.h>", "", f'#include "{name}.h"']
     for function in code.functions:
         names = {port: port for port in (*function.inputs, function.output)}
         body = c_body(function.program, names, names)

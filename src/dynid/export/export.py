@@ -80,13 +80,13 @@ def export_model(
         DynidError: when the form is not known, lacks what it needs, or cannot be written.
     """
     require_kinds(export_model, locals())
-    made = _exported(result.as_saved, form, urdf, name)
+    made = _export_of(result.as_saved, form, urdf, name)
     if out is not None:
         write_export(made, Path(out), force=force)
     return made
 
 
-def _exported(result: SavedResult, form: str, urdf: str | Path | None, name: str | None) -> Export:
+def _export_of(result: SavedResult, form: str, urdf: str | Path | None, name: str | None) -> Export:
     if form not in FORMS:
         raise unknown_name("form", form, FORMS)
     chosen, own = FORMS[form], export_name(result.robot, name)
@@ -98,7 +98,7 @@ def _exported(result: SavedResult, form: str, urdf: str | Path | None, name: str
             )
         return chosen.make(result, own)
     made = chosen.make(export_model_of(result), None if urdf is None else _source(Path(urdf)))
-    return made if name is None else _renamed(made, own)
+    return made if name is None else _with_name(made, own)
 
 
 def _source(path: Path) -> RobotSource:
@@ -106,7 +106,7 @@ def _source(path: Path) -> RobotSource:
     return RobotSource(path.name, form, read_text(path, "robot file"))
 
 
-def _renamed(made: Export, name: str) -> Export:
+def _with_name(made: Export, name: str) -> Export:
     """The first file under another name; those beside it keep theirs."""
     first, *others = made.files
     renamed = ExportedFile(name + Path(first.name).suffix, first.content)

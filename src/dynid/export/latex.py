@@ -9,15 +9,13 @@ from collections.abc import Sequence
 from dynid.core.errors import DynidError
 from dynid.export.model import Export, ExportedFile
 from dynid.export.tables import ParameterRow, base_rows, further_rows
-from dynid.export.words import heading
+from dynid.export.words import heading_lines
 from dynid.results.result import SavedResult
 
 _ESCAPES = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%",
     "_": r"\_", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
 }  # fmt: skip
-_NAME = re.compile(r"(.*?)(\d*)", re.DOTALL)
-"""Name and number at its end."""
 _HEAD = r"Parameter & Value & $\sigma$ & $\sigma$ in \% & Unit & Grouped from \\"
 _UNKNOWN = "--"
 
@@ -31,7 +29,7 @@ def to_latex(result: SavedResult, name: str) -> Export:
     """
     names = _math_names(result)
     tables = [("Base parameters", base_rows(result), True), ("Added terms", further_rows(result), False)]
-    lines = [f"% {line}" for line in heading(result, ["A plain tabular that needs no packages."])]
+    lines = [f"% {line}" for line in heading_lines(result, ["A plain tabular that needs no packages."])]
     for title, rows, grouped in tables:
         lines += _table(title, rows, names, grouped) if rows else []
     text = "\n".join([*lines, ""])
@@ -89,8 +87,10 @@ def _math_names(result: SavedResult) -> dict[str, str]:
     for name, column in zip(result.base.names, result.base.columns, strict=True):
         symbol, label = parts[table.names[column]]
         made[name] = _math_name(symbol, label + "R" * (name != table.names[column]))
-    others = [*result.robot.lengths, *(row.name for row in further_rows(result))]
-    return made | {name: _math_name(*_NAME.fullmatch(name).groups()) for name in others}  # type: ignore[union-attr]
+    for name in (*result.robot.lengths, *(row.name for row in further_rows(result))):
+        symbol = name.rstrip("0123456789")
+        made[name] = _math_name(symbol, name.removeprefix(symbol))
+    return made
 
 
 def _math_name(symbol: str, label: str) -> str:

@@ -17,7 +17,7 @@ from dynid.export.model import Export, ExportedFile
 from dynid.export.model_code import lost_in_code
 from dynid.export.python import module_functions, python_text
 from dynid.export.tables import base_sigma
-from dynid.export.words import coordinate_names, heading
+from dynid.export.words import coordinate_names, heading_lines
 from dynid.results.result import SavedResult
 
 _save_mat, _load_mat = later("scipy.io", "savemat"), later("scipy.io", "loadmat")
@@ -58,7 +58,7 @@ def _function(result: SavedResult, inverse: ModelFunction, name: str) -> str:
     n = result.robot.n_coordinates
     lines, results = statements(inverse.program, MATLAB, {port: port for port in inverse.inputs})
     notes = [f"One sample: q, qd, qdd and tau have {n} elements. From identified base parameters."]
-    said = [part for line in heading(result, notes) for part in textwrap.wrap(line, 100)]
+    said = [part for line in heading_lines(result, notes) for part in textwrap.wrap(line, 100)]
     made = [
         f"function tau = {name}(q, qd, qdd)",
         f"% {name}: {inverse.words}",

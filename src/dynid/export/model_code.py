@@ -57,7 +57,7 @@ class ModelCode:
         """Operations of one evaluation, by function and kind."""
         return {function.name: function.operations for function in self.functions}
 
-    def checked(self, form: str, callables: Mapping[str, Callable[..., Any]]) -> dict[str, Any]:
+    def figures_of(self, form: str, callables: Mapping[str, Callable[..., Any]]) -> dict[str, Any]:
         """Figures of an export whose functions agree with the kernels.
 
         Args:

@@ -10,7 +10,7 @@ from dynid.compile.dialects import PYTHON, statements
 from dynid.export.functions import ModelFunction
 from dynid.export.model import Export, ExportedFile
 from dynid.export.model_code import model_code
-from dynid.export.words import coordinate_names, coordinate_units, heading
+from dynid.export.words import coordinate_names, coordinate_units, heading_lines
 from dynid.results.result import SavedResult
 
 _HELPER = '''
@@ -32,7 +32,7 @@ def to_python(result: SavedResult, name: str) -> Export:
     """
     code = model_code(result)
     text = python_text(result, code.functions)
-    figures = code.checked("python", module_functions(text, code.functions))
+    figures = code.figures_of("python", module_functions(text, code.functions))
     return Export("python", (ExportedFile(f"{name}.py", text.encode()),), code.lost, figures)
 
 
@@ -43,7 +43,11 @@ def python_text(result: SavedResult, functions: Sequence[ModelFunction]) -> str:
         result: the model, for what the module says about itself.
         functions: what it computes.
     """
-    said = [line for words in heading(result) for line in textwrap.wrap(words, 100, subsequent_indent="    ")]
+    said = [
+        line
+        for words in heading_lines(result)
+        for line in textwrap.wrap(words, 100, subsequent_indent="    ")
+    ]
     said += ["", "Arrays are (samples, joints) or (joints,), in the order of JOINTS."]
     positions, torques = zip(*coordinate_units(result.robot), strict=True)
     lines = ['"""' + "\n".join(said).strip(), '"""', "", "import numpy as np", ""]

@@ -74,7 +74,7 @@ def result_hash(result: SavedResult) -> str:
     return digest.hexdigest()[:16]
 
 
-def heading(result: SavedResult, notes: Sequence[str] = ()) -> list[str]:
+def heading_lines(result: SavedResult, notes: Sequence[str] = ()) -> list[str]:
     """Lines that say what a file holds: robot, units, coordinates, where it comes from and how good it is.
 
     Args:

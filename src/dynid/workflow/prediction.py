@@ -58,10 +58,10 @@ def predict_logs(
     Raises:
         NotTrustworthyError: when a log is not usable.
     """
-    return tuple(_predicted(saved, log, repair) for log in logs)
+    return tuple(_prediction_along(saved, log, repair) for log in logs)
 
 
-def _predicted(saved: SavedResult, log: Log, repair: bool) -> PredictedLog:
+def _prediction_along(saved: SavedResult, log: Log, repair: bool) -> PredictedLog:
     measured = "torque" in log.channels
     if measured:
         (held,) = logs_to_validate(saved.robot, [log], fitted_logs(saved), [None], repair=repair)
