@@ -133,6 +133,17 @@ def test_bad_input_gets_a_sentence(options: dict[str, Any], sentence: str) -> No
         export_model(RESULT, **options)
 
 
+@pytest.mark.parametrize("form", CODE)
+def test_values_that_are_no_numbers_are_refused(form: str) -> None:
+    for name in ("values", "standard"):
+        damaged = np.array(getattr(RESULT, name))
+        damaged[1] = np.nan
+        with pytest.raises(
+            DynidError, match="The result in nowhere holds values that are not finite; fit again"
+        ):
+            export_model(replace(RESULT, **{name: damaged}), form)
+
+
 def test_a_result_is_asked_for_by_its_kind() -> None:
     with pytest.raises(
         DynidError, match="export_model takes a result for result, not str 'out'; use load_result"

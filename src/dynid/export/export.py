@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from dynid.core.disk import create_file, new_token, part_name
 from dynid.core.errors import DynidError, FileError, unknown_name
 from dynid.core.files import read_text
@@ -90,6 +92,7 @@ def _export_of(result: SavedResult, form: str, urdf: str | Path | None, name: st
     if form not in FORMS:
         raise unknown_name("form", form, FORMS)
     chosen, own = FORMS[form], export_name(result.robot, name)
+    _require_numbers(result)
     if not chosen.body:
         if urdf is not None:
             bodies = " and ".join(key for key, value in FORMS.items() if value.body)
@@ -99,6 +102,13 @@ def _export_of(result: SavedResult, form: str, urdf: str | Path | None, name: st
         return chosen.make(result, own)
     made = chosen.make(export_model_of(result), None if urdf is None else _source(Path(urdf)))
     return made if name is None else _with_name(made, own)
+
+
+def _require_numbers(result: SavedResult) -> None:
+    further = () if result.further is None else (result.further.values, result.further.covariance)
+    standard = () if result.standard is None else (result.standard,)
+    if not all(np.all(np.isfinite(a)) for a in (result.values, result.covariance, *standard, *further)):
+        raise DynidError(f"The result in {result.folder} holds values that are not finite; fit again.")
 
 
 def _source(path: Path) -> RobotSource:

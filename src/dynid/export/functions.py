@@ -127,15 +127,13 @@ def _added_torques(
     """Torques of the added terms; a torque that they hold is that of the model without them."""
     robot, ops = values.robot, symbolic()
     smooth = ops.with_smooth_sign(robot.sign_width)
-    made: list[Scalar] = [0.0] * robot.n_coordinates
-
-    none = list(made)
+    none: list[Scalar] = [0.0] * robot.n_coordinates
 
     def torques(signal: str, parameters: FloatArray) -> list[Scalar]:
         held = any(term.holds(signal) for term in values.added)
         return inverse_dynamics(robot, _numbers(parameters), q, qd, qdd, ops) if held else none
 
-    tau, load = torques("tau", values.parameters), torques("load", values.load)
+    made, tau, load = list(none), torques("tau", values.parameters), torques("load", values.load)
     for term in values.added:
         j = term.joint
         signals = {"q": q[j], "qd": qd[j], "qdd": qdd[j], "tau": tau[j], "load": load[j]}

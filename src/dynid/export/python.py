@@ -31,21 +31,22 @@ def to_python(result: SavedResult, name: str) -> Export:
         name: of the module.
     """
     code = model_code(result)
-    text = python_text(result, code.functions)
+    text = python_text(result, code.functions, [code.form_words])
     figures = code.figures_of("python", module_functions(text, code.functions))
     return Export("python", (ExportedFile(f"{name}.py", text.encode()),), code.lost, figures)
 
 
-def python_text(result: SavedResult, functions: Sequence[ModelFunction]) -> str:
+def python_text(result: SavedResult, functions: Sequence[ModelFunction], notes: Sequence[str] = ()) -> str:
     """The text of a module.
 
     Args:
         result: the model, for what the module says about itself.
         functions: what it computes.
+        notes: what else it says.
     """
     said = [
         line
-        for words in heading_lines(result)
+        for words in heading_lines(result, notes)
         for line in textwrap.wrap(words, 100, subsequent_indent="    ")
     ]
     said += ["", "Arrays are (samples, joints) or (joints,), in the order of JOINTS."]
