@@ -11,6 +11,7 @@ import pytest
 
 from dynid.compile.kernels import kernels
 from dynid.core.errors import DynidError
+from dynid.estimators.linear.terms import NonlinearTerm
 from dynid.export.agreement import require_agreement
 from dynid.export.export import export_model
 from dynid.export.model import Export
@@ -124,6 +125,13 @@ def test_values_that_no_robot_has_give_no_forward_dynamics() -> None:
     made = export_model(sick, "python")
     assert list(made.figures["operations"]) == ALL[:-1]
     assert made.lost[0].startswith("Forward dynamics: the inertia matrix of these parameters is not positive")
+
+
+def test_terms_that_newton_s_method_does_not_solve_give_no_forward_dynamics() -> None:
+    jumping = NonlinearTerm("Fj", "50*sign(qdd)")
+    made = export_model(result_of(load_robot("scara"), jumping), "python")
+    assert list(made.figures["operations"]) == [*ALL[:-1], "inverse_base"]
+    assert made.lost[0].startswith("Forward dynamics: the added terms depend on the accelerations in a way")
 
 
 def test_a_module_takes_one_sample_or_many_and_refuses_other_widths() -> None:

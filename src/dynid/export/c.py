@@ -14,7 +14,7 @@ from dynid.compile.dialects import C
 from dynid.export.functions import ModelFunction
 from dynid.export.model import Export, ExportedFile
 from dynid.export.model_code import ModelCode, model_code
-from dynid.export.python import module_functions, python_text
+from dynid.export.numpy_module import module_functions, python_text
 from dynid.export.words import heading_lines
 from dynid.results.result import SavedResult
 

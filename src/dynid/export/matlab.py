@@ -15,7 +15,7 @@ from dynid.export.agreement import differences, require_agreement
 from dynid.export.functions import ModelFunction, base_values, model_function
 from dynid.export.model import Export, ExportedFile
 from dynid.export.model_code import lost_in_code
-from dynid.export.python import module_functions, python_text
+from dynid.export.numpy_module import module_functions, python_text
 from dynid.export.tables import base_sigma
 from dynid.export.words import coordinate_names, heading_lines
 from dynid.results.result import SavedResult

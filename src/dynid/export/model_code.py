@@ -8,7 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from dynid.export.agreement import differences, has_inertia, inverse_torques, require_agreement, states_of
+from dynid.export.agreement import (
+    TOLERANCE,
+    differences,
+    has_inertia,
+    inverse_torques,
+    require_agreement,
+    states_of,
+)
 from dynid.export.functions import (
     FUNCTIONS,
     ModelFunction,
@@ -17,6 +24,7 @@ from dynid.export.functions import (
     model_function,
     standard_values,
 )
+from dynid.export.numpy_module import module_functions, python_text
 from dynid.export.words import NO_STANDARD
 from dynid.results.result import SavedResult
 
@@ -82,18 +90,31 @@ def model_code(result: SavedResult) -> ModelCode:
     """The functions of a result: from its standard parameters where it has them, else from the base ones."""
     base = base_values(result)
     values = base if result.standard is None else standard_values(result)
-    names, lost = list(FUNCTIONS), list[str]()
-    if not has_inertia(values):
-        names.remove("forward")
-        lost.append(
-            "Forward dynamics: the inertia matrix of these parameters is not positive definite everywhere, "
-            "so no acceleration follows from a torque."
-        )
-    functions = [model_function(values, name) for name in names]
+    functions = [model_function(values, name) for name in FUNCTIONS if name != "forward"]
+    forward, why_not = _forward(result, values)
+    functions += [forward] if forward is not None else []
     if values is not base:
         functions.append(model_function(base, "inverse", BASE_FORM))
-    return ModelCode(
-        tuple(functions), values, None if values is base else base, (*lost, *lost_in_code(result))
+    lost = (*why_not, *lost_in_code(result))
+    return ModelCode(tuple(functions), values, None if values is base else base, lost)
+
+
+def _forward(result: SavedResult, values: ModelValues) -> tuple[ModelFunction | None, tuple[str, ...]]:
+    """Forward dynamics, or None and a sentence on why there is none."""
+    if not has_inertia(values):
+        return None, (
+            "Forward dynamics: the inertia matrix of these parameters is not positive definite everywhere, "
+            "so no acceleration follows from a torque.",
+        )
+    made = model_function(values, "forward")
+    if not values.added:
+        return made, ()
+    found = differences(values, module_functions(python_text(result, [made]), [made]))
+    if found["forward"] <= TOLERANCE:
+        return made, ()
+    return None, (
+        "Forward dynamics: the added terms depend on the accelerations in a way that the steps of Newton's "
+        "method do not solve.",
     )
 
 
