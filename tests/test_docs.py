@@ -147,7 +147,7 @@ def test_the_mapping_shown_is_the_demo_s(demo_logs: Path) -> None:
 
 
 @pytest.mark.usefixtures("beside_the_demo")
-@pytest.mark.parametrize("name", ["cli", "index", "underactuated"])
+@pytest.mark.parametrize("name", ["cli", "export", "index", "underactuated"])
 def test_commands_work_as_written(name: str) -> None:
     consoles = [block for block in blocks(DOCS / f"{name}.md") if block.language == "console"]
     assert consoles
@@ -207,12 +207,14 @@ def test_every_json_key_is_described(capsys: pytest.CaptureFixture[str]) -> None
     commands = (
         "model scara --per-joint --json",
         "robots --json",
-        "source scara regressor --json",
+        "export scara --to c --kernel regressor --json",
         "model nobody --json",
         "map out/demo-logs/exciting.csv --json",
         f"check {LOG} --robot tx40 --json",
         f"fit tx40 {LOG} --split 0.7 --json",
         f"validate out/fit {LOG} --json",
+        f"predict out/fit {LOG} --json",
+        "export out/fit --to latex --json",
         "simulate scara --controller scara --reference scara --duration 2 --json",
     )
     for command in commands:

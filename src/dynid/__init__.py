@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         Separable as Separable,
         identify as identify,
     )
+    from dynid.export import export_model as export_model
     from dynid.logs import Log as Log, read_log as read_log, read_logs as read_logs, save_log as save_log
     from dynid.model import Robot as Robot, catalog as catalog, load_robot as load_robot
     from dynid.preparation import Preparation as Preparation, prepare as prepare, suggest as suggest
@@ -73,6 +74,7 @@ else:
             ),
             "identify",
         ),
+        "export": ("export_model",),
         "logs": ("Log", "read_log", "read_logs", "save_log"),
         "model": ("Robot", "catalog", "load_robot"),
         "preparation": ("Preparation", "prepare", "suggest"),
@@ -82,18 +84,8 @@ else:
         "workflow": ("FitResult", "check", "find_suspects", "fit", "validate"),
     }
     _FAMILIES = (
-        *(
-            "base",
-            "checks",
-            "compile",
-            "consistency",
-            "dynamics",
-            "estimators",
-            "logs",
-            "model",
-            "preparation",
-        ),
-        *("problem", "results", "simulation", "validation", "workflow"),
+        *("base", "checks", "compile", "consistency", "dynamics", "estimators", "export", "logs"),
+        *("model", "preparation", "problem", "results", "simulation", "validation", "workflow"),
     )
     __getattr__, __dir__, __all__ = lazy_exports(__name__, _NAMES, _FAMILIES)
 

@@ -14,6 +14,7 @@ import dynid.cli.model as model_command
 from cli.commands import assert_one_sentence, dynid
 from dynid import __version__
 
+KERNEL = ("export", "scara", "--to", "c", "--kernel")
 BAD = {
     "unknown robot": (("model", "tx4O"), "Unknown robot 'tx4O'. Did you mean 'tx40'"),
     "missing file": (("model", "no/arm.urdf"), "There is no URDF file at no/arm.urdf."),
@@ -31,15 +32,28 @@ BAD = {
         ("model", "haptic", "--base", "--method", "closed-form"),
         "robot 'haptic' has couplings between its joints",
     ),
-    "kernel": (("source", "scara", "invers"), "Unknown kernel 'invers'. Did you mean 'inverse'"),
-    "columns of no regressor": (("source", "scara", "inverse", "--base"), "the kernel 'inverse' has none"),
+    "kernel": ((*KERNEL, "invers"), "Unknown kernel 'invers'. Did you mean 'inverse'"),
+    "columns of no regressor": ((*KERNEL, "inverse", "--base"), "the kernel 'inverse' has none"),
     "C name": (
-        ("source", "scara", "inverse", "--name", "a b"),
-        "'a b' is not a name for a C function of one's own.",
+        (*KERNEL, "inverse", "--name", "a b"),
+        "'a b' is not a name for a C function of one's own; give another.",
     ),
-    "folder": (("source", "scara", "inverse", "--out", "no/such/x.c"), "No such file or directory."),
+    "folder": ((*KERNEL, "inverse", "--out", "no/such/x.c"), "No such file or directory."),
     "no robot": (("model",), "Missing argument 'ROBOT'; see dynid model --help."),
-    "no kernel": (("source", "scara"), "Missing argument 'KERNEL'; see dynid source --help."),
+    "no kernel": (("export", "scara", "--to", "c"), "scara is no folder; give a result of dynid fit, or a"),
+    "no form": (("export", "scara"), "Missing option '--to'; see dynid export --help."),
+    "kernel in another form": (
+        ("export", "scara", "--to", "latex", "--kernel", "inverse"),
+        "--kernel writes C, and --to is 'latex'; give --to c, without --urdf.",
+    ),
+    "robot without kernel": (
+        ("export", "scara", "--to", "c", "--gravity", "0,0,0"),
+        "--gravity is for a kernel of a robot; add --kernel NAME, or leave it out.",
+    ),
+    "command of earlier versions": (
+        ("source", "scara", "inverse"),
+        "No such command 'source'; use dynid export ROBOT --to c --kernel NAME, see dynid export --help.",
+    ),
     "unknown command": (("mdl",), "No such command 'mdl'; did you mean 'model'? See dynid --help."),
     "unknown option": (("model", "tx40", "--bse"), "No such option: --bse"),
     "too much": (("model", "tx40", "tx90"), "see dynid model --help."),

@@ -111,7 +111,7 @@ def test_shells_complete_commands(shell: str) -> None:
 def test_options_robots_and_names_are_completed() -> None:
     assert completed("bash", "dynid model --per") == ["--per-joint"]
     assert completed("bash", "dynid model tx9") == ["tx90"]
-    assert completed("bash", "dynid source tx40 grav") == ["gravity"]
+    assert completed("bash", "dynid export tx40 --to c --kernel grav") == ["gravity"]
     assert completed("bash", "dynid model tx40 --method clo") == ["closed-form"]
 
 

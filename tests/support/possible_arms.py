@@ -75,7 +75,11 @@ def draw_arm(half: str, number: int, *, weak: bool, noise: float = 0.03, seconds
     motion = Motion("log", time, *states, tau + error, rate_hz=RATE_HZ)
     other = draw_path(robot, "fourier", 1.0, 10.0, rng).at(np.arange(0, 10.0, 1 / RATE_HZ))
     unseen = Motion(
-        "unseen", np.arange(len(other[0])) / RATE_HZ, *other, compiled.inverse(vector, *other), rate_hz=RATE_HZ
+        "unseen",
+        np.arange(len(other[0])) / RATE_HZ,
+        *other,
+        compiled.inverse(vector, *other),
+        rate_hz=RATE_HZ,
     )
     assert base_of(robot)
     return PossibleArm(robot, truth, build_problem(robot, [motion], Preparation()), unseen)

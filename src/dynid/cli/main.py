@@ -26,16 +26,19 @@ COMMANDS = {
     "check": "Say whether logs are good enough to fit.",
     "fit": "Identify a robot's parameters from logs.",
     "validate": "Put a saved model to the test on other logs.",
+    "predict": "Predict the torques of a saved model along logs.",
     "suspects": "Say what may be wrong with logs or missing in a model, and what changed since.",
     "simulate": "Simulate a robot under a controller and write its log.",
     "compare": "Put results side by side.",
+    "export": "Write a model for a simulator, a controller, a script or a paper.",
     "report": "Write the report of a result again.",
     "reproduce": "Compare published figures with ours.",
-    "source": "Write a kernel of a robot as C99 source.",
 }
 """Commands and what they do; each is a ``Command`` of its own name in a module of its own name."""
 GREEDY = {"fit": ("--validate",)}
 """Options, by command, that take several values: ``--validate a.csv b.csv``."""
+_MOVED = {"source": "dynid export ROBOT --to c --kernel NAME"}
+"""Commands of earlier versions, and what stands for them."""
 _COMPLETION = "_DYNID_COMPLETE"
 """Environment variable by which the shell asks for completions."""
 
@@ -142,6 +145,9 @@ def _usage_sentence(error: Exception) -> str:
     """What Typer says about the arguments, as one sentence that names the help page to read."""
     message = " ".join(error.format_message().split()).rstrip(".")  # type: ignore[attr-defined]
     message = message.replace("'. Did you mean", "'; did you mean")
+    for old, new in _MOVED.items():
+        if message.startswith(f"No such command '{old}'"):
+            return f"No such command '{old}'; use {new}, see dynid export --help."
     command = getattr(getattr(error, "ctx", None), "command_path", "dynid")
     return f"{message}{' See' if message.endswith('?') else '; see'} {command} --help."
 

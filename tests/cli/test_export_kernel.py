@@ -1,4 +1,4 @@
-"""``dynid source``: C text, files written whole, never over a user's file unless asked."""
+"""``dynid export ROBOT --to c --kernel NAME``: C text, files written whole, by force only."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ KEYS = {"robot", "kernel", "lines", "file", "inputs", "outputs", "parameters"}
 
 
 def test_source_goes_to_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
-    said = dynid(capsys, "source", "scara", "inverse", "--name", "scara_torque")
+    said = dynid(capsys, "export", "scara", "--to", "c", "--kernel", "inverse", "--name", "scara_torque")
     assert (said.code, said.err) == (0, "")
     assert "void scara_torque(const double *in_q, " in said.out
     assert "in_parameters: XX1 XY1" in said.out
@@ -22,7 +22,9 @@ def test_source_goes_to_standard_output(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_json_names_what_the_arrays_hold(capsys: pytest.CaptureFixture[str]) -> None:
-    document = dynid(capsys, "source", "scara", "regressor", "--base", "--json").document
+    document = dynid(
+        capsys, "export", "scara", "--to", "c", "--kernel", "regressor", "--base", "--json"
+    ).document
     assert set(document) == KEYS | {"source"}
     assert document["parameters"] == ["ZZ1", "Fv1", "Fc1", "ZZ2", "MX2", "MY2", "Fv2", "Fc2"]
     assert document["inputs"] == [{"name": f"in_{name}", "size": 2} for name in ("q", "qd", "qdd")]
@@ -32,7 +34,9 @@ def test_json_names_what_the_arrays_hold(capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_kernels_without_parameters_name_none(capsys: pytest.CaptureFixture[str]) -> None:
-    document = dynid(capsys, "source", "scara", "forward_kinematics", "--json").document
+    document = dynid(
+        capsys, "export", "scara", "--to", "c", "--kernel", "forward_kinematics", "--json"
+    ).document
     assert document["parameters"] == []
 
 
@@ -40,11 +44,11 @@ def test_a_file_is_written_once_and_again_only_by_force(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     path = tmp_path / "gravity.c"
-    said = dynid(capsys, "source", "tx40", "gravity", "--out", str(path))
+    said = dynid(capsys, "export", "tx40", "--to", "c", "--kernel", "gravity", "--out", str(path))
     assert re.fullmatch(rf"wrote {re.escape(str(path))} \(\d+ lines\)\n", said.out)
     first = path.read_text(encoding="utf-8")
     assert "void gravity(" in first
-    again = ("source", "tx40", "gravity", "--name", "other", "--out", str(path))
+    again = ("export", "tx40", "--to", "c", "--kernel", "gravity", "--name", "other", "--out", str(path))
     sentence = assert_one_sentence(dynid(capsys, *again))
     assert sentence == f"{path} exists already; add --force to overwrite it."
     assert path.read_text(encoding="utf-8") == first
@@ -57,7 +61,7 @@ def test_a_file_is_written_once_and_again_only_by_force(
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX permissions.")
 def test_the_file_is_as_readable_as_any_other(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    dynid(capsys, "source", "scara", "inverse", "--out", str(tmp_path / "a.c"))
+    dynid(capsys, "export", "scara", "--to", "c", "--kernel", "inverse", "--out", str(tmp_path / "a.c"))
     (tmp_path / "b.c").write_text("")
     assert (tmp_path / "a.c").stat().st_mode == (tmp_path / "b.c").stat().st_mode
 
@@ -69,15 +73,19 @@ def test_nothing_is_left_behind_when_writing_fails(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", full)
-    said = dynid(capsys, "source", "scara", "inverse", "--out", str(tmp_path / "a.c"))
+    said = dynid(
+        capsys, "export", "scara", "--to", "c", "--kernel", "inverse", "--out", str(tmp_path / "a.c")
+    )
     assert assert_one_sentence(said).endswith("cannot be written: No space left on device.")
     assert list(tmp_path.iterdir()) == []
-    folder = dynid(capsys, "source", "scara", "inverse", "--out", str(tmp_path), "--force")
+    folder = dynid(
+        capsys, "export", "scara", "--to", "c", "--kernel", "inverse", "--out", str(tmp_path), "--force"
+    )
     assert assert_one_sentence(folder) == f"{tmp_path} is a folder; give the file to write."
 
 
 def test_a_robot_cannot_end_the_comment(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     path = tmp_path / "sly.toml"
     path.write_text('name = "*/ int evil; /*"\n[[joint]]\n', encoding="utf-8")
-    said = dynid(capsys, "source", str(path), "gravity")
+    said = dynid(capsys, "export", str(path), "--to", "c", "--kernel", "gravity")
     assert said.out.split("*/")[0].count("evil") == 1
