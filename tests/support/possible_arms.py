@@ -1,4 +1,4 @@
-"""Random robots that can exist, along short and weak motion: what is known of them, and what a fit makes of it."""
+"""Random robots that can exist, with a short log of each and another motion to try a fit on."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.base.find import base_of
 from dynid.compile.kernels import kernels
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 from dynid.problem import build_problem
 from dynid.problem.problem import Problem
-from population.motions import draw_path, weak_path
+from population.motions import draw_path
 from population.robots import draw_bodies, draw_robot, generator
 
 Array = NDArray[np.float64]
@@ -49,13 +48,15 @@ class PossibleArm:
         return float(np.linalg.norm(W @ values - tau) / np.linalg.norm(tau))
 
 
-def draw_arm(half: str, number: int, *, weak: bool, noise: float = 0.03, seconds: float = 4.0) -> PossibleArm:
+def draw_arm(
+    half: str, number: int, *, speed: float = 0.8, noise: float = 0.03, seconds: float = 4.0
+) -> PossibleArm:
     """Robot ``number`` of a half, with bodies, friction, motion and noise of its own.
 
     Args:
         half: "setting" or "showing".
         number: of the case.
-        weak: whether the motion of the log is a weak one.
+        speed: rms speed of the log [rad/s].
         noise: standard deviation of the torque's error as a share of its rms.
         seconds: of the log.
     """
@@ -66,20 +67,14 @@ def draw_arm(half: str, number: int, *, weak: bool, noise: float = 0.03, seconds
     table = robot.table
     size = {"Ia": 0.2, "Fv": 1.0, "Fc": 1.0, "off": 0.3}
     truth |= {e.name: size[e.symbol] * rng.uniform(0.1, 1.0) for e in table if e.symbol in size}
-    path = weak_path(robot, seconds, rng) if weak else draw_path(robot, "fourier", 0.8, seconds, rng)
+    path = draw_path(robot, "fourier", speed, seconds, rng)
     time = np.arange(0, seconds, 1 / RATE_HZ)
     states = path.at(time)
     compiled, vector = kernels(robot), table.vector(truth)
     tau = compiled.inverse(vector, *states)
     error = noise * np.sqrt(np.mean(tau**2, axis=0)) * rng.standard_normal((len(time), n))
     motion = Motion("log", time, *states, tau + error, rate_hz=RATE_HZ)
-    other = draw_path(robot, "fourier", 1.0, 10.0, rng).at(np.arange(0, 10.0, 1 / RATE_HZ))
-    unseen = Motion(
-        "unseen",
-        np.arange(len(other[0])) / RATE_HZ,
-        *other,
-        compiled.inverse(vector, *other),
-        rate_hz=RATE_HZ,
-    )
-    assert base_of(robot)
+    later = np.arange(0, 10.0, 1 / RATE_HZ)
+    other = draw_path(robot, "fourier", 1.0, 10.0, rng).at(later)
+    unseen = Motion("unseen", later, *other, compiled.inverse(vector, *other), rate_hz=RATE_HZ)
     return PossibleArm(robot, truth, build_problem(robot, [motion], Preparation()), unseen)

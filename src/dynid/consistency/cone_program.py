@@ -111,9 +111,20 @@ class ConeProgram:
     entropy: float = 0.0
 
     @cached_property
-    def free_solution(self) -> FloatArray:
+    def orthogonal(self) -> tuple[FloatArray, FloatArray]:
+        """Q R = B."""
+        Q, R = np.linalg.qr(self.B)
+        return Q, R
+
+    @cached_property
+    def cones(self) -> list[ConeRows]:
+        """All cones over z."""
+        return [*_constraint_rows(self), *_body_rows(self)]
+
+    def free_solution(self, t: FloatArray) -> FloatArray:
         """argmin ‖B z − t‖ without any cone, (standard,)."""
-        return np.asarray(np.linalg.lstsq(self.B, self.t, rcond=None)[0], dtype=float)
+        Q, R = self.orthogonal
+        return np.asarray(np.linalg.solve(R, Q.T @ t), dtype=float)
 
     def without(self, left_out: Sequence[Constraint]) -> ConeProgram:
         """The program with fewer constraints."""
@@ -157,16 +168,20 @@ class Solution:
     seconds: float
 
 
-def solve_program(program: ConeProgram) -> Solution:
+def solve_program(program: ConeProgram, target: FloatArray | None = None) -> Solution:
     """Solve a cone program.
 
     The solver sees the step from the solution without cones, so that its objective is what the cones cost
     and not all that the torques hold: its precision is relative to the objective.
+
+    Args:
+        program: the program.
+        target: t of another estimate of the same rows; the program's own when None.
     """
     start = time.perf_counter()
-    free = program.free_solution
+    free = program.free_solution(program.t if target is None else target)
     n = len(free)
-    rows = [*_constraint_rows(program), *_body_rows(program)]
+    rows = program.cones
     H, g = program.B.T @ program.B, np.zeros(n)
     if program.entropy > 0:
         more, further = _entropy_rows(program)
@@ -187,9 +202,14 @@ def _padded(G: FloatArray, width: int) -> FloatArray:
 
 
 def _constraint_rows(program: ConeProgram) -> list[ConeRows]:
-    """The constraints over z, rows brought to unit length."""
+    """The constraints over z, rows brought to unit length; the positive ones are one cone."""
     made = []
-    for constraint in program.constraints:
+    positive = [c for c in program.constraints if c.cone is Cone.POSITIVE]
+    others = [c for c in program.constraints if c.cone is not Cone.POSITIVE]
+    if positive:
+        stacked = (np.vstack([c.G for c in positive]), np.concatenate([c.h for c in positive]))
+        others.append(Constraint("all positive ones", Cone.POSITIVE, *stacked))
+    for constraint in others:
         G = constraint.G @ program.coordinates.T
         lengths = np.linalg.norm(G, axis=1)
         scale = np.full(len(G), lengths.max(initial=0.0)) if constraint.cone is Cone.SECOND_ORDER else lengths

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -145,6 +145,25 @@ class PossibleRobots:
         return ConeProgram(
             self.coordinates, np.vstack([data, B]), np.concatenate([rows.b, t]), self.constraints, entropy
         )
+
+    def projection(self, rows: DataRows) -> Callable[[FloatArray], FloatArray]:
+        """From base parameters to those of the nearest possible robot, by the metric of some rows.
+
+        What it gives raises NotTrustworthyError where the solver does not get there.
+
+        Args:
+            rows: their A is the metric.
+        """
+        program = self.program(rows)
+        known = program.t[len(rows.b) :]
+        to_base = rows.base.matrix @ self.coordinates.T
+
+        def project(values: FloatArray) -> FloatArray:
+            solution = solve_program(program, np.concatenate([rows.A @ values, known]))
+            _require_solved(solution)
+            return np.asarray(to_base @ solution.z, dtype=float)
+
+        return project
 
     def nearest_values(self, rows: DataRows) -> FloatArray:
         """Base parameters of the nearest possible robot, and nothing else, (base,).

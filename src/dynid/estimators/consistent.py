@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -117,7 +116,7 @@ class Consistent(Strategy):
             values=found.values,
             further=_moved_residual(problem, plain, found.values),
             beside=plain,
-            project=_projection(robots, rows),
+            project=robots.projection(rows),
             facts={**plain.facts, "consistency": found.to_dict()},
         )
 
@@ -127,10 +126,6 @@ def data_rows_of(estimate: Estimate) -> DataRows:
     facts = estimate.facts
     values = estimate.values if estimate.kept.all() else None
     return DataRows.of(estimate.problem, facts["weights"], values, float(facts["sigma_weighted"]))
-
-
-def _projection(robots: PossibleRobots, rows: DataRows) -> Callable[[FloatArray], FloatArray]:
-    return lambda values: robots.nearest_values(replace(rows, b=rows.A @ values))
 
 
 def _moved_residual(problem: Problem, plain: Fit, values: FloatArray) -> FurtherColumns | None:
