@@ -13,6 +13,7 @@ from dynid.core.errors import DynidError, NotTrustworthyError
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.closed_loop.law_suspects import check_suspects, decimated_torques
 from dynid.estimators.closed_loop.loop_checks import check_loop
+from dynid.estimators.closed_loop.simulable import simulable_fit
 from dynid.estimators.closed_loop.strategy import Gains, LoopStrategy, require_simulated, transient
 from dynid.estimators.fit import Fit, Solved
 from dynid.preparation.preparation import Preparation
@@ -88,7 +89,7 @@ class DIDIM(LoopStrategy):
             if not run.replayed.outcome.trustworthy:
                 return _stopped_result(solved, run.replayed.outcome, k, history)
             linear = problem.linear(run.replayed.motions)
-            fit = self.step.fit(linear, kept)
+            fit = simulable_fit(problem, linear, self.step, self.step.fit(linear, kept))
             history.append(_history_entry(problem, run, linear, fit))
             settled = solved is not None and self._is_settled(solved.fit, fit, linear)
             solved = Solved(linear, fit)

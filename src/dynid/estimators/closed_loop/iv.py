@@ -13,6 +13,7 @@ from dynid.core.arrays import FloatArray
 from dynid.core.errors import option_words, unknown_name
 from dynid.core.finding import Finding, Level
 from dynid.estimators.closed_loop.instruments import STRONG, TwoStage, check_weighting, instrument_rows
+from dynid.estimators.closed_loop.simulable import simulable_values
 from dynid.estimators.closed_loop.strategy import (
     AT_REST_SIGMAS,
     PRIOR,
@@ -129,7 +130,8 @@ class IV(LoopStrategy):
         if start is not None:
             first = LoopModel.of(problem, start)
         elif self.start == LEAST_SQUARES:
-            first = LoopModel.of(problem, self.step.fit(linear, kept).values)
+            plain = self.step.fit(linear, kept)
+            first = LoopModel.of(problem, simulable_values(problem, linear, plain, plain.values))
         else:
             first = self.starting_model(problem, loop)
         run, begun = self._first_simulation(problem, loop, first)
@@ -139,7 +141,7 @@ class IV(LoopStrategy):
         for k in range(self.max_iterations):
             if k:
                 assert fit is not None
-                run = _simulate(problem, loop, LoopModel.of(problem, fit.values))
+                run = _simulate(problem, loop, simulable_values(problem, linear, fit, fit.values))
                 if not run.outcome.trustworthy:
                     stopped = run.outcome
                     break
@@ -190,7 +192,7 @@ class IV(LoopStrategy):
         return Solved(linear, full, Origin(linear, strategy))
 
 
-def _simulate(problem: LoopProblem, loop: Gains, model: LoopModel) -> Replayed:
+def _simulate(problem: LoopProblem, loop: Gains, values: FloatArray) -> Replayed:
     """A simulation; instruments may come from a model with a little more inertia where M(q) needs it."""
-    ready, _ = supported_model(problem, model)
+    ready, _ = supported_model(problem, LoopModel.of(problem, values))
     return replay(problem, ready, loop.controller(ready))

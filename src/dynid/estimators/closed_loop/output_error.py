@@ -15,6 +15,7 @@ from dynid.estimators.closed_loop.didim import DIDIM
 from dynid.estimators.closed_loop.instruments import check_weighting
 from dynid.estimators.closed_loop.loop_checks import check_loop
 from dynid.estimators.closed_loop.positions import PositionErrors, Tangent, Trial
+from dynid.estimators.closed_loop.simulable import simulable_values
 from dynid.estimators.closed_loop.strategy import (
     AT_REST_SIGMAS,
     PRIOR,
@@ -123,12 +124,13 @@ class OutputError(LoopStrategy):
             tangent = positions.tangent(trial, weights)
             linear = tangent.problem
             fit = self.step.fit(linear, positions.kept)
-            fit, weights = replace(fit, values=_values_after(positions, trial, linear, fit, 0.0)), fit.weights
+            values = _values_after(positions, trial, linear, fit, 0.0)
+            fit, weights = replace(fit, values=simulable_values(problem, linear, fit, values)), fit.weights
             step = movement(trial.values, fit, self.value_tolerance, AT_REST_SIGMAS)
             settled = bool(np.all(step <= 1)) or positions.at_floor(trial)
             if settled or len(history) >= self.max_iterations:
                 break
-            better, damping = _damped_step(positions, trial, tangent, fit)
+            better, damping = _damped_step(problem, positions, trial, tangent, fit)
             history.append(_history_entry(trial, better, damping))
             if (better is None or damping >= _CREEPING) and _promises_nothing(trial, tangent, fit):
                 # The simulation cannot tell the step from its own errors: it is not taken.
@@ -191,12 +193,13 @@ def _closed_loop(problem: LoopProblem, values: FloatArray, trim_s: float) -> Rep
 
 
 def _damped_step(
-    positions: PositionErrors, trial: Trial, tangent: Tangent, fit: Fit
+    problem: LoopProblem, positions: PositionErrors, trial: Trial, tangent: Tangent, fit: Fit
 ) -> tuple[Trial | None, float]:
     """The first damping whose step lowers the criterion; None when none does."""
     before = tangent.criterion(trial, fit.weights)
     for damping in _DAMPINGS:
-        found = positions.trial(_values_after(positions, trial, tangent.problem, fit, damping))
+        values = _values_after(positions, trial, tangent.problem, fit, damping)
+        found = positions.trial(simulable_values(problem, tangent.problem, fit, values))
         if found.outcome.trustworthy and tangent.criterion(found, fit.weights) < before:
             return found, damping
     return None, _DAMPINGS[-1]

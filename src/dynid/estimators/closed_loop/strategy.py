@@ -261,7 +261,15 @@ class LoopStrategy(Strategy):
 
     def held_to(self, knowledge: Knowledge) -> Strategy:
         """The same with every step held to possible robots, so that all of them can be simulated."""
-        return replace(self, step=self.step.held_to(knowledge))
+        try:
+            return replace(self, step=self.step.held_to(knowledge))
+        except DynidError:
+            name = type(self).__name__
+            raise DynidError(
+                f"{name} cannot be held to possible robots in every step; use DIDIM, or leave the choice of "
+                f"consistent parameters to 'auto': the possible robot nearest to {name}'s values is found in "
+                "any case, and is what exports take."
+            ) from None
 
     def require_problem(self, problem: Problem | LoopProblem) -> None:
         """Refuse a linear problem, which does not know the closed loop."""
