@@ -55,7 +55,7 @@ def test_csv_tables_keep_every_digit() -> None:
 
 
 def test_standard_values_say_where_they_come_from() -> None:
-    sources = {"consistency": {"sources": {"ZZ1": "prior", "M2": "bound", "ZZ2": "data"}}}
+    sources = {"possibility": {"names": ["ZZ1", "M2", "ZZ2"], "fixed_by": ["prior", "bound", "data"]}}
     told = replace(RESULT, document=sources)
     assert {row["name"]: row["source"] for row in rows(export_model(told, "csv"), 0)}["M2"] == "bound"
     document = json.loads(export_model(told, "json").files[0].content)

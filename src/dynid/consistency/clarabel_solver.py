@@ -53,10 +53,17 @@ def solve_cones(H: FloatArray, g: FloatArray, rows: Sequence[ConeRows]) -> Found
         g: (variables,).
         rows: the cones.
     """
+    # Variables are near one already, and scaling a whole body at once mostly harms.
+    first = _attempt(H, g, rows, scaled=False)
+    return first if first.solved or first.infeasible else _attempt(H, g, rows, scaled=True)
+
+
+def _attempt(H: FloatArray, g: FloatArray, rows: Sequence[ConeRows], *, scaled: bool) -> Found:
+    """One call of the solver, with or without its own scaling."""
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.max_threads = 1
-    settings.equilibrate_enable = False  # variables near one already; scaling a whole body at once only harms
+    settings.equilibrate_enable = scaled
     G = sparse.csc_matrix(np.vstack([-block.G for block in rows]))
     h = np.concatenate([block.h for block in rows])
     cones = [_CONES[block.kind](len(block.h)) for block in rows]

@@ -181,6 +181,8 @@ def solve_program(program: ConeProgram, target: FloatArray | None = None) -> Sol
     start = time.perf_counter()
     free = program.free_solution(program.t if target is None else target)
     n = len(free)
+    if program.entropy == 0 and _is_inside(program, free):
+        return Solution(free, True, False, "Inside", 0, time.perf_counter() - start)
     rows = program.cones
     H, g = program.B.T @ program.B, np.zeros(n)
     if program.entropy > 0:
@@ -195,6 +197,21 @@ def solve_program(program: ConeProgram, target: FloatArray | None = None) -> Sol
     seconds = time.perf_counter() - start
     z = free + found.x[:n]
     return Solution(z, found.solved, found.infeasible, found.status, found.iterations, seconds)
+
+
+def _is_inside(program: ConeProgram, z: FloatArray) -> bool:
+    """Whether variables are inside all cones, so that there is nothing to solve."""
+    for rows in program.cones:
+        s = rows.G @ z + rows.h
+        if rows.kind == "psd":
+            inside = float(np.linalg.eigvalsh(as_matrix(s))[0]) >= 0
+        elif rows.kind == Cone.SECOND_ORDER:
+            inside = s[0] >= np.linalg.norm(s[1:])
+        else:
+            inside = rows.kind == Cone.POSITIVE and bool(np.all(s >= 0))
+        if not inside:
+            return False
+    return True
 
 
 def _padded(G: FloatArray, width: int) -> FloatArray:

@@ -11,9 +11,9 @@ from dynid.base.base_map import BaseMap
 from dynid.core.arrays import FloatArray
 from dynid.problem.problem import Problem
 
-_EXACT = 1e-7
-"""Least error of the rows as a share of the torque: torques without any error would silence all that is known
-beside them, and the solver's precision is not better."""
+_LARGEST = 1e5
+"""Largest norm of the torques over σ̂: beyond, their errors are too small for the precision of the solver, and
+are taken as larger."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class DataRows:
         base: base parameters of the robot.
         A: triangular factor of the weighted W over σ̂, (base, base); its cost does not depend on the log.
         b: A χ̂, (base,).
-        remainder: norm of what no base parameters explain.
+        remainder: norm of what no base parameters explain: the root of the degrees of freedom.
     """
 
     base: BaseMap
@@ -73,9 +73,9 @@ class DataRows:
         A, y = factor[:-1, :-1], factor[:-1, -1]
         degrees = max(rows - len(base), 1)
         left = abs(float(factor[-1, -1])) if sigma is None else sigma * degrees**0.5
-        least = _EXACT * float(np.linalg.norm(factor[:, -1]))
-        scale = degrees**0.5 / (max(left, least) or 1.0)
-        return cls(base, scale * A, scale * (y if values is None else A @ values), scale * left)
+        size = float(np.linalg.norm(factor[:, -1])) or 1.0
+        scale = min(degrees**0.5 / left if left > 0 else np.inf, _LARGEST / size)
+        return cls(base, scale * A, scale * (y if values is None else A @ values), degrees**0.5)
 
     def norm(self, values: FloatArray) -> float:
         """‖weighted residual‖ over σ̂ of base parameters (base,)."""

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from dynid.estimators.linear.terms import NonlinearTerm
     from dynid.problem.closed_loop import LoopProblem
 
-DRAWS = 100
-"""Drawn estimates from which the covariance is made: σ itself is then known to 7 %."""
+FEWEST_DRAWS = 100
+"""Drawn estimates from which the covariance is made, at least, and two per parameter."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +105,8 @@ class Consistent(Strategy):
                 "Consistent or Essential, not both."
             )
         plain = self.strategy.fit(problem, kept)
+        if plain.degrees <= 0:
+            return plain  # nothing tells how far the data are to be believed; the outcome will say so
         rows = DataRows.of(problem, plain.weights, plain.values, plain.sigma)
         terms = () if plain.further is None else plain.further.parameters.terms
         robots = PossibleRobots.of(
@@ -142,16 +144,22 @@ def _moved_residual(problem: Problem, plain: Fit, values: FloatArray) -> Further
 def projected_covariance(fit: Fit, covariance: FloatArray) -> FloatArray:
     """Second moment of drawn estimates, each at its nearest possible robot, about the values themselves.
 
+    The draws come in pairs of opposite sign and have the covariance of the fit beside it exactly, so that
+    values which nothing holds keep it exactly.
+
     Args:
         fit: of possible values, with its projection.
         covariance: of the fit beside it: base parameters, then those of added terms, which keep theirs.
     """
     assert fit.project is not None
-    count = len(fit.values)
-    rng = np.random.default_rng(0)
-    sizes, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
-    root = vectors * np.sqrt(np.maximum(sizes, 0.0))
-    drawn = rng.standard_normal((DRAWS, len(root))) @ root.T
+    count, width = len(fit.values), len(covariance)
+    pairs = max(FEWEST_DRAWS // 2, width)
+    white = np.linalg.qr(np.random.default_rng(0).standard_normal((pairs, width)))[0] * np.sqrt(pairs)
+    scale = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
+    sizes, vectors = np.linalg.eigh(covariance * np.outer(inverse, inverse))
+    half = white @ (scale[:, None] * vectors * np.sqrt(np.maximum(sizes, 0.0))).T
+    drawn = np.concatenate([half, -half])
     moved = np.array([fit.project(fit.values + step[:count]) for step in drawn]) - fit.values
     steps = np.column_stack([moved, drawn[:, count:]])
-    return np.asarray(steps.T @ steps / DRAWS, dtype=float)
+    return np.asarray(steps.T @ steps / len(steps), dtype=float)

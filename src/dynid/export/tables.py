@@ -89,8 +89,8 @@ def further_rows(result: SavedResult) -> list[ParameterRow]:
 
 def standard_sources(result: SavedResult) -> Mapping[str, str]:
     """Where each standard parameter comes from: "data", "bound" or "prior"; empty where it is not said."""
-    found = result.section("consistency").get("sources")
-    return {str(name): str(word) for name, word in found.items()} if isinstance(found, Mapping) else {}
+    found = result.section("possibility")
+    return dict(zip(map(str, found.get("names", ())), map(str, found.get("fixed_by", ())), strict=False))
 
 
 # ── CSV ──────────────────────────────────────────────────────────────────────────────────────────────────

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 _term_of = later("dynid.estimators.linear.terms", "NonlinearTerm")
 _slots_of = later("dynid.estimators.linear.terms", "slots_of")
 _NEEDED = ("values", "covariance", "kept", "joint_sigma")
-_TABLES = ("verdict", "estimate", "fit", "validation", "reproducibility", "suspects")
+_TABLES = ("verdict", "estimate", "fit", "validation", "reproducibility", "suspects", "possibility")
 """Parts of the document that are tables, where it has them."""
 _UNREADABLE = (
     *(OSError, ValueError, EOFError, KeyError, AttributeError, NotImplementedError, MemoryError),
