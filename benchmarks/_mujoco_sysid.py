@@ -15,25 +15,33 @@ import numpy as np
 from mujoco import sysid
 
 JOINTS = [f"joint_{j}" for j in range(1, 7)]
-FRICTION = (2e-4, 1.0)
-"""Time constant [s] and damping of friction; by default, 0.02 s, a large q̈ gives it the wrong sign."""
 STARTS = {"armature": (0.1, 5.0), "damping": (1.0, 30.0), "frictionloss": (1.0, 30.0)}
 """First guess and upper bound of what MuJoCo gives a joint; the lower bound is 0."""
 DRIVE = {"armature": "Ia", "damping": "Fv", "frictionloss": "Fc"}
+STEP, WINDOW = 2e-3, 100
+"""Time step [s] and steps of a simulated window."""
 Setter = Callable[[mujoco.MjSpec, sysid.Parameter], None]
+Residual = Callable[[np.ndarray, sysid.ParameterDict], Any]
 
 
-def robot_spec(folder: Path, coupled: bool) -> mujoco.MjSpec:
-    """The robot of the URDF; a tendon of length q5 + q6 is the motor that turns with both wrist joints."""
+def robot_spec(folder: Path, coupled: bool, step: float) -> mujoco.MjSpec:
+    """The robot of the URDF; a tendon of length q5 + q6 is the motor that turns with both wrist joints.
+
+    Args:
+        folder: the folder of the log.
+        coupled: whether with that tendon.
+        step: time step [s]. Friction gets the shortest time constant that it allows: with the default of
+            0.02 s a large q̈ turns the sign of friction.
+    """
     text = (folder / "tx40_mdh_modified.urdf").read_text()
     spec = mujoco.MjSpec.from_string(re.sub(r"<(visual|collision)>.*?</\1>", "", text, flags=re.DOTALL))
     spec.compiler.boundinertia = 1e-4  # the file gives its last link no inertia, which MuJoCo refuses
-    spec.option.timestep = FRICTION[0] / 2  # MuJoCo holds time constants to two steps
+    spec.option.timestep, friction = step, (2 * step, 1.0)
     spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_LIMIT
     for joint in spec.joints:
-        joint.solref_friction = FRICTION
+        joint.solref_friction = friction
     if coupled:
-        tendon = spec.add_tendon(name="wrist", solref_friction=FRICTION)
+        tendon = spec.add_tendon(name="wrist", solref_friction=friction)
         tendon.wrap_joint("joint_5", 1.0)
         tendon.wrap_joint("joint_6", 1.0)
     return spec
@@ -64,6 +72,28 @@ def drive_setter(kind: str, name: str, field: str) -> Setter:
     return set_drive
 
 
+def with_drives(spec: mujoco.MjSpec) -> mujoco.MjSpec:
+    """The robot with a motor, an angle and a speed sensor on every joint."""
+    sensors = (mujoco.mjtSensor.mjSENS_JOINTPOS, mujoco.mjtSensor.mjSENS_JOINTVEL)
+    for name in JOINTS:
+        motor = spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
+        motor.biastype = mujoco.mjtBias.mjBIAS_AFFINE
+    for kind in sensors:
+        for name in JOINTS:
+            spec.add_sensor(
+                name=f"{name}_{kind.name}", type=kind, objtype=mujoco.mjtObj.mjOBJ_JOINT, objname=name
+            )
+    return spec
+
+
+def offset_setter(name: str) -> Setter:
+    def set_offset(spec: mujoco.MjSpec, parameter: sysid.Parameter) -> None:
+        if spec.actuators:  # inverse dynamics adds offsets to its torques
+            spec.actuator(name).biasprm[0] = -parameter.value[0]
+
+    return set_offset
+
+
 def parameters_of(spec: mujoco.MjSpec, coupled: bool) -> sysid.ParameterDict:
     """Ten per body as a log-Cholesky factor within the tool's own bounds; drives, friction, offsets."""
     model, found = spec.compile(), sysid.ParameterDict()
@@ -77,7 +107,7 @@ def parameters_of(spec: mujoco.MjSpec, coupled: bool) -> sysid.ParameterDict:
             setter = drive_setter(kind, name, field)
             found.add(sysid.Parameter(f"{name}_{field}", start, 0.0, most, modifier=setter))
     for name in JOINTS:
-        found.add(sysid.Parameter(f"{name}_offset", 0.0, -10.0, 10.0))
+        found.add(sysid.Parameter(f"{name}_offset", 0.0, -10.0, 10.0, modifier=offset_setter(name)))
     return found
 
 
@@ -113,12 +143,8 @@ def standard(model: mujoco.MjModel, parameters: sysid.ParameterDict, coupled: bo
     return found
 
 
-def fit(folder: Path, rows: Any, coupled: bool) -> dict[str, Any]:
-    """``sysid.optimize`` with its defaults on torques instead of simulated positions."""
-    start = time.perf_counter()
-    spec = robot_spec(folder, coupled)
-    first = parameters_of(spec, coupled)
-    spec.compiler.boundinertia = 0.0
+def torque_residual(spec: mujoco.MjSpec, rows: Any) -> Residual:
+    """Torques of inverse dynamics in place of simulated positions: a residual of ours, the tool has none."""
     tau = np.where(rows["mask"], rows["tau"], 0.0)
 
     def residual(x: np.ndarray, parameters: sysid.ParameterDict) -> Any:
@@ -130,19 +156,59 @@ def fit(folder: Path, rows: Any, coupled: bool) -> dict[str, Any]:
             columns.append(sysid.normalize_residual(error, tau).ravel())
         return [columns[0] if x.ndim == 1 else np.stack(columns, axis=1)], [], []
 
-    best, result = sysid.optimize(first, residual, verbose=False)
+    return residual
+
+
+def window_residual(spec: mujoco.MjSpec, rows: Any) -> Residual:
+    """The documented way: measured torques drive the model from measured states, here in short windows.
+
+    Windows in which a joint rests are left out: the tool divides by the size of each signal.
+    """
+    model, q, qd, tau = spec.compile(), rows["slow_q"], rows["slow_qd"], rows["slow_tau"]
+    time_s = np.arange(WINDOW) * STEP
+    starts = [k for k in range(0, len(q) - WINDOW + 1, WINDOW) if qd[k : k + WINDOW].std(axis=0).min() > 1e-3]
+    cuts = [slice(k, k + WINDOW) for k in starts]
+    windows = sysid.ModelSequences(
+        "tx40",
+        spec,
+        [f"from sample {k}" for k in starts],
+        [sysid.create_initial_state(model, q[k], qd[k]) for k in starts],
+        [sysid.TimeSeries(time_s, tau[cut]) for cut in cuts],
+        [sysid.TimeSeries.from_names(time_s, np.hstack([q[cut], qd[cut]]), model) for cut in cuts],
+    )
+    residual: Residual = sysid.build_residual_fn(models_sequences=[windows])
+    return residual
+
+
+def fit(
+    label: str, spec: mujoco.MjSpec, rows: Any, make: Callable[..., Residual], most: int
+) -> dict[str, Any]:
+    """``sysid.optimize`` with its defaults and at most so many iterations."""
+    start, coupled = time.perf_counter(), bool(spec.tendons)
+    first = parameters_of(spec, coupled)
+    residual = make(spec, rows)
+    spec.compiler.boundinertia = 0.0
+    best, result = sysid.optimize(first, residual, verbose=False, max_iters=most)
     values = standard(sysid.apply_param_modifiers(best, spec), best, coupled)
+    count = len(result.extras["objective"]) - 1  # the first is the start
     return {
-        "fit": f"inverse dynamics, {'wrist as a tendon' if coupled else 'no coupling'}",
+        "fit": label,
         "seconds": time.perf_counter() - start,
-        "said": f"{best.size} parameters, {len(result.extras['objective'])} iterations of at most 200",
+        "said": f"{best.size} parameters, {count} iterations of at most {most}",
         "standard": [float(values.get(name, 0.0)) for name in rows["names"]],
     }
 
 
 def main() -> None:
     folder, rows = Path(sys.argv[1]), dict(np.load(sys.argv[2]))
-    Path(sys.argv[3]).write_text(json.dumps([fit(folder, rows, coupled) for coupled in (True, False)]))
+    coupled, plain = robot_spec(folder, True, 1e-4), robot_spec(folder, False, 1e-4)
+    driven = with_drives(robot_spec(folder, True, STEP))
+    results = [
+        fit("torques, wrist as a tendon", coupled, rows, torque_residual, 200),
+        fit("torques, no coupling", plain, rows, torque_residual, 200),
+        fit("simulated windows of 0.2 s", driven, rows, window_residual, 40),
+    ]
+    Path(sys.argv[3]).write_text(json.dumps(results))
 
 
 if __name__ == "__main__":

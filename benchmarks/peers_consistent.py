@@ -18,9 +18,8 @@ import dynid
 from _harness import Report
 from dynid.casestudies.case import packaged_mapping
 from dynid.casestudies.cases import TX40_PLAN
+from dynid.consistency.pseudo_inertia import pseudo_inertias
 from dynid.logs import to_joint_side
-from dynid.model.inertia import LinkInertia
-from dynid.model.parameters import INERTIAL
 from dynid.preparation.decimate import decimate_rows
 from dynid.preparation.motion import Motion
 from dynid.problem import Problem
@@ -65,6 +64,7 @@ def save_rows(file: Path, motion: Motion, problem: Problem) -> None:
         weight=np.repeat(1.0 / sigma, problem.row_counts),
         mask=mask,
         **states,
+        **{f"slow_{name}": x[::10] for name, x in signals.items()},
     )
 
 
@@ -101,17 +101,6 @@ def peer_fits(peer: str, rows: Path, place: Path) -> list[dict[str, Any]]:
     return found
 
 
-def smallest_eigenvalues(problem: Problem, standard: np.ndarray) -> np.ndarray:
-    """Smallest eigenvalue of each link's [[½ tr(J) 1 − J, MS], [MSᵀ, M]]; none is negative in a possible body."""
-    robot, found = problem.robot, []
-    for joint in robot.joints:
-        body = LinkInertia.from_standard(standard[[robot.table.index(s + joint.label) for s in INERTIAL]])
-        second = 0.5 * np.trace(body.tensor) * np.eye(3) - body.tensor
-        pseudo = np.block([[second, body.moment[:, None]], [body.moment[None], np.array([[body.mass]])]])
-        found.append(np.linalg.eigvalsh(pseudo)[0])
-    return np.array(found)
-
-
 def record(report: Report, problem: Problem, who: str, fit: dict[str, Any]) -> None:
     """One row: what is left of the torques [%], time, and what kind of bodies and drives they are."""
     what, standard = f"{who}: {fit['fit']}", fit["standard"]
@@ -134,11 +123,12 @@ def record(report: Report, problem: Problem, who: str, fit: dict[str, Any]) -> N
 
 
 def kinds(problem: Problem, standard: list[float] | None) -> dict[str, Any]:
-    """How many links can exist, how nearly, their heaviest, and the smallest drive inertia."""
+    """How many links can exist, the least eigenvalue of their pseudo-inertias, the heaviest, the least Ia."""
     if standard is None:
         return dict.fromkeys(("possible_links", "smallest_eigenvalue", "heaviest_link_[kg]", "least_Ia"), "–")
     values = np.array(standard)
-    eigenvalues, by_name = smallest_eigenvalues(problem, values), problem.robot.table.mapping(values)
+    eigenvalues = np.linalg.eigvalsh(pseudo_inertias(problem.robot, values))[:, 0]
+    by_name = problem.robot.table.mapping(values)
     return {
         "possible_links": f"{np.sum(eigenvalues >= 0)} of {len(eigenvalues)}",
         "smallest_eigenvalue": float(eigenvalues.min()),
