@@ -74,6 +74,7 @@ def drive_setter(kind: str, name: str, field: str) -> Setter:
 
 def with_drives(spec: mujoco.MjSpec) -> mujoco.MjSpec:
     """The robot with a motor, an angle and a speed sensor on every joint."""
+    spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     sensors = (mujoco.mjtSensor.mjSENS_JOINTPOS, mujoco.mjtSensor.mjSENS_JOINTVEL)
     for name in JOINTS:
         motor = spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
