@@ -105,18 +105,23 @@ class Tx40(BaseIdentification):
         return self.processed_data["torques"]
 
 
+def loaded_job(folder: Path, place: Path) -> Tx40:
+    """The job with its robot and configuration, the log read and its regressor built."""
+    # FIGAROH opens the meshes that a URDF names; they are not part of the data.
+    text = (folder / "tx40_mdh_modified.urdf").read_text()
+    bare = place / "tx40.urdf"
+    bare.write_text(re.sub(r"<(visual|collision)>.*?</\1>", "", text, flags=re.DOTALL))
+    robot = load_robot(str(bare), package_dirs=str(place), load_by_urdf=True)
+    config = place / "tx40.yaml"
+    config.write_text(CONFIG)
+    job = Tx40(robot, str(config), folder)
+    job.initialize()
+    return job
+
+
 def main() -> None:
-    folder = Path(sys.argv[1])
     with tempfile.TemporaryDirectory() as place:
-        # FIGAROH opens the meshes that a URDF names; they are not part of the data.
-        text = (folder / "tx40_mdh_modified.urdf").read_text()
-        bare = Path(place) / "tx40.urdf"
-        bare.write_text(re.sub(r"<(visual|collision)>.*?</\1>", "", text, flags=re.DOTALL))
-        robot = load_robot(str(bare), package_dirs=place, load_by_urdf=True)
-        config = Path(place) / "tx40.yaml"
-        config.write_text(CONFIG)
-        job = Tx40(robot, str(config), folder)
-        job.initialize()
+        job = loaded_job(Path(sys.argv[1]), Path(place))
         job.solve(decimate=True, plotting=False, save_results=False, wls=True)
     print(f"{len(job.params_base)} base parameters")
 
