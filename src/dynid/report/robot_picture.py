@@ -49,7 +49,7 @@ class _Scale:
     def ticks(self, axis: int, length: float) -> list[float]:
         """Round values along an axis of some length, at the same distances on all axes."""
         half = length / 2 / self.per_metre
-        step = round_step(0.7 * (WIDTH - LEFT - RIGHT) / self.per_metre)
+        step = round_step(0.5 * (WIDTH - LEFT - RIGHT) / self.per_metre)
         return multiples(step, self.middle[axis] - half, self.middle[axis] + half)
 
 
