@@ -20,8 +20,9 @@ from dynid.model.load import load_robot
 from dynid.model.loaders.urdf import from_urdf_text
 from dynid.model.robot import Robot
 from dynid.problem import build_problem
+from dynid.report.charts import LEFT, RIGHT, TOP
 from dynid.report.page import render_report
-from dynid.report.robot_picture import HIGHEST, LEFT, LOWEST, RIGHT, TOP, WIDTH, robot_drawings
+from dynid.report.robot_picture import HIGHEST, LOWEST, WIDTH, robot_drawings
 from dynid.workflow.possibility import judge_possibility
 from support.html_tree import parsed
 from support.robots import branched_robot, prismatic_robot, welded_robot, with_random_inertias
@@ -88,7 +89,8 @@ def test_every_link_is_in_the_table_and_in_both_pictures(name: str) -> None:
     assert html.count('<circle class="mass by-') == 2 * count
     assert html.count('<line class="bone"') == 2 * count
     for one in found["links"]:
-        assert f'<td class="name">{one["label"]} {one["joint"]}</td><td data-value="{one["mass"]!r}">' in html
+        named = f"{one['label']}&nbsp;{one['joint']}".replace("_", "_<wbr>")
+        assert f'<td class="name">{named}</td><td data-value="{one["mass"]!r}">' in html
         assert f"{one['joint']}: " in html
         for value in (*one["com"], *one["principal_moments"], one["triangle"]):
             assert f'data-value="{value!r}"' in html

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from dynid.model.joint import BASE
-from dynid.report.charts import multiples, round_step, tick_label
+from dynid.report.charts import BOTTOM, LEFT, RIGHT, TOP, multiples, round_step, tick_label
 
-WIDTH, LEFT, RIGHT, TOP, BOTTOM = 420, 40, 10, 20, 36
+WIDTH = 430
 LOWEST, HIGHEST = 140, 330
 """Least and largest height of the space inside the axes."""
 _AIR = 30
@@ -68,7 +68,7 @@ def robot_drawings(links: Sequence[Mapping[str, Any]], fixed_by: Sequence[str]) 
     if not all(math.isfinite(value) and abs(value) < 1e12 for value in numbers):
         return []
     scale = _common_scale(points)
-    return [_drawing(links, fixed_by, scale, *side) for side in _SIDES]
+    return [_side_drawing(links, fixed_by, scale, *side) for side in _SIDES]
 
 
 def _common_scale(points: Iterable[Sequence[float]]) -> _Scale:
@@ -82,7 +82,7 @@ def _common_scale(points: Iterable[Sequence[float]]) -> _Scale:
     return _Scale(per_metre, tuple((low + high) / 2 for low, high in spans), round(height))
 
 
-def _drawing(
+def _side_drawing(
     links: Sequence[Mapping[str, Any]], fixed_by: Sequence[str], scale: _Scale, side: str, x: int, y: int
 ) -> dict[str, Any]:
     def place(point: Sequence[float]) -> Place:
