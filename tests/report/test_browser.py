@@ -171,6 +171,28 @@ def test_no_sideways_scrolling_and_readable_colours(tab: tuple[Page, Path], widt
         assert contrast(fore, back) > 4.5, level
 
 
+SKETCHES = """[...document.querySelectorAll('.sketch svg')].map(s => s.getBoundingClientRect())
+  .map(b => [b.left, b.top, b.right])"""
+OUTLINES = """['.key .ball', '.sketch .mass'].map(kind => {
+  const style = getComputedStyle(document.querySelector(kind + '.by-prior'));
+  return kind.startsWith('.key') ? style.borderTopColor : style.stroke; })"""
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_the_pictures_of_the_robot_fit_and_have_the_colours_of_their_key(
+    tab: tuple[Page, Path], dark: bool
+) -> None:
+    page = opened(tab, 1280, dark)
+    side, above = page.run(SKETCHES)
+    assert side[1] == above[1]  # beside each other
+    assert side[2] < above[0]
+    key, drawn = page.run(OUTLINES)
+    assert key == drawn
+    side, above = opened(tab, 390, dark).run(SKETCHES)
+    assert side[1] < above[1]  # below each other
+    assert max(side[2], above[2]) < 390
+
+
 def test_wide_tables_say_that_they_scroll(tab: tuple[Page, Path]) -> None:
     hidden = "[...document.querySelectorAll('#fit .hint')].map(h => getComputedStyle(h).display)"
     assert opened(tab, 1280).run(hidden) == ["none"]

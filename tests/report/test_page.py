@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import reduce
 from html import unescape
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -19,42 +18,10 @@ import pytest
 
 from dynid.core.errors import DynidError
 from dynid.report.page import REPORT, asset, number, render_report
+from support.html_tree import parsed
 from support.study import document, study
 
 EVIL = '<script>alert("x")</script><img src=x onerror=alert(1)>\'"&'
-VOID = {"meta", "link", "input", "br", "img", "hr"}
-
-
-class Tree(HTMLParser):
-    """Tags that open and close properly, ids, headings and what scripts there are."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.stack: list[str] = []
-        self.ids: list[str] = []
-        self.tags: list[str] = []
-        self.handlers: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        self.ids += [value or "" for name, value in attrs if name == "id"]
-        self.handlers += [name for name, _ in attrs if name.startswith("on")]
-        if tag not in VOID:
-            self.stack.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.stack.pop() == tag
-
-
-def parsed(page: str) -> Tree:
-    tree = Tree()
-    tree.feed(page)
-    tree.close()
-    assert tree.stack == []
-    return tree
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +91,7 @@ def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 PARTS = ("title", "verdict", "robot", "data", "estimate", "parameters", "correlation", "fit", "stability")
-PARTS += ("curves", "reproducibility")
+PARTS += ("possibility", "curves", "reproducibility")
 
 
 @pytest.mark.parametrize("key", PARTS)

@@ -27,7 +27,9 @@ from dynid.problem import build_problem
 from dynid.results.folder import ARRAYS, NAMES, PARAMETERS, RESULT
 from dynid.results.load import load_result
 from dynid.results.save import parameters_csv, save_result
+from dynid.results.view import summary_lines
 from dynid.validation.model import as_model, predictions
+from support.study import document
 from support.workflow_logs import experiment
 
 
@@ -274,3 +276,17 @@ def test_a_document_that_lacks_something_is_told_in_a_sentence(tmp_path: Path, e
     changed = replace(loaded, document={"verdict": {"words": "", "sentence": "", "findings": 3}})
     with pytest.raises(FileError, match=r"cannot be shown \('int' object is not iterable\)"):
         changed.summary()
+
+
+def test_the_summary_has_a_line_about_the_possible_robot() -> None:
+    content = document()
+    found = content["possibility"] | {"active": [{"name": "a", "given": False, "link": None}]}
+    found |= {"possible_percent": 5.5912, "plain_percent": 5.7249}
+    mass = sum(link["mass"] for link in found["links"])
+    line = f"possible robot: total mass {mass:.3g} kg, 1 bound active"
+    errors = ", misses 5.59 % of parts not used (least squares 5.72 %)"
+    assert line + errors in summary_lines(content | {"possibility": found})
+    short = found | {"possible_percent": None, "plain_percent": None}
+    assert line in summary_lines(content | {"possibility": short})
+    del content["possibility"]
+    assert not any(text.startswith("possible robot") for text in summary_lines(content))

@@ -21,7 +21,7 @@ from dynid.base import BaseMap, find_base
 from dynid.checks import DataCheck
 from dynid.compile.kernels import kernels
 from dynid.core.finding import FINE, Finding, Level, Name
-from dynid.estimators import WLS, Estimate
+from dynid.estimators import WLS, Estimate, identify
 from dynid.logs.log import Source, Step
 from dynid.model.load import load_robot
 from dynid.model.robot import Robot
@@ -33,6 +33,7 @@ from dynid.report.page import render_report
 from dynid.suspects.judgement import judge_suspects
 from dynid.validation.cross import experiment_stability
 from dynid.validation.validation import Validation, validate
+from dynid.workflow.possibility import judge_possibility
 
 FloatArray = NDArray[np.float64]
 RATE = 500.0
@@ -184,9 +185,17 @@ def _document(s: Study, **changes: Any) -> dict[str, Any]:
         "checks": checks(),
         "stability": compared,
         "suspects": judge_suspects(s.estimate),
+        "possibility": _possibility(s.estimate.problem),
         "run": run,
     }
     return build_document(s.estimate, s.motions, PLAN, s.fit, **(arguments | changes))
+
+
+def _possibility(problem: Problem) -> dict[str, Any]:
+    """The nearest robot that can exist beside a fit by the package's own estimator."""
+    found = judge_possibility(identify(problem, WLS()))
+    assert found is not None
+    return found.to_dict()
 
 
 def main(folder: Path) -> None:

@@ -121,8 +121,8 @@ def chart_drawing(chart: Chart) -> dict[str, Any]:
         "label": f"{chart.title}: {', '.join(item.name for item in chart.lines)}",
         "x_label": chart.x_label,
         "y_label": chart.y_label,
-        "x_ticks": [(across(v), _label(v)) for v in x_marks],
-        "y_ticks": [(up(v), _label(v)) for v in _marks(y_low, y_high, chart.logarithmic)],
+        "x_ticks": [(across(v), tick_label(v)) for v in x_marks],
+        "y_ticks": [(up(v), tick_label(v)) for v in _marks(y_low, y_high, chart.logarithmic)],
         "lines": [
             {
                 "name": item.name,
@@ -156,12 +156,21 @@ def _marks(low: float, high: float, logarithmic: bool) -> list[float]:
         fine = (1.0,) if len(decades) > 2 else (1.0, 2.0, 5.0)
         wanted = [m * 10.0**d for d in range(math.floor(low), math.ceil(high) + 1) for m in fine]
         return [value for value in wanted if low <= math.log10(value) <= high]
-    rough = (high - low) / 5
+    return multiples(round_step(high - low), low, high)
+
+
+def round_step(span: float) -> float:
+    """1, 2 or 5 times a power of ten: the smallest of which at most five fit into a span."""
+    rough = span / 5
     power = 10.0 ** math.floor(math.log10(rough))
-    step = next(m * power for m in (1, 2, 5, 10) if m * power >= rough)
-    first, last = math.ceil(low / step), math.floor(high / step)
-    return [float(k * step) for k in range(first, last + 1)]
+    return float(next(m * power for m in (1, 2, 5, 10) if m * power >= rough))
 
 
-def _label(value: float) -> str:
+def multiples(step: float, low: float, high: float) -> list[float]:
+    """The multiples of a step inside a span."""
+    return [float(k * step) for k in range(math.ceil(low / step), math.floor(high / step) + 1)]
+
+
+def tick_label(value: float) -> str:
+    """A number beside a tick."""
     return f"{float(f'{value:.4g}'):g}".replace("-", "−")

@@ -19,6 +19,7 @@ from dynid.core.errors import DynidError
 from dynid.report import sections
 from dynid.report.charts import Figure, figure_drawing
 from dynid.report.document import READABLE, SCHEMA
+from dynid.report.possible import possible
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -66,6 +67,7 @@ REPORT = Page(
         Section("data", "Data", sections.data_checks),
         Section("fit", "Fit", sections.fit, "torques"),
         Section("parameters", "Parameters", sections.parameters),
+        Section("possible", "Possible robot", possible),
         Section("essential", "Essential set", sections.essential),
         Section("condition", "Correlation", sections.condition),
         Section("validation", "Unseen motion", sections.validation, "torques"),

@@ -134,6 +134,7 @@ def summary_lines(document: Mapping[str, Any], *, verbose: bool = False) -> list
     lines += [finding_line(finding) for finding in verdict["findings"]]
     lines += accept_lines(verdict["findings"])
     lines += suspect_lines(document["suspects"]) if document.get("suspects") else []
+    lines += [possible_line(document["possibility"])] if document.get("possibility") else []
     lines += ["", *joint_table(document).lines()]
     base, friction = _parameter_rows(document)
     lines += ["", *parameter_table(base, every=verbose).lines(), sigma_line(document)]
@@ -157,6 +158,20 @@ def accept_lines(findings: Iterable[Mapping[str, Any]]) -> list[str]:
     names = dict.fromkeys(str(f["figures"].get("suspect", f["name"])) for f in grave)
     quoted = ", ".join(f'"{name}"' if " " in name else name for name in names)
     return [f"  (known to you and right? --accept NAME makes a note of it: {quoted})"] if names else []
+
+
+def possible_line(possibility: Mapping[str, Any]) -> str:
+    """The nearest robot that can exist, in a line.
+
+    Args:
+        possibility: as the document of the report has it.
+    """
+    mass, bounds = sum(link["mass"] for link in possibility["links"]), len(possibility["active"])
+    line = f"possible robot: total mass {mass:.3g} kg, {bounds} bound{'' if bounds == 1 else 's'} active"
+    if possibility["possible_percent"] is None:
+        return line
+    both = [f"{possibility[key]:.3g} %" for key in ("possible_percent", "plain_percent")]
+    return f"{line}, misses {both[0]} of parts not used (least squares {both[1]})"
 
 
 def sigma_line(document: Mapping[str, Any]) -> str:

@@ -16,6 +16,8 @@ from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, NotTrustworthyError, option_words, unknown_name
 from dynid.core.finding import Finding, Level, Name
 from dynid.core.plain import plain
+from dynid.dynamics.kinematics import base_frames, placements
+from dynid.dynamics.operations import NUMERIC
 from dynid.estimators.consistent import data_rows_of
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.identification import identify
@@ -183,19 +185,31 @@ class Possibility:
 
 
 def link_rows(robot: Robot, standard: FloatArray) -> list[dict[str, Any]]:
-    """Mass, centre of mass and principal moments about it, of every link."""
+    """Mass, centre of mass and principal moments about it, of every link, and where it lies at q = 0.
+
+    Args:
+        robot: the robot.
+        standard: values that a robot can have, in table order, SI.
+    """
     rows = []
-    for joint, columns in zip(robot.joints, link_columns(robot), strict=True):
+    frames = base_frames(robot, placements(robot, [0.0] * robot.n_coordinates, NUMERIC))
+    for joint, columns, frame in zip(robot.joints, link_columns(robot), frames, strict=True):
         mass, com, tensor = LinkInertia.from_standard(standard[columns]).com_form()
         moments = np.linalg.eigvalsh(tensor)
+        origin = np.array(frame.position, dtype=float)
         rows.append({
             "joint": joint.name,
             "label": joint.label,
+            "antecedent": joint.antecedent,
+            "columns": columns,
             "mass": mass,
             "com": plain(com),
             "principal_moments": plain(moments),
             # The largest may not exceed the sum of the others: 1 is a flat plate.
             "triangle": float(moments[2] / (moments[0] + moments[1])),
+            # Both in the base frame.
+            "origin": plain(origin),
+            "com_in_base": plain(origin + np.array(frame.rotation, dtype=float) @ com),
         })  # fmt: skip
     return rows
 
