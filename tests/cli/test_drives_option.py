@@ -84,7 +84,8 @@ def test_every_command_with_a_robot_takes_drives(capsys: Capsys) -> None:
     shown = dynid(capsys, "model", "arm.urdf", *motor_terms, "--json").document
     assert shown["drives"] == {"ratio": [[45, 0], [-32, 32]], "offset": [0.1, -0.3], "gain": [2, 0.5]}
     assert shown["parameters"][-1]["name"] == "Fcm2"
-    source = dynid(capsys, "source", "arm.urdf", "inverse", *motor_terms, "--json").document
+    kernel = ("export", "arm.urdf", "--to", "c", "--kernel", "inverse")
+    source = dynid(capsys, *kernel, *motor_terms, "--json").document
     assert source["parameters"][-1] == "Fcm2"
     run = ("simulate", "scara", "--controller", "scara", "--reference", "scara", "--duration", "0.5")
     coarse = ("--resolution", "0.01", "--side", "motor", "--json")

@@ -45,7 +45,7 @@ def test_the_truth_is_found_and_confirmed_on_unseen_motion() -> None:
     assert document["cross_validation"]
     assert document["stability"]
     assert told[0] == "checking the data"
-    assert told[-2:] == ["looking for suspects", "validating"]
+    assert told[-3:] == ["looking for suspects", "looking for a possible robot", "validating"]
 
 
 def test_a_plan_is_suggested_with_its_reasons() -> None:

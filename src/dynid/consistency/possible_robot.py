@@ -27,6 +27,10 @@ NO_DOUBT = 10.0
 """Doubt of the reference where nothing is known, as a share of a link's mass and size: it decides where the
 data say next to nothing. Ten times more or less changes no torque of a measured robot by more than a few
 thousandths of the residual (docs/consistency.md)."""
+INSIDE_DOUBT = 5.0
+"""Doubt of the log-det divergence from the reference where nothing is known: it keeps bodies inside of what
+is possible where the data do not press them to the edge. Less doubt predicts weak motion better and other
+motion worse (docs/consistency.md)."""
 _LEAST_SHARE = 0.1
 """Deviation of a prior value near zero, as a share of what is usual for such a parameter of its link."""
 
@@ -140,21 +144,27 @@ class PossibleRobots:
         """The cone program of the robot nearest to some rows."""
         B, t = self.prior_rows
         prior = self.knowledge.prior
-        entropy = 0.0 if prior is None or prior.kind != ENTROPIC else 0.25 / prior.doubt**2
+        doubt = prior.doubt if prior is not None and prior.kind == ENTROPIC else INSIDE_DOUBT
         data = rows.standard @ self.coordinates.T
         return ConeProgram(
-            self.coordinates, np.vstack([data, B]), np.concatenate([rows.b, t]), self.constraints, entropy
+            self.coordinates,
+            np.vstack([data, B]),
+            np.concatenate([rows.b, t]),
+            self.constraints,
+            0.25 / doubt**2,
         )
 
     def projection(self, rows: DataRows) -> Callable[[FloatArray], FloatArray]:
         """From base parameters to those of the nearest possible robot, by the metric of some rows.
+
+        Bodies may come to the edge of what is possible here, for speed: no torque shows the difference.
 
         What it gives raises NotTrustworthyError where the solver does not get there.
 
         Args:
             rows: their A is the metric.
         """
-        program = self.program(rows)
+        program = replace(self.program(rows), entropy=0.0)
         known = program.t[len(rows.b) :]
         to_base = rows.base.matrix @ self.coordinates.T
 

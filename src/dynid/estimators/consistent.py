@@ -160,6 +160,6 @@ def projected_covariance(fit: Fit, covariance: FloatArray) -> FloatArray:
     sizes, vectors = np.linalg.eigh(covariance * np.outer(inverse, inverse))
     half = white @ (scale[:, None] * vectors * np.sqrt(np.maximum(sizes, 0.0))).T
     drawn = np.concatenate([half, -half])
-    moved = np.array([fit.project(fit.values + step[:count]) for step in drawn]) - fit.values
+    moved = np.array([fit.project(fit.values + step[:count]) for step in drawn]) - fit.project(fit.values)
     steps = np.column_stack([moved, drawn[:, count:]])
     return np.asarray(steps.T @ steps / len(steps), dtype=float)

@@ -70,8 +70,10 @@ class Essential(Strategy):
         if self.rule not in THRESHOLDS:
             raise unknown_name("rule for essential parameters", self.rule, THRESHOLDS)
         if self.strategy.wraps:
-            name = type(self.strategy).__name__
-            raise DynidError(f"Essential wraps a strategy that estimates all parameters, not {name}.")
+            raise DynidError(
+                f"Essential wraps a strategy that estimates all parameters, not another "
+                f"{type(self.strategy).__name__}."
+            )
         default, low, high = THRESHOLDS[self.rule]
         threshold = default if self.threshold is None else self.threshold
         if not low < threshold < high:

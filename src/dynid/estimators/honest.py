@@ -211,7 +211,7 @@ def time_blocks(problem: Problem, fit: Fit, count: int) -> TimeBlocks:
         fit: its solution.
         count: blocks wanted.
     """
-    used = _used_samples(problem)
+    used = used_samples(problem)
     lengths = np.array([len(samples) for samples in used])
     numbers = np.maximum(np.round(count * lengths / max(lengths.sum(), 1)).astype(int), min(2, count))
     numbers = np.maximum(np.minimum(numbers, lengths // RULES.samples), 1)
@@ -235,7 +235,7 @@ def time_blocks(problem: Problem, fit: Fit, count: int) -> TimeBlocks:
     return TimeBlocks(np.repeat(np.arange(len(lengths)), numbers), share, score)
 
 
-def _used_samples(problem: Problem) -> list[NDArray[np.int64]]:
+def used_samples(problem: Problem) -> list[NDArray[np.int64]]:
     """Per experiment the samples that any joint uses: a robot at rest, all masked, says nothing."""
     pieces = problem.regression.pieces
     if pieces is None:

@@ -166,8 +166,8 @@ def possible_line(possibility: Mapping[str, Any]) -> str:
     Args:
         possibility: as the document of the report has it.
     """
-    mass, bounds = sum(link["mass"] for link in possibility["links"]), len(possibility["active"])
-    line = f"possible robot: total mass {mass:.3g} kg, {bounds} bound{'' if bounds == 1 else 's'} active"
+    bounds = len(possibility["active"])
+    line = f"possible robot: {bounds} bound{'' if bounds == 1 else 's'} active"
     if possibility["possible_percent"] is None:
         return line
     both = [f"{possibility[key]:.3g} %" for key in ("possible_percent", "plain_percent")]

@@ -11,6 +11,7 @@ from dynid.consistency.possible_robot import PossibleRobots
 from dynid.consistency.system import DataRows
 from dynid.core.arrays import FloatArray
 from dynid.estimators.estimate import Estimate
+from dynid.estimators.honest import used_samples
 from dynid.estimators.linear.augmented import AugmentedRows
 from dynid.problem.factor import Factor, merge_factors, triangular
 from dynid.problem.problem import Problem
@@ -86,7 +87,8 @@ def _stacked(problem: Problem, parts: Sequence[Part], weights: FloatArray) -> Fl
 def contiguous_parts(estimate: Estimate) -> list[Part]:
     """Whole logs, or stretches of time where there are few: per part a factor of each joint.
 
-    Torques of added terms are taken off. Where rows were not kept, the stretches are those that were folded.
+    Samples that no joint uses, because the robot rests, belong to no part. Torques of added terms are taken
+    off. Where rows were not kept, the stretches are those that were folded.
     """
     problem = estimate.problem
     if not problem.has_rows:
@@ -99,14 +101,15 @@ def contiguous_parts(estimate: Estimate) -> list[Part]:
                 for b in range(int(numbers.max()) + 1)
             )
         ]
-    lengths = [e.regression_samples for e in problem.experiments]
-    first = np.concatenate([[0], np.cumsum(lengths)])
-    numbers = part_numbers(np.repeat(np.arange(len(lengths)), lengths))
+    used = used_samples(problem)
+    first = np.concatenate([[0], np.cumsum([len(samples) for samples in used])])
+    numbers = part_numbers(np.repeat(np.arange(len(used)), np.diff(first)))
     added = _term_torques(estimate)
     parts: list[list[Factor]] = [[] for _ in range(int(numbers.max()) + 1)]
     for j in range(len(problem.regression.joints)):
         rows = problem.rows(j)
-        part = numbers[first[rows.experiment] + rows.sample]
+        place = [np.searchsorted(s, rows.sample[rows.experiment == k]) + first[k] for k, s in enumerate(used)]
+        part = numbers[np.concatenate(place)]
         for b, factors in enumerate(parts):
             own = part == b
             y = (rows.y - added[j])[own]

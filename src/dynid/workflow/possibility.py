@@ -120,7 +120,7 @@ class Possibility:
             f"A robot that can exist leaves {self.found.cost:.2g} times the residual of the fit, and with "
             f"all torques reversed {self.reversed_cost:.2g} times: the torques of the log seem to have the "
             "other sign (those on the robot instead of those of its motors).",
-            "Reverse the torques in the mapping (gain = -1 in [torque]) and fit again.",
+            "Give sign = -1 under [torque] in the mapping of the log, and fit again.",
             figures={"cost": self.found.cost, "reversed_cost": self.reversed_cost},
         )
 
