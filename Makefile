@@ -15,11 +15,12 @@ unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 JUDGED ?= build/judged.jsonl
+POSSIBLE ?= build/possible.jsonl
 CASES ?= 640
 # Cases that nobody looked at while thresholds were set; another number gives others.
 FIRST ?= 1000
 
-.PHONY: help setup demo test test-slow judge lint bench docs clean
+.PHONY: help setup demo test test-slow judge possible lint bench docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +40,10 @@ test-slow: setup ## run the Monte-Carlo and large-log tests
 judge: setup ## rates of the verdict on robots with known defects: 640 sound and some 1200 damaged cases, 20 to 40 minutes
 	mkdir -p $(dir $(JUDGED))
 	cd tests && $(ONE_THREAD) $(abspath $(BIN)) -m population.run --half showing --first $(FIRST) --cases $(CASES) --page $(abspath docs/judges.md) $(abspath $(JUDGED))
+
+possible: setup ## rates of the possible robot on drawn robots: 300 sound and some 550 damaged cases, 10 minutes
+	mkdir -p $(dir $(POSSIBLE))
+	cd tests && $(ONE_THREAD) $(abspath $(BIN)) -m population.possible --half showing --page $(abspath docs/consistency.md) $(abspath $(POSSIBLE))
 
 lint: setup ## check style, format and types only
 	$(BIN) -m ruff check .

@@ -10,8 +10,9 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from population.table import CRASH, table_lines
 from population.today import Today
 
 JUDGES: dict[str, type[Judge]] = {"today": Today}
+Work = Callable[[str, int], list[dict[str, Any]]]
 MARK = "<!-- results: written by make judge -->"
 GRADES = [(name, grade) for name, defect in DEFECTS.items() for grade in defect.sizes]
 """Every defect at every size, in turn."""
@@ -56,13 +58,13 @@ def read_rows(path: Path) -> Iterator[dict[str, Any]]:
                 continue
 
 
-def run(path: Path, half: str, cases: range, count: int, judge_name: str, workers: int) -> None:
-    """Judge cases that the file does not have yet."""
+def run(path: Path, half: str, cases: range, work: Work, workers: int) -> None:
+    """Judge cases that the file does not have yet; ``work`` gives the rows of one, by its half and number."""
     done = {row["index"] for row in read_rows(path) if row["half"] == half}
     left = [index for index in cases if index not in done]
     begun = time.monotonic()
     with ProcessPoolExecutor(workers) as pool, path.open("a", encoding="utf-8") as file:
-        waiting = {pool.submit(rows_of, half, index, count, judge_name): index for index in left}
+        waiting = {pool.submit(work, half, index): index for index in left}
         for number, future in enumerate(as_completed(waiting)):
             file.writelines(json.dumps(row) + "\n" for row in _rows_or_crash(future, half, waiting[future]))
             file.flush()
@@ -74,10 +76,10 @@ def run(path: Path, half: str, cases: range, count: int, judge_name: str, worker
     print(file=sys.stderr)
 
 
-def publish(page: Path, lines: list[str]) -> None:
+def publish(page: Path, lines: list[str], mark: str = MARK) -> None:
     """Put the table into a page, in place of what stands behind the mark."""
-    head, _, _ = page.read_text(encoding="utf-8").partition(MARK)
-    page.write_text("\n".join([head + MARK, "", *lines, ""]), encoding="utf-8")
+    head, _, _ = page.read_text(encoding="utf-8").partition(mark)
+    page.write_text("\n".join([head + mark, "", *lines, ""]), encoding="utf-8")
 
 
 def _rows_or_crash(future: Future[list[dict[str, Any]]], half: str, index: int) -> list[dict[str, Any]]:
@@ -101,7 +103,8 @@ def main() -> None:
     options.add_argument("--page", type=Path, help="a document whose table is renewed")
     given = options.parse_args()
     cases = range(given.first, given.first + given.cases)
-    run(given.file, given.half, cases, given.defects, given.judge, given.workers)
+    work = partial(rows_of, count=given.defects, name=given.judge)
+    run(given.file, given.half, cases, work, given.workers)
     wanted = [row for row in read_rows(given.file) if row["half"] == given.half and row["index"] in cases]
     lines = table_lines(wanted)
     print("\n".join(lines))
