@@ -97,13 +97,13 @@ def test_springs_and_constant_torques_are_held_by_springs_that_rest_elsewhere() 
 def test_a_constant_torque_without_a_spring_is_lost() -> None:
     export = to_mjcf(model_of(load_robot("double_pendulum")))
     joints = ", ".join(j.name for j in load_robot("double_pendulum").joints)
-    beside = "double_pendulum.dynid.json"
+    beside = "double_pendulum.xml.dynid.json"
     assert export.lost[0] == f"MJCF does not hold off (constant torque) of {joints}: it is in {beside}."
 
 
 def test_a_spring_between_two_joints_is_lost() -> None:
     export = to_mjcf(model_of(load_robot("elastic_drive")))
-    sentence = "MJCF does not hold K1 (force law q) of motor, load: it is in elastic_drive.dynid.json."
+    sentence = "MJCF does not hold K1 (force law q) of motor, load: it is in elastic_drive.xml.dynid.json."
     assert sentence in export.lost
 
 
@@ -131,7 +131,7 @@ def test_a_urdf_becomes_mjcf_with_its_mimic_joints_and_limits() -> None:
     assert again.coupling == from_urdf_text(text).coupling
     assert again.joints[0].limits == Limits(-2.0, 3.0, effort=40.0)
     assert (
-        "MJCF does not hold the limits of velocity of lead, follow: they are in arm.dynid.json."
+        "MJCF does not hold the limits of velocity of lead, follow: they are in arm.xml.dynid.json."
         in export.lost
     )
 

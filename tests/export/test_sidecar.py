@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ pytest.importorskip("mujoco")
 from dynid.dynamics.operations import NUMERIC
 from dynid.estimators.estimate import Further
 from dynid.estimators.linear.terms import NonlinearTerm
+from dynid.export.export import export_model
 from dynid.export.mjcf import to_mjcf
 from dynid.export.model import Export
 from dynid.export.urdf import to_urdf
@@ -97,11 +99,21 @@ def test_the_file_beside_names_the_model_file_by_its_hash() -> None:
     assert (beside(export)["schema"], beside(export)["robot"]) == (1, "ur10")
 
 
+def test_urdf_and_mjcf_of_one_name_lie_side_by_side(tmp_path: Path) -> None:
+    result = model_of(load_robot("ur10")).result
+    for form, model_file in (("urdf", "arm.urdf"), ("mjcf", "arm.xml")):
+        export = export_model(result, form, tmp_path, name="arm")
+        assert [file.name for file in export.files] == [model_file, f"{model_file}.dynid.json"]
+        assert beside(export)["model_file"]["name"] == model_file
+        assert all(f" in {model_file}.dynid.json." in sentence for sentence in export.lost)
+    assert len(list(tmp_path.iterdir())) == 4
+
+
 def test_added_terms_are_in_it_with_their_constants() -> None:
     robot = load_robot("ur10")
     further = Further(("Fs2", "vs2"), ("N m", "rad/s"), np.array([3.5, 0.07]), np.eye(2), terms=(STRIBECK,))
     export = to_mjcf(model_of(robot, further=further))
-    assert "MJCF does not hold the added terms Fs: they are in ur10.dynid.json." in export.lost
+    assert "MJCF does not hold the added terms Fs: they are in ur10.xml.dynid.json." in export.lost
     assert beside(export)["added_terms"] == [
         {
             "name": "Fs2",
@@ -127,5 +139,5 @@ def test_gears_that_couple_motors_are_in_it() -> None:
     drives = load_robot("tx40_log").drives
     assert drives is not None
     assert beside(export)["motors"]["ratio"] == [list(row) for row in drives.ratio]
-    told = "URDF moves joints, not motors: the gears that couple them are in tx40_log.dynid.json."
+    told = "URDF moves joints, not motors: the gears that couple them are in tx40_log.urdf.dynid.json."
     assert told in export.lost

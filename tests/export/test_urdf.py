@@ -168,21 +168,20 @@ def test_a_spring_is_written_for_gazebo_where_the_file_speaks_to_gazebo() -> Non
         "<springStiffness>4.0</springStiffness><springReference>-0.5</springReference></gazebo>"
         in written(export)
     )
-    assert "URDF does not hold Ks (friction law q) of shoulder, elbow, slide: it is in robot.dynid.json." in (
-        export.lost
-    )
+    lost = "URDF does not hold Ks (friction law q) of shoulder, elbow, slide: it is in robot.urdf.dynid.json."
+    assert lost in export.lost
 
 
 def test_what_urdf_does_not_hold_is_named_and_lies_beside_it() -> None:
     model = model_of(from_urdf_text(ARM).with_gravity(0.0, 0.0, 0.0))
     export = to_urdf(model)
     assert export.lost == (
-        "URDF does not hold Ia (drive inertia) of shoulder, elbow, slide: it is in robot.dynid.json.",
-        "URDF does not hold off (constant torque) of shoulder, elbow, slide: it is in robot.dynid.json.",
+        "URDF does not hold Ia (drive inertia) of shoulder, elbow, slide: it is in robot.urdf.dynid.json.",
+        "URDF does not hold off (constant torque) of shoulder, elbow, slide: it is in robot.urdf.dynid.json.",
         "URDF does not hold gravity, which is (0, 0, 0) m/s² in the base frame: set it in the simulator.",
     )
     beside = json.loads(export.files[1].content)
-    assert export.files[1].name == "robot.dynid.json"
+    assert export.files[1].name == "robot.urdf.dynid.json"
     terms = {term["name"]: term for joint in beside["joints"] for term in joint["terms"]}
     assert terms["Ia1"] == {
         "name": "Ia1",

@@ -23,6 +23,11 @@ def test_sines_have_exact_derivatives() -> None:
     assert r.q[0] == pytest.approx([2 * np.sin(0.1) + np.sin(0.2), 0.5 + 0.8 * np.sin(0.3)])
 
 
+def test_sines_may_be_given_as_arrays() -> None:
+    rows = ((0.8, 0.4), (0.6, 0.2)), ((0.2, 0.5), (0.3, 0.6)), ((0.1, 0.2), (0.3, 0.4))
+    assert Sines(*map(np.array, rows), np.array([0.0, 0.5])) == Sines(*rows, (0.0, 0.5))
+
+
 def test_derivatives_are_differences_where_none_are_given() -> None:
     t = np.arange(0, 1, 0.01)[:, None]
     r = Reference(0.01, t**2, start=3.0)

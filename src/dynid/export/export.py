@@ -16,7 +16,7 @@ from dynid.core.errors import DynidError, FileError, unknown_name
 from dynid.core.files import read_text
 from dynid.core.kinds import require_kinds
 from dynid.core.lazy import later
-from dynid.export.model import Export, ExportedFile, export_model_of
+from dynid.export.model import Export, export_model_of
 from dynid.export.words import export_name
 from dynid.model.robot_source import RobotSource
 from dynid.results.result import SavedResult
@@ -100,8 +100,8 @@ def _export_of(result: SavedResult, form: str, urdf: str | Path | None, name: st
                 f"A robot file to write into is for the forms {bodies}, not for {form}; leave it out."
             )
         return chosen.make(result, own)
-    made = chosen.make(export_model_of(result), None if urdf is None else _source(Path(urdf)))
-    return made if name is None else _with_name(made, own)
+    source = None if urdf is None else _source(Path(urdf))
+    return chosen.make(export_model_of(result), source, None if name is None else own)
 
 
 def _require_numbers(result: SavedResult) -> None:
@@ -114,13 +114,6 @@ def _require_numbers(result: SavedResult) -> None:
 def _source(path: Path) -> RobotSource:
     form = "urdf" if path.suffix.lower() == ".urdf" else "mjcf"
     return RobotSource(path.name, form, read_text(path, "robot file"))
-
-
-def _with_name(made: Export, name: str) -> Export:
-    """The first file under another name; those beside it keep theirs."""
-    first, *others = made.files
-    renamed = ExportedFile(name + Path(first.name).suffix, first.content)
-    return Export(made.form, (renamed, *others), made.lost, made.figures)
 
 
 def write_export(made: Export, out: Path, *, force: bool = False) -> tuple[Path, ...]:

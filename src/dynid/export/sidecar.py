@@ -39,6 +39,7 @@ def export_with_sidecar(
     model: ExportModel,
     held: HeldValues,
     *,
+    called: str | None,
     lacks: tuple[str, ...],
     notes: tuple[str, ...],
     figures: dict[str, Any],
@@ -47,15 +48,17 @@ def export_with_sidecar(
 
     Args:
         form: "URDF" or "MJCF".
-        name: file name.
+        name: file name; its ending says what the file is.
         content: of the file.
         model: what was exported.
         held: what the form holds.
+        called: what the file is called instead, without ending; None leaves the name.
         lacks: which of "gravity" and the limits "velocity" and "acceleration" it does not hold.
         notes: further sentences about what is lost.
         figures: of reading it back.
     """
-    beside = f"{PurePath(name).stem}.dynid.json"
+    name = name if called is None else called + PurePath(name).suffix
+    beside = f"{name}.dynid.json"  # of this form: URDF and MJCF of a robot may lie in one folder
     lost = [*lost_parameters(model, held, form, beside), *_lost_couplings(model.robot, form, beside), *notes]
     if model.result.further is not None:
         terms = ", ".join(term.name for term in model.result.further.terms)

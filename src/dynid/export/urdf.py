@@ -24,7 +24,7 @@ from dynid.model.robot_source import RobotSource
 _KINDS = ("damping", "friction")
 
 
-def to_urdf(model: ExportModel, source: RobotSource | None = None) -> Export:
+def to_urdf(model: ExportModel, source: RobotSource | None = None, called: str | None = None) -> Export:
     """The model as a URDF.
 
     In a file of the user only ``<inertial>`` of moving links, ``<dynamics>`` of joints, limits that it lacks
@@ -33,6 +33,7 @@ def to_urdf(model: ExportModel, source: RobotSource | None = None) -> Export:
     Args:
         model: the model.
         source: the file to write into; None takes the robot's own, or makes a new one.
+        called: name of the file, without ending; that of the source or of the robot when None.
 
     Raises:
         DynidError: when the file is of another robot, or the model is no set of bodies.
@@ -68,6 +69,7 @@ def to_urdf(model: ExportModel, source: RobotSource | None = None) -> Export:
         text.encode(),
         model,
         held,
+        called=called,
         lacks=("gravity", "acceleration"),
         notes=(*notes, *([care] if care else [])),
         figures={"torque_difference": torque_difference},

@@ -146,7 +146,10 @@ class Sines:
     offsets: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        """Check that the lists belong together."""
+        """Freeze the lists, which may be arrays, and check that they belong together."""
+        for name in ("amplitudes", "frequencies_hz", "phases"):
+            object.__setattr__(self, name, tuple(tuple(map(float, row)) for row in getattr(self, name)))
+        object.__setattr__(self, "offsets", tuple(map(float, self.offsets)))
         shapes = [tuple(len(row) for row in rows) for rows in (self.amplitudes, self.frequencies_hz)]
         if self.phases:
             shapes.append(tuple(len(row) for row in self.phases))
