@@ -20,6 +20,7 @@ import dynid
 from dynid.core.errors import DynidError
 from dynid.results.view import predicted_torques
 from dynid.validation.model import as_model
+from dynid.workflow.possibility import is_reversed, mirrored_cost
 from population.cases import Case, draw_case
 from population.defects import damage
 from population.robots import HALVES
@@ -47,9 +48,8 @@ def row_of(case: Case) -> dict[str, Any]:
     plain, joints = clean.errors(predicted_torques(model, *state))
     possible, _ = clean.errors(predicted_torques(replace(model, values=found.found.values), *state))
     asked = replace(found, choice="auto")
-    mirrored = replace(
-        found, found=replace(found.found, cost=found.reversed_cost), reversed_cost=found.found.cost
-    )
+    # Least squares of mirrored torques is mirrored, so that its costs are the same two in the other order.
+    other = mirrored_cost(case.robot, found.rows)
     return row | {
         "plain": plain,
         "worst_joint": float(np.max(joints)),
@@ -59,7 +59,7 @@ def row_of(case: Case) -> dict[str, Any]:
         "recommended": asked.recommended,
         "far": found.is_far and not found.torques_reversed,
         "reversed": found.torques_reversed,
-        "reversed_if_mirrored": mirrored.torques_reversed,
+        "reversed_if_mirrored": is_reversed(other, found.found.cost),
     }
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from dynid.base.find import base_of
 from dynid.estimators.estimate import Further
 from dynid.export.model import ExportModel, export_model_of
 from dynid.model.robot import Robot
@@ -31,20 +32,21 @@ def model_of(robot: Robot, seed: int = 1, further: Further | None = None, **valu
     for entry in robot.table:
         if entry.family != "inertial":
             known[entry.name] = float(rng.uniform(0.05, 0.5))
-    base: Any = None  # exporters take the standard parameters
+    base = base_of(robot)
+    standard = robot.table.vector(known | values)
     return export_model_of(
         SavedResult(
             Path("result"),
             robot,
             base,
-            np.zeros(0),
-            np.zeros((0, 0)),
-            np.zeros(0, dtype=bool),
+            base.regroup(standard),
+            np.zeros((len(base), len(base))),
+            np.ones(len(base), dtype=bool),
             np.ones(robot.n_coordinates),
             Preparation(decimation=1),
             {},
             further,
-            standard=robot.table.vector(known | values),
+            standard=standard,
         )
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,11 @@ from dynid.core.errors import DynidError, FileError, unknown_name
 from dynid.core.files import read_text
 from dynid.core.kinds import require_kinds
 from dynid.core.lazy import later
+from dynid.export.functions import base_values, standard_values
 from dynid.export.model import Export, export_model_of
+from dynid.export.model_code import forms_apart
 from dynid.export.words import export_name
+from dynid.model.loaders.xml_safe import parse_xml
 from dynid.model.robot_source import RobotSource
 from dynid.results.result import SavedResult
 from dynid.results.view import ResultView
@@ -101,7 +104,9 @@ def _export_of(result: SavedResult, form: str, urdf: str | Path | None, name: st
             )
         return chosen.make(result, own)
     source = None if urdf is None else _source(Path(urdf))
-    return chosen.make(export_model_of(result), source, None if name is None else own)
+    made: Export = chosen.make(export_model_of(result), source, None if name is None else own)
+    apart = forms_apart(standard_values(result), base_values(result))
+    return replace(made, figures={**made.figures, "standard_from_base": apart})
 
 
 def _require_numbers(result: SavedResult) -> None:
@@ -112,8 +117,9 @@ def _require_numbers(result: SavedResult) -> None:
 
 
 def _source(path: Path) -> RobotSource:
-    form = "urdf" if path.suffix.lower() == ".urdf" else "mjcf"
-    return RobotSource(path.name, form, read_text(path, "robot file"))
+    text = read_text(path, "robot file", as_it_is=True)
+    root = parse_xml(text, f"robot file {path.name}").tag
+    return RobotSource(path.name, "urdf" if root == "robot" else "mjcf", text)
 
 
 def write_export(made: Export, out: Path, *, force: bool = False) -> tuple[Path, ...]:

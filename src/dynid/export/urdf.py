@@ -72,7 +72,7 @@ def to_urdf(model: ExportModel, source: RobotSource | None = None, called: str |
         called=called,
         lacks=("gravity", "acceleration"),
         notes=(*notes, *([care] if care else [])),
-        figures={"torque_difference": torque_difference},
+        figures={"largest_difference": torque_difference},
     )
 
 

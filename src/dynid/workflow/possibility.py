@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -69,21 +70,22 @@ class Possibility:
         choice: "auto", "always" or "never", as it was asked for.
         found: the possible robot.
         rows: what the log says.
-        errors: both models on parts of the logs that were not used; None where they are too short.
-        reversed_cost: cost of the possible robot with all torques reversed.
+        errors: both models on parts of the logs that were not used; None where they are too short, or where
+            the fit is possible as it is.
+        reversed_cost: cost of the possible robot with all torques reversed; None where it was not asked,
+            because a possible robot costs little as they are.
     """
 
     choice: str
     found: PossibleRobot
     rows: DataRows
     errors: PartErrors | None
-    reversed_cost: float
+    reversed_cost: float | None
 
     @property
     def as_it_is(self) -> bool:
         """Whether the fit is possible already, as far as any torque shows."""
-        least = self.rows.least
-        return (self.found.cost**2 - 1.0) * least**2 < RULES.same
+        return is_same(self.found, self.rows)
 
     @property
     def recommended(self) -> bool:
@@ -95,8 +97,7 @@ class Possibility:
     @property
     def torques_reversed(self) -> bool:
         """Whether a robot with all torques of the other sign is much more possible."""
-        other = self.reversed_cost
-        return self.found.cost > RULES.reversed * other and other < RULES.upright
+        return is_reversed(self.found.cost, self.reversed_cost)
 
     @property
     def is_far(self) -> bool:
@@ -261,14 +262,35 @@ def judge_possibility(
     try:
         robots = PossibleRobots.of(robot, rows, knowledge, free)
         found = robots.nearest(rows)
-        errors = held_out_errors(estimate, robots)
-        mirrored = rows.reversed()
-        reversed_cost = PossibleRobots.of(robot, mirrored, None, free).nearest(mirrored).cost
+        errors = None if is_same(found, rows) else held_out_errors(estimate, robots)
+        reversed_cost = mirrored_cost(robot, rows, free) if found.cost > RULES.reversed else None
     except NotTrustworthyError:
         if choice == ALWAYS or knowledge is not None:
             raise
         return None
     return Possibility(choice, found, rows, errors, reversed_cost)
+
+
+def is_same(found: PossibleRobot, rows: DataRows) -> bool:
+    """Whether no torque shows the difference between a possible robot and what the rows ask for."""
+    return (found.cost**2 - 1.0) * rows.least**2 < RULES.same
+
+
+def mirrored_cost(robot: Robot, rows: DataRows, free: Sequence[int] = ()) -> float:
+    """Cost of the possible robot with all torques reversed.
+
+    Args:
+        robot: the robot.
+        rows: as they are.
+        free: parameters that may have any sign.
+    """
+    mirrored = rows.reversed()
+    return PossibleRobots.of(robot, mirrored, None, free).nearest(mirrored).cost
+
+
+def is_reversed(cost: float, mirrored: float | None) -> bool:
+    """Whether torques are reversed, by the costs of the possible robot as they are and mirrored."""
+    return mirrored is not None and mirrored < RULES.upright and cost > RULES.reversed * mirrored
 
 
 def possible_estimate(
