@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 RESULTS = Path(__file__).parent / "results"
-PACKAGES = ("dynid", "numpy", "scipy", "casadi", "llvmlite", "pin", "mujoco", "figaroh")
+PACKAGES = ("dynid", "numpy", "scipy", "casadi", "llvmlite", "clarabel", "pin", "mujoco", "figaroh")
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,7 @@ PHASES = {
     "building the regression": "estimate",
     "identifying": "estimate",
     SUSPECTS: "suspects",
+    "looking for a possible robot": "possible_robot",
     "validating": "validation",
     "writing": "document",
 }

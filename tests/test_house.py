@@ -14,17 +14,17 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 BOUNDS = {
-    "files": 303,
-    "lines": 53_700,
+    "files": 349,
+    "lines": 60_200,
     "short files with one importer": 1,
     "class names with two meanings": 0,
-    "numeric constants": 310,
+    "numeric constants": 345,
     "functions named by a participle": 39,
     "duplicated runs of six lines": 11,
     "public names": 40,
 }
 # Kernels that are not in the cache yet are compiled on the way: some files more.
-WALK = {"files": 184, "handovers": 230, "factorisations": 300}
+WALK = {"files": 200, "handovers": 258, "factorisations": 520}
 
 
 @pytest.fixture(scope="module")

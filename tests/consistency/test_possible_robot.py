@@ -188,7 +188,7 @@ def test_a_prior_that_no_body_has_is_refused() -> None:
 
 def test_reversed_torques_are_much_less_possible() -> None:
     arm = draw_arm("setting", 8, noise=0.02, seconds=8.0)
-    mirrored = rows_of(arm).reversed()
+    mirrored = rows_of(arm).mirror()
     assert PossibleRobots.of(arm.robot, mirrored).nearest(mirrored).cost > 5 * nearest(arm).cost
 
 

@@ -56,7 +56,7 @@ def row_of(case: Case) -> dict[str, Any]:
         "possible": possible,
         "cost": found.found.cost,
         "as_it_is": found.as_it_is,
-        "recommended": asked.recommended,
+        "recommended": asked.is_recommended,
         "far": found.is_far and not found.torques_reversed,
         "reversed": found.torques_reversed,
         "reversed_if_mirrored": is_reversed(other, found.found.cost),

@@ -44,7 +44,7 @@ def test_the_kr300_is_read_as_it_is(kr300: tuple[Robot, dict[str, Log]]) -> None
     assert "excites too little" in first.sentence
     held = fit(robot, logs["A"], validate=[logs["B"], logs["C"]])
     assert held.possibility is not None
-    assert held.possibility.recommended
+    assert held.possibility.is_recommended
     assert held.unseen is not None
     assert held.unseen.judged.overall_percent < 12
     assert any(finding.name == "excitation" for finding in held.unseen.verdict.findings)

@@ -40,7 +40,7 @@ def test_a_sound_fit_is_possible_as_it_is() -> None:
     found = result.possibility
     assert found is not None
     assert found.as_it_is
-    assert not found.recommended
+    assert not found.is_recommended
     assert found.findings == ()
     assert result.strategy == WLS()
     np.testing.assert_array_equal(result.estimate.values, fitted("never").estimate.values)
@@ -61,7 +61,7 @@ def test_a_weak_motion_recommends_the_possible_robot_and_says_both_errors() -> N
     plain, auto = (fit(weak.robot, list(weak.logs), consistent=c) for c in ("never", "auto"))
     found = auto.possibility
     assert found is not None
-    assert found.recommended
+    assert found.is_recommended
     told = next(f for f in auto.concerns if f.name == "possible robot")
     assert "robot that can exist" in told.sentence
     assert f"{told.figures['plain_percent']:.3g} %" in told.sentence
@@ -76,7 +76,7 @@ def test_reversed_torques_are_told_and_the_advice_helps() -> None:
     found = result.possibility
     assert found is not None
     assert found.torques_reversed
-    assert not found.recommended
+    assert not found.is_recommended
     told = next(f for f in result.concerns if f.name == "reversed torques")
     assert told.level.word == "care"
     assert "sign = -1 under [torque]" in told.remedy
@@ -94,7 +94,7 @@ def test_a_wrong_structure_is_told() -> None:
     assert "couplings" in told.remedy
     assert told.figures["possible_percent"] > told.figures["plain_percent"]
     assert result.possibility is not None
-    assert not result.possibility.recommended
+    assert not result.possibility.is_recommended
 
 
 def test_essential_parameters_stay_and_have_a_possible_robot_beside_them() -> None:

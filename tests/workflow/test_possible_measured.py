@@ -46,7 +46,7 @@ def test_possible_beside_least_squares(name: str, tmp_path: Path) -> None:
     assert always.standard is not None
     assert np.linalg.eigvalsh(pseudo_inertias(robot, always.standard))[:, 0].min() > 0
     held_out = "–" if found.errors is None else f"{found.errors.plain:.2f} → {found.errors.possible:.2f} %"
-    taken = auto.possibility is not None and auto.possibility.recommended
+    taken = auto.possibility is not None and auto.possibility.is_recommended
     told = ", ".join(f.name for f in found.findings if f.level > 1) or "–"
     print(
         f"\n| {name} | {found.found.cost:.4f} | {plain.own.judged.overall_percent:.2f} → "

@@ -22,7 +22,7 @@ from dynid.consistency.pseudo_inertia import (
     link_columns,
     relative_coordinates,
 )
-from dynid.consistency.reference import Reference
+from dynid.consistency.reference import ReferenceBodies
 from dynid.core.arrays import FloatArray
 from dynid.core.lazy import later
 from dynid.model.robot import Robot
@@ -57,7 +57,7 @@ class Coordinates:
     """
 
     robot: Robot
-    reference: Reference
+    reference: ReferenceBodies
 
     @cached_property
     def links(self) -> list[list[int]]:
@@ -111,10 +111,10 @@ class ConeProgram:
     entropy: float = 0.0
 
     @cached_property
-    def orthogonal(self) -> tuple[FloatArray, FloatArray]:
-        """Q R = B."""
+    def pseudo_inverse(self) -> FloatArray:
+        """R⁻¹ Qᵀ of B = Q R, (standard, rows)."""
         Q, R = np.linalg.qr(self.B)
-        return Q, R
+        return np.asarray(np.linalg.solve(R, Q.T), dtype=float)
 
     @cached_property
     def cones(self) -> list[ConeRows]:
@@ -123,8 +123,7 @@ class ConeProgram:
 
     def free_solution(self, t: FloatArray) -> FloatArray:
         """argmin ‖B z − t‖ without any cone, (standard,)."""
-        Q, R = self.orthogonal
-        return np.asarray(np.linalg.solve(R, Q.T @ t), dtype=float)
+        return np.asarray(self.pseudo_inverse @ t, dtype=float)
 
     def without(self, left_out: Sequence[Constraint]) -> ConeProgram:
         """The program with fewer constraints."""
@@ -187,7 +186,7 @@ def solve_program(program: ConeProgram, target: FloatArray | None = None) -> Sol
     H, g = program.B.T @ program.B, np.zeros(n)
     if program.entropy > 0:
         more, further = _entropy_rows(program)
-        rows = [ConeRows(r.kind, _padded(r.G, n + further), r.h) for r in rows] + more
+        rows = [ConeRows(r.kind, _pad_columns(r.G, n + further), r.h) for r in rows] + more
         H = np.pad(H, (0, further))
         g = np.concatenate(
             [program.entropy * program.coordinates.centre, -program.entropy * _log_terms(further)]
@@ -201,20 +200,20 @@ def solve_program(program: ConeProgram, target: FloatArray | None = None) -> Sol
 
 def _is_inside(program: ConeProgram, z: FloatArray) -> bool:
     """Whether variables are inside all cones, so that there is nothing to solve."""
+    bodies = []
     for rows in program.cones:
         s = rows.G @ z + rows.h
         if rows.kind == "psd":
-            inside = float(np.linalg.eigvalsh(as_matrix(s))[0]) >= 0
+            bodies.append(as_matrix(s))
         elif rows.kind == Cone.SECOND_ORDER:
-            inside = s[0] >= np.linalg.norm(s[1:])
-        else:
-            inside = rows.kind == Cone.POSITIVE and bool(np.all(s >= 0))
-        if not inside:
+            if s[0] < np.linalg.norm(s[1:]):
+                return False
+        elif rows.kind == Cone.ZERO or np.any(s < 0):
             return False
-    return True
+    return bool(np.linalg.eigvalsh(np.array(bodies))[:, 0].min() >= 0)
 
 
-def _padded(G: FloatArray, width: int) -> FloatArray:
+def _pad_columns(G: FloatArray, width: int) -> FloatArray:
     return np.pad(G, ((0, 0), (0, width - G.shape[1])))
 
 

@@ -15,7 +15,7 @@ from dynid.consistency.cone_program import ConeProgram, Coordinates, Solution, s
 from dynid.consistency.constraint import Constraint, at_least_zero
 from dynid.consistency.knowledge import ENTROPIC, QUADRATIC, Knowledge, Prior
 from dynid.consistency.pseudo_inertia import pseudo_inertias
-from dynid.consistency.reference import Reference, find_reference
+from dynid.consistency.reference import ReferenceBodies, find_reference
 from dynid.consistency.sources import ActiveBound, Sources, find_sources
 from dynid.consistency.system import DataRows
 from dynid.core.arrays import FloatArray
@@ -91,7 +91,7 @@ class PossibleRobots:
 
     robot: Robot
     knowledge: Knowledge
-    reference: Reference
+    reference: ReferenceBodies
     constraints: tuple[Constraint, ...]
 
     @classmethod
@@ -226,7 +226,7 @@ def _conflict(program: ConeProgram) -> str:
     return f"These bounds contradict each other: {names}; loosen one of them."
 
 
-def _prior_reference(robot: Robot, prior: Prior, otherwise: Reference) -> Reference:
+def _prior_reference(robot: Robot, prior: Prior, otherwise: ReferenceBodies) -> ReferenceBodies:
     """The bodies of a prior, which must be possible ones."""
     values = {**robot.parameters, **dict(prior.values)}
     bodies = pseudo_inertias(robot, robot.table.vector(values))

@@ -26,7 +26,7 @@ _NO_LENGTH = 0.1
 
 
 @dataclass(frozen=True, eq=False)
-class Reference:
+class ReferenceBodies:
     """What parameters are usual.
 
     Args:
@@ -40,7 +40,7 @@ class Reference:
     words: str
 
 
-def find_reference(robot: Robot, rows: DataRows) -> Reference:
+def find_reference(robot: Robot, rows: DataRows) -> ReferenceBodies:
     """The bodies of the robot file where they can exist and resemble the torques, else links of one density.
 
     Args:
@@ -52,10 +52,10 @@ def find_reference(robot: Robot, rows: DataRows) -> Reference:
     if not robot.inverse_only and _all_possible(own):
         density = _density(robot, own, rows)
         if 1.0 / _ALIKE < density < _ALIKE:
-            return Reference(own, scales, "the robot file")
+            return ReferenceBodies(own, scales, "the robot file")
     bodies = uniform_bodies(robot)
     density = abs(_density(robot, bodies, rows))
-    return Reference((density or 1.0) * bodies, scales, "links of one density")
+    return ReferenceBodies((density or 1.0) * bodies, scales, "links of one density")
 
 
 def uniform_bodies(robot: Robot) -> FloatArray:

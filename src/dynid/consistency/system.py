@@ -87,7 +87,7 @@ class DataRows:
         found = np.linalg.lstsq(self.A, self.b, rcond=None)[0]
         return self.norm(np.asarray(found, dtype=float))
 
-    def reversed(self) -> DataRows:
+    def mirror(self) -> DataRows:
         """The rows with all torques of the other sign."""
         return replace(self, b=-self.b)
 

@@ -13,13 +13,11 @@ from dynid.consistency.possible_robot import PossibleRobots
 from dynid.consistency.system import DataRows
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError
-from dynid.core.kinds import require_field_kinds
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.fit import Fit, FurtherColumns, Solved
-from dynid.estimators.linear.least_squares import WLS
 from dynid.estimators.linear.terms import friction_beside_terms
 from dynid.estimators.strategy import Strategy
-from dynid.estimators.uncertainty import Uncertainty
+from dynid.estimators.wrapper import Wrapper
 from dynid.problem.problem import Problem
 
 if TYPE_CHECKING:
@@ -31,7 +29,7 @@ FEWEST_DRAWS = 100
 
 
 @dataclass(frozen=True)
-class Consistent(Strategy):
+class Consistent(Wrapper):
     """min ‖A (K χ − χ̂)‖² over standard parameters χ of possible robots, χ̂ and A from the strategy inside.
 
     The pseudo-inertia of every link is positive definite with a margin, drive inertia and friction are not
@@ -47,45 +45,22 @@ class Consistent(Strategy):
         knowledge: bounds of links and values known beforehand.
     """
 
-    strategy: Strategy = field(default_factory=WLS)
     knowledge: Knowledge = field(default_factory=Knowledge)
-    uncertainty: str | Uncertainty = field(init=False)
 
     def __post_init__(self) -> None:
         """Take over the uncertainty of the strategy inside; refuse one that it cannot hold."""
-        require_field_kinds(self)
+        super().__post_init__()
         if self.strategy.wraps or self.strategy.simulates:
             raise DynidError(
                 f"Consistent wraps a strategy that is linear and estimates all parameters, not "
                 f"{type(self.strategy).__name__}; give WLS(), and give Consistent(…) as the step of a "
                 "strategy that simulates the closed loop."
             )
-        object.__setattr__(self, "uncertainty", self.strategy.uncertainty)
-
-    @property
-    def wraps(self) -> bool:
-        """It does."""
-        return True
 
     @property
     def unheld(self) -> Strategy:
         """The strategy inside."""
         return self.strategy
-
-    @property
-    def streams(self) -> bool:
-        """Whether the strategy inside can."""
-        return self.strategy.streams
-
-    @property
-    def takes_terms(self) -> bool:
-        """Whether the strategy inside does."""
-        return self.strategy.takes_terms
-
-    @property
-    def has_terms(self) -> bool:
-        """Whether the strategy inside does."""
-        return self.strategy.has_terms
 
     def with_terms(self, terms: tuple[NonlinearTerm, ...]) -> Strategy:
         """The same around the strategy inside with terms."""
@@ -93,7 +68,7 @@ class Consistent(Strategy):
 
     def solution(self, problem: Problem | LoopProblem) -> Solved:
         """Solve a linear problem."""
-        self.strategy.require_problem(problem)
+        self.require_problem(problem)
         assert isinstance(problem, Problem)
         return Solved(problem, self.fit(problem))
 

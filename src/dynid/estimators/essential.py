@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, unknown_name
-from dynid.core.kinds import require_field_kinds
 from dynid.estimators.fit import Fit, Solved
-from dynid.estimators.linear.least_squares import WLS, kept_mask
+from dynid.estimators.linear.least_squares import kept_mask
 from dynid.estimators.strategy import Strategy
 from dynid.estimators.uncertainty import DEFAULT_KIND, Uncertainty, uncertainty_of
+from dynid.estimators.wrapper import Wrapper
 from dynid.problem.problem import Problem
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Removal:
 
 
 @dataclass(frozen=True)
-class Essential(Strategy):
+class Essential(Wrapper):
     """Remove the parameter with the largest %σ, solve again, and so on, until a rule says stop.
 
     "sigma" stops when every %σ is at most ``threshold`` per cent (P3 §2, P4: 20 %): the default, which finds
@@ -59,14 +59,12 @@ class Essential(Strategy):
         threshold: 20 [%], 1.04 or 0.01 when None.
     """
 
-    strategy: Strategy = field(default_factory=WLS)
     rule: str = "sigma"
     threshold: float | None = None
-    uncertainty: str | Uncertainty = field(init=False)
 
     def __post_init__(self) -> None:
         """Take over the uncertainty of the strategy inside; refuse options that cannot work."""
-        require_field_kinds(self)
+        super().__post_init__()
         if self.rule not in THRESHOLDS:
             raise unknown_name("rule for essential parameters", self.rule, THRESHOLDS)
         if self.strategy.wraps:
@@ -82,50 +80,15 @@ class Essential(Strategy):
                 f"{high:g}."
             )
         object.__setattr__(self, "threshold", threshold)
-        object.__setattr__(self, "uncertainty", self.strategy.uncertainty)
-
-    @property
-    def wraps(self) -> bool:
-        """It does."""
-        return True
 
     @property
     def linear(self) -> Strategy:
         """The same rule around the linear part of the strategy inside."""
         return Essential(self.strategy.linear, rule=self.rule, threshold=self.threshold)
 
-    @property
-    def simulates(self) -> bool:
-        """Whether the strategy inside does."""
-        return self.strategy.simulates
-
-    @property
-    def predicts_measured(self) -> bool:
-        """Whether the strategy inside does."""
-        return self.strategy.predicts_measured
-
-    @property
-    def streams(self) -> bool:
-        """Whether the strategy inside can."""
-        return self.strategy.streams
-
-    @property
-    def takes_terms(self) -> bool:
-        """Whether the strategy inside does."""
-        return self.strategy.takes_terms
-
-    @property
-    def has_terms(self) -> bool:
-        """Whether the strategy inside does."""
-        return self.strategy.has_terms
-
     def with_terms(self, terms: tuple[NonlinearTerm, ...]) -> Strategy:
         """The same rule around the strategy inside with terms."""
         return Essential(self.strategy.with_terms(terms), rule=self.rule, threshold=self.threshold)
-
-    def require_problem(self, problem: Problem | LoopProblem) -> None:
-        """What the strategy inside accepts."""
-        self.strategy.require_problem(problem)
 
     def solution(self, problem: Problem | LoopProblem) -> Solved:
         """Remove and solve; a strategy that simulates prunes where its simulation has come to rest."""

@@ -89,16 +89,18 @@ def inverse_torques(
         qdd: accelerations.
         tau: torques that added terms may hold; those of the model without them when None.
     """
-    return kernels(values.robot).inverse(values.parameters, q, qd, qdd) + _added(values, q, qd, qdd, tau=tau)
+    return kernels(values.robot).inverse(values.parameters, q, qd, qdd) + _added_torques(
+        values, q, qd, qdd, tau=tau
+    )
 
 
 def _friction(values: ModelValues, at: RandomStates) -> FloatArray:
     still = np.zeros_like(at.qdd)
     own = kernels(values.robot).inverse(values.friction, at.q, at.qd, still)
-    return own + _added(values, at.q, at.qd, still)
+    return own + _added_torques(values, at.q, at.qd, still)
 
 
-def _added(values: ModelValues, *motion: FloatArray, tau: FloatArray | None = None) -> FloatArray:
+def _added_torques(values: ModelValues, *motion: FloatArray, tau: FloatArray | None = None) -> FloatArray:
     if not values.added:
         return np.zeros_like(motion[0])
     own = (values.robot, values.parameters, values.added)

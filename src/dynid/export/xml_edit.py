@@ -63,9 +63,9 @@ class XmlText:
         edits, new = [], ""
         for name, value in values.items():
             if name not in found:
-                new += f" {name}={quoted(value)}"
+                new += f" {name}={quoted_text(value)}"
             elif element.get(name) != value:
-                edits.append(Edit(*found[name], quoted(value)))
+                edits.append(Edit(*found[name], quoted_text(value)))
         if new:
             last = max(
                 (stop for _, stop in found.values()), default=span.start + 1 + len(element.tag.encode())
@@ -106,7 +106,7 @@ class XmlText:
         return self._break(indent).join(shown)
 
 
-def quoted(text: str) -> str:
+def quoted_text(text: str) -> str:
     """An attribute's value in double quotes."""
     return '"' + escape(text, {'"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;"}) + '"'
 
@@ -146,4 +146,4 @@ def changed_numbers(
 
 def tag(name: str, attributes: Mapping[str, str]) -> str:
     """The inside of a start tag: name and attributes."""
-    return " ".join([name, *(f"{key}={quoted(value)}" for key, value in attributes.items())])
+    return " ".join([name, *(f"{key}={quoted_text(value)}" for key, value in attributes.items())])

@@ -153,7 +153,7 @@ def fit(
     lacking = suspects is not None and suspects.lacks_physics
     progress("looking for a possible robot")
     possibility = judge_possibility(estimate, choice, known)
-    if possibility is not None and possibility.recommended and source.regresses:
+    if possibility is not None and possibility.is_recommended and source.regresses:
         estimate, strategy = possible_estimate(estimate, strategy, known)
     progress("validating")
     model = as_model(estimate)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,35 +53,30 @@ def held_out_errors(estimate: Estimate, robots: PossibleRobots) -> PartErrors | 
     if np.count_nonzero(counts) < RULES.fewest or sum(counts) - max(counts) <= len(problem.base):
         return None
 
-    def possible(factor: FloatArray) -> FloatArray:
-        rows = DataRows.from_factor(problem.base, factor, sum(counts))
-        return robots.nearest_values(rows)
-
-    plain_errors, possible_errors = (_errors(problem, parts, weights, by) for by in (least_squares, possible))
+    plain_errors, possible_errors = (np.empty((len(parts), len(weights))) for _ in range(2))
+    for b, part in enumerate(parts):
+        factor = _weighted_factor(problem, [own for k, own in enumerate(parts) if k != b], weights)
+        rows = DataRows.from_factor(problem.base, factor, sum(counts) - counts[b])
+        plain_errors[b] = _joint_errors(part, least_squares(factor))
+        possible_errors[b] = _joint_errors(part, robots.nearest_values(rows))
     gain = gain_over(*(np.linalg.norm(e * weights, axis=1) for e in (plain_errors, possible_errors)))
     if not np.isfinite(gain.error):
         return None
     torque = np.linalg.norm([factor.torque_norm for part in parts for factor in part])
-    plain, possible_share = (100 * float(np.linalg.norm(e) / torque) for e in (plain_errors, possible_errors))
-    return PartErrors(plain, possible_share, gain)
+    plain, possible = (100 * float(np.linalg.norm(e) / torque) for e in (plain_errors, possible_errors))
+    return PartErrors(plain, possible, gain)
 
 
-def _errors(
-    problem: Problem, parts: Sequence[Part], weights: FloatArray, solve: Callable[[FloatArray], FloatArray]
-) -> FloatArray:
-    """‖y − W χ‖ of each joint on each part, χ solved for on the others, (parts, coordinates)."""
-    errors = np.empty((len(parts), len(weights)))
-    for b, part in enumerate(parts):
-        values = solve(_stacked(problem, [p for k, p in enumerate(parts) if k != b], weights))
-        errors[b] = [np.linalg.norm(factor.residual(values)) for factor in part]
-    return errors
+def _joint_errors(part: Part, values: FloatArray) -> list[float]:
+    """‖y − W χ‖ of each joint on a part, (coordinates,)."""
+    return [float(np.linalg.norm(factor.residual(values))) for factor in part]
 
 
-def _stacked(problem: Problem, parts: Sequence[Part], weights: FloatArray) -> FloatArray:
+def _weighted_factor(problem: Problem, parts: Sequence[Part], weights: FloatArray) -> FloatArray:
     """The weighted factor of [W y] over parts and joints, (base + 1, base + 1)."""
-    joints = [merge_factors(factors) for factors in zip(*parts, strict=True)]
     width = len(problem.base)
-    return triangular(np.vstack([w * f.wide(width) for w, f in zip(weights, joints, strict=True)]))
+    rows = [w * f.wide(width) for part in parts for w, f in zip(weights, part, strict=True) if f.rows]
+    return triangular(np.vstack(rows))
 
 
 def contiguous_parts(estimate: Estimate) -> list[Part]:

@@ -88,7 +88,7 @@ class Possibility:
         return is_same(self.found, self.rows)
 
     @property
-    def recommended(self) -> bool:
+    def is_recommended(self) -> bool:
         """Whether the possible robot takes the place of the fit."""
         if self.choice != AUTO or self.as_it_is or self.errors is None:
             return self.choice == ALWAYS
@@ -110,9 +110,11 @@ class Possibility:
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """What is worth telling."""
-        return tuple(f for f in (self._reversed(), self._far(), self._chosen()) if f is not None)
+        return tuple(
+            f for f in (self._sign_finding(), self._far_finding(), self._choice_finding()) if f is not None
+        )
 
-    def _reversed(self) -> Finding | None:
+    def _sign_finding(self) -> Finding | None:
         if not self.torques_reversed:
             return None
         return Finding(
@@ -125,7 +127,7 @@ class Possibility:
             figures={"cost": self.found.cost, "reversed_cost": self.reversed_cost},
         )
 
-    def _far(self) -> Finding | None:
+    def _far_finding(self) -> Finding | None:
         if not self.is_far or self.torques_reversed:
             return None
         assert self.errors is not None
@@ -141,7 +143,7 @@ class Possibility:
             figures={"plain_percent": self.errors.plain, "possible_percent": self.errors.possible},
         )
 
-    def _chosen(self) -> Finding | None:
+    def _choice_finding(self) -> Finding | None:
         if self.errors is None or self.as_it_is or self.is_far or self.torques_reversed:
             return None
         both = (
@@ -149,7 +151,7 @@ class Possibility:
             f"squares {self.errors.plain:.3g} %"
         )
         figures = {"plain_percent": self.errors.plain, "possible_percent": self.errors.possible}
-        if self.recommended:
+        if self.is_recommended:
             return Finding(
                 Name.POSSIBLE_ROBOT,
                 Level.NOTE,
@@ -172,7 +174,7 @@ class Possibility:
             **self.found.to_dict(),
             "choice": self.choice,
             "as_it_is": self.as_it_is,
-            "recommended": self.recommended,
+            "recommended": self.is_recommended,
             "reversed_cost": self.reversed_cost,
             "plain_percent": None if errors is None else plain(errors.plain),
             "possible_percent": None if errors is None else plain(errors.possible),
@@ -284,7 +286,7 @@ def mirrored_cost(robot: Robot, rows: DataRows, free: Sequence[int] = ()) -> flo
         rows: as they are.
         free: parameters that may have any sign.
     """
-    mirrored = rows.reversed()
+    mirrored = rows.mirror()
     return PossibleRobots.of(robot, mirrored, None, free).nearest(mirrored).cost
 
 
