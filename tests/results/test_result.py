@@ -287,5 +287,8 @@ def test_the_summary_has_a_line_about_the_possible_robot() -> None:
     assert line + errors in summary_lines(content | {"possibility": found})
     short = found | {"possible_percent": None, "plain_percent": None}
     assert line in summary_lines(content | {"possibility": short})
+    assert "possible robot: the fit is one as it is" in summary_lines(
+        content | {"possibility": found | {"as_it_is": True}}
+    )
     del content["possibility"]
     assert not any(text.startswith("possible robot") for text in summary_lines(content))

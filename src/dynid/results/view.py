@@ -166,6 +166,8 @@ def possible_line(possibility: Mapping[str, Any]) -> str:
     Args:
         possibility: as the document of the report has it.
     """
+    if possibility["as_it_is"]:
+        return "possible robot: the fit is one as it is"
     bounds = len(possibility["active"])
     line = f"possible robot: {bounds} bound{'' if bounds == 1 else 's'} active"
     if possibility["possible_percent"] is None:

@@ -106,12 +106,12 @@ def validate(
 
 
 def strategy_of(saved: SavedResult) -> str:
-    """Name of the strategy that found a result; of the one inside ``Essential``."""
+    """Name of the strategy that found a result; of the one inside a rule such as ``Essential``."""
     return str(_strategy(saved).get("name", ""))
 
 
 def _strategy(saved: SavedResult) -> dict[str, Any]:
-    """Name and options of the strategy, of the one inside ``Essential``; empty where unknown."""
+    """Name and options of the strategy, of the one inside a rule; empty where unknown."""
     strategy = saved.section("estimate").get("strategy")
     inner = (strategy.get("strategy") or strategy) if isinstance(strategy, dict) else None
     return inner if isinstance(inner, dict) else {}
