@@ -16,7 +16,8 @@ import dynid
 from _arms import with_bodies
 from _harness import Job, Report, best_of
 from dynid.compile.kernels import kernels
-from dynid.consistency import DataRows, PossibleRobots
+from dynid.consistency import PossibleRobots
+from dynid.estimators.data_rows import data_rows_of
 from dynid.estimators.fit import Fit
 from dynid.preparation.motion import Motion
 from dynid.problem.problem import Problem
@@ -47,7 +48,7 @@ def problem_of(robot: dynid.Robot, samples: int) -> tuple[Problem, float]:
 
 
 def nearest(robot: dynid.Robot, problem: Problem, fit: Fit) -> object:
-    rows = DataRows.of(problem, fit.weights, fit.values, fit.sigma)
+    rows = data_rows_of(problem.base, fit)
     return PossibleRobots.of(robot, rows).nearest(rows)
 
 

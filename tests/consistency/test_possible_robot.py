@@ -51,7 +51,7 @@ def test_least_squares_is_impossible_in_most_of_them() -> None:
         arm = draw_arm("showing", number, speed=0.3, noise=0.1, seconds=2.0)
         rows = rows_of(arm)
         found = PossibleRobots.of(arm.robot, rows).nearest(rows)
-        impossible += (found.cost**2 - 1.0) * rows.least**2 > 1.0
+        impossible += (found.cost**2 - 1.0) * rows.remainder**2 > 1.0
     assert impossible >= 8
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dynid.export.xml_edit import XmlText, comment, numbers_text, quoted
+from dynid.export.xml_edit import XmlText, comment, numbers_text, quoted_text
 
 TEXT = "\ufeff<?xml version='1.0'?>\n<a x = '1>2' y=\"ü\" ><!-- <d/> -->\n\t<b/>\n\t<c k='v'></c >\n</a>\n"
 
@@ -54,5 +54,5 @@ def test_an_element_is_replaced_by_lines() -> None:
 
 def test_comments_and_texts_cannot_break_out() -> None:
     assert comment("a-->b---") == "<!-- a- ->b- - - -->"
-    assert quoted('<&"\n') == '"&lt;&amp;&quot;&#10;"'
+    assert quoted_text('<&"\n') == '"&lt;&amp;&quot;&#10;"'
     assert numbers_text([0.1, -0.0, 1e-300]) == "0.1 0.0 1e-300"

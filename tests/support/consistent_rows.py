@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dynid.consistency import DataRows, Knowledge, PossibleRobot, PossibleRobots
 from dynid.estimators import WLS
+from dynid.estimators.data_rows import data_rows_of
 from support.possible_arms import PossibleArm
 
 
 def rows_of(arm: PossibleArm) -> DataRows:
     """By weighted least squares."""
     fit = WLS().fit(arm.problem)
-    return DataRows.of(arm.problem, fit.weights, fit.values, fit.sigma)
+    return data_rows_of(arm.problem.base, fit)
 
 
 def nearest(arm: PossibleArm, knowledge: Knowledge | None = None) -> PossibleRobot:

@@ -32,6 +32,7 @@ class Found:
 
     Args:
         x: the variables.
+        force: per cone, the multipliers of its rows: how the objective would fall if they gave way.
         solved: whether they solve the program, at least nearly.
         infeasible: whether no variables satisfy the cones.
         status: in the solver's words.
@@ -39,6 +40,7 @@ class Found:
     """
 
     x: FloatArray
+    force: tuple[FloatArray, ...]
     solved: bool
     infeasible: bool
     status: str
@@ -69,8 +71,10 @@ def _attempt(H: FloatArray, g: FloatArray, rows: Sequence[ConeRows], *, scaled: 
     cones = [_CONES[block.kind](len(block.h)) for block in rows]
     P = sparse.csc_matrix(np.triu(H))
     answer = clarabel.DefaultSolver(P, g, G, h, cones, settings).solve()
+    ends = np.cumsum([len(block.h) for block in rows])[:-1]
     return Found(
         np.array(answer.x),
+        tuple(np.split(np.array(answer.z), ends)),
         answer.status in _SOLVED and bool(np.all(np.isfinite(answer.x))),
         answer.status in _INFEASIBLE,
         str(answer.status),

@@ -87,10 +87,6 @@ class Coordinates:
             z[columns] = _IDENTITY
         return z
 
-    def of(self, standard: FloatArray) -> FloatArray:
-        """z of standard parameters."""
-        return np.asarray(np.linalg.solve(self.T, standard), dtype=float)
-
 
 @dataclass(frozen=True, eq=False)
 class ConeProgram:
@@ -152,6 +148,7 @@ class Solution:
 
     Args:
         z: the variables, (standard,).
+        force: multipliers of the rows of each of the program's cones; zero where nothing holds the solution.
         solved: whether it is a solution.
         infeasible: whether there is provably none.
         status: in the solver's words.
@@ -160,6 +157,7 @@ class Solution:
     """
 
     z: FloatArray
+    force: tuple[FloatArray, ...]
     solved: bool
     infeasible: bool
     status: str
@@ -181,7 +179,8 @@ def solve_program(program: ConeProgram, target: FloatArray | None = None) -> Sol
     free = program.free_solution(program.t if target is None else target)
     n = len(free)
     if program.entropy == 0 and _is_inside(program, free):
-        return Solution(free, True, False, "Inside", 0, time.perf_counter() - start)
+        nothing = tuple(np.zeros(len(rows.h)) for rows in program.cones)
+        return Solution(free, nothing, True, False, "Inside", 0, time.perf_counter() - start)
     rows = program.cones
     H, g = program.B.T @ program.B, np.zeros(n)
     if program.entropy > 0:
@@ -194,8 +193,8 @@ def solve_program(program: ConeProgram, target: FloatArray | None = None) -> Sol
     origin = np.concatenate([free, np.zeros(len(g) - n)])
     found = clarabel_solver(H, g, [ConeRows(r.kind, r.G, r.h + r.G @ origin) for r in rows])
     seconds = time.perf_counter() - start
-    z = free + found.x[:n]
-    return Solution(z, found.solved, found.infeasible, found.status, found.iterations, seconds)
+    z, force = free + found.x[:n], found.force[: len(program.cones)]
+    return Solution(z, force, found.solved, found.infeasible, found.status, found.iterations, seconds)
 
 
 def _is_inside(program: ConeProgram, z: FloatArray) -> bool:
@@ -218,20 +217,25 @@ def _pad_columns(G: FloatArray, width: int) -> FloatArray:
 
 
 def _constraint_rows(program: ConeProgram) -> list[ConeRows]:
-    """The constraints over z, rows brought to unit length; the positive ones are one cone."""
-    made = []
+    """The constraints over z, rows brought to unit length; the positive ones come last and are one cone."""
+    made = [
+        _unit_rows(c.cone, c.G @ program.coordinates.T, c.h)
+        for c in program.constraints
+        if c.cone is not Cone.POSITIVE
+    ]
     positive = [c for c in program.constraints if c.cone is Cone.POSITIVE]
-    others = [c for c in program.constraints if c.cone is not Cone.POSITIVE]
     if positive:
-        stacked = (np.vstack([c.G for c in positive]), np.concatenate([c.h for c in positive]))
-        others.append(Constraint("all positive ones", Cone.POSITIVE, *stacked))
-    for constraint in others:
-        G = constraint.G @ program.coordinates.T
-        lengths = np.linalg.norm(G, axis=1)
-        scale = np.full(len(G), lengths.max(initial=0.0)) if constraint.cone is Cone.SECOND_ORDER else lengths
-        scale = np.where(scale > 0, scale, 1.0)
-        made.append(ConeRows(constraint.cone.value, G / scale[:, None], constraint.h / scale))
+        G, h = np.vstack([c.G for c in positive]), np.concatenate([c.h for c in positive])
+        made.append(_unit_rows(Cone.POSITIVE, G @ program.coordinates.T, h))
     return made
+
+
+def _unit_rows(cone: Cone, G: FloatArray, h: FloatArray) -> ConeRows:
+    """Rows of unit length; those of a second-order cone together."""
+    lengths = np.linalg.norm(G, axis=1)
+    scale = np.full(len(G), lengths.max(initial=0.0)) if cone is Cone.SECOND_ORDER else lengths
+    scale = np.where(scale > 0, scale, 1.0)
+    return ConeRows(cone.value, G / scale[:, None], h / scale)
 
 
 def _body_rows(program: ConeProgram) -> list[ConeRows]:
@@ -244,13 +248,6 @@ def _body_rows(program: ConeProgram) -> list[ConeRows]:
         G[:, columns] -= MARGIN.share / SIZE * np.outer(_IDENTITY, _IDENTITY)
         made.append(ConeRows("psd", G, -MARGIN.floor * _IDENTITY))
     return made
-
-
-def body_slack(z: FloatArray) -> FloatArray:
-    """Z of one link less its margin over the mean eigenvalue of Z, (4, 4), from its ten variables."""
-    Z = as_matrix(z)
-    mean = float(np.trace(Z)) / SIZE
-    return np.asarray((Z - (MARGIN.share * mean + MARGIN.floor) * np.eye(SIZE)) / mean)
 
 
 _FURTHER = len(ENTRIES) + SIZE

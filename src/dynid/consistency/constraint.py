@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -26,7 +26,7 @@ class Constraint:
     """G x + h in a cone, x the standard parameters of a robot.
 
     Args:
-        name: what is bounded, in words, such as "mass of link 3 at most 5 kg".
+        name: what is bounded, in words, such as "mass of link of elbow at most 5 kg".
         cone: which cone.
         G: (rows, standard).
         h: (rows,).
@@ -38,20 +38,6 @@ class Constraint:
     G: FloatArray
     h: FloatArray
     given: bool = True
-
-    def slack(self, standard: FloatArray) -> float:
-        """How far the parameters are from the edge, in the unit of the rows; negative outside."""
-        s = self.G @ standard + self.h
-        if self.cone is Cone.ZERO:
-            return -float(np.max(np.abs(s)))
-        if self.cone is Cone.SECOND_ORDER:
-            return float(s[0] - np.linalg.norm(s[1:]))
-        return float(np.min(s))
-
-
-def row_of(robot: Robot, factors: Mapping[str, float]) -> FloatArray:
-    """A row over the standard parameters from factors by name, (standard,)."""
-    return robot.table.vector(factors)
 
 
 def at_least_zero(robot: Robot, free: Sequence[int] = ()) -> list[Constraint]:
@@ -71,8 +57,10 @@ def at_least_zero(robot: Robot, free: Sequence[int] = ()) -> list[Constraint]:
     ]
 
 
-def between(name: str, row: FloatArray, low: float, high: float, unit: str) -> Iterable[Constraint]:
-    """Constraints low ≤ row x ≤ high; infinite bounds are none.
+def between(
+    name: str, row: FloatArray, low: float, high: float, unit: str, per: FloatArray | None = None
+) -> Iterable[Constraint]:
+    """Constraints low ≤ row x ≤ high, or low ≤ row x / per x ≤ high; infinite bounds are none.
 
     Args:
         name: of what is bounded.
@@ -80,9 +68,13 @@ def between(name: str, row: FloatArray, low: float, high: float, unit: str) -> I
         low: least value.
         high: largest value.
         unit: of the bounds, for the words.
+        per: what the row is divided by, such as the mass, (standard,); nothing when None.
     """
     tail = f" {unit}" if unit else ""
-    if np.isfinite(low):
-        yield Constraint(f"{name} at least {low:g}{tail}", Cone.POSITIVE, row[None], np.array([-low]))
-    if np.isfinite(high):
-        yield Constraint(f"{name} at most {high:g}{tail}", Cone.POSITIVE, -row[None], np.array([high]))
+    for word, bound, sign in (("least", low, 1.0), ("most", high, -1.0)):
+        if np.isfinite(bound):
+            G = row if per is None else row - bound * per
+            h = -bound if per is None else 0.0
+            yield Constraint(
+                f"{name} at {word} {bound:g}{tail}", Cone.POSITIVE, sign * G[None], np.array([sign * h])
+            )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dynid.consistency.constraint import Cone, Constraint, between, row_of
+from dynid.consistency.constraint import Cone, Constraint, between
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, unknown_name
 from dynid.core.files import naming_file, read_toml
@@ -114,11 +114,11 @@ class Knowledge:
         """
         found = [c for bounds in self.link for c in _link_constraints(robot, bounds)]
         if self.total_mass is not None:
-            row = row_of(robot, {f"M{joint.label}": 1.0 for joint in robot.joints})
+            row = robot.table.vector({f"M{joint.label}": 1.0 for joint in robot.joints})
             found += between("total mass", row, *self.total_mass, "kg")
         for name, (low, high) in self.parameters.items():
             entry = robot.table.entries[robot.table.index(name)]
-            found += between(name, row_of(robot, {name: 1.0}), low, high, entry.unit)
+            found += between(name, robot.table.vector({name: 1.0}), low, high, entry.unit)
         return found
 
 
@@ -143,20 +143,12 @@ def _joint_of(robot: Robot, given: str | int) -> Joint:
 def _link_constraints(robot: Robot, bounds: LinkBounds) -> Iterator[Constraint]:
     joint = _joint_of(robot, bounds.joint)
     link = f"link of {joint.name}"
-    mass = row_of(robot, {f"M{joint.label}": 1.0})
-    moments = np.array([row_of(robot, {symbol + joint.label: 1.0}) for symbol in _MOMENTS])
+    mass = robot.table.vector({f"M{joint.label}": 1.0})
+    moments = np.array([robot.table.vector({symbol + joint.label: 1.0}) for symbol in _MOMENTS])
     if bounds.mass is not None:
         yield from between(f"mass of {link}", mass, *bounds.mass, "kg")
     for axis, (low, high), row in zip("xyz", bounds.com_box or (), moments, strict=False):
-        name = f"centre of mass of {link} along {axis}"
-        if np.isfinite(low):
-            yield Constraint(
-                f"{name} at least {low:g} m", Cone.POSITIVE, (row - low * mass)[None], np.zeros(1)
-            )
-        if np.isfinite(high):
-            yield Constraint(
-                f"{name} at most {high:g} m", Cone.POSITIVE, (high * mass - row)[None], np.zeros(1)
-            )
+        yield from between(f"centre of mass of {link} along {axis}", row, low, high, "m", per=mass)
     if bounds.com_ellipsoid is not None:
         shape = bounds.com_ellipsoid
         away = (moments - np.outer(shape.centre, mass)) / np.array(shape.radii)[:, None]
@@ -167,7 +159,7 @@ def _link_constraints(robot: Robot, bounds: LinkBounds) -> Iterator[Constraint]:
         G = -(normals @ moments + np.outer(offsets, mass))
         yield Constraint(f"centre of mass of {link} in its convex hull", Cone.POSITIVE, G, np.zeros(len(G)))
     for plane in bounds.symmetric:
-        rows = np.array([row_of(robot, {symbol + joint.label: 1.0}) for symbol in _MIRRORS[plane]])
+        rows = np.array([robot.table.vector({symbol + joint.label: 1.0}) for symbol in _MIRRORS[plane]])
         yield Constraint(f"{link} symmetric about {plane}", Cone.ZERO, rows, np.zeros(len(rows)))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dynid.base.base_map import BaseMap
 from dynid.consistency.cone_program import ConeProgram, Coordinates, Solution, solve_program
 from dynid.consistency.constraint import Constraint, at_least_zero
-from dynid.consistency.knowledge import ENTROPIC, QUADRATIC, Knowledge, Prior
+from dynid.consistency.knowledge import ENTROPIC, GEODESIC, QUADRATIC, Knowledge, Prior
 from dynid.consistency.pseudo_inertia import pseudo_inertias
 from dynid.consistency.reference import ReferenceBodies, find_reference
 from dynid.consistency.sources import ActiveBound, Sources, find_sources
@@ -25,12 +25,14 @@ from dynid.model.robot import Robot
 
 NO_DOUBT = 10.0
 """Doubt of the reference where nothing is known, as a share of a link's mass and size: it decides where the
-data say next to nothing. Ten times more or less changes no torque of a measured robot by more than a few
-thousandths of the residual (docs/consistency.md)."""
+data say next to nothing."""
 INSIDE_DOUBT = 5.0
 """Doubt of the log-det divergence from the reference where nothing is known: it keeps bodies inside of what
-is possible where the data do not press them to the edge. Less doubt predicts weak motion better and other
-motion worse (docs/consistency.md)."""
+is possible where the data do not press them to the edge."""
+SAME = 0.01
+"""Rise of χ² below which an estimate is possible as it is: no torque shows the difference."""
+_LOOSE = 10.0
+"""Factor of the reference's doubt when it is asked whether any possible robot, however odd, fits."""
 _LEAST_SHARE = 0.1
 """Deviation of a prior value near zero, as a share of what is usual for such a parameter of its link."""
 
@@ -44,6 +46,7 @@ class PossibleRobot:
         standard: values in table order, SI.
         sources: what fixed each of them, how well each is known, and the bounds that hold them.
         cost: ‖weighted residual‖ over that of the data's own solution; one where nothing was lost.
+        rise: χ² of the nearest possible robot, however odd, less that of the data's own solution.
         reference: where bodies come from where nothing else is known.
         solution: how it was found.
     """
@@ -52,6 +55,7 @@ class PossibleRobot:
     standard: FloatArray
     sources: Sources
     cost: float
+    rise: float
     reference: str
     solution: Solution
 
@@ -73,6 +77,7 @@ class PossibleRobot:
             "fixed_by": list(self.sources.fixed_by),
             "active": [bound.to_dict() for bound in self.active],
             "cost": self.cost,
+            "rise": self.rise,
             "reference": self.reference,
             "solver": {"status": self.solution.status, "iterations": self.solution.iterations},
         }
@@ -122,58 +127,50 @@ class PossibleRobots:
         """The variables of the program."""
         return Coordinates(self.robot, self.reference)
 
-    @cached_property
-    def prior_rows(self) -> tuple[FloatArray, FloatArray]:
-        """B, t of what is known beforehand, or of the reference where nothing is; unit noise."""
-        prior, z = self.knowledge.prior, self.coordinates
-        n = len(self.robot.table)
-        if prior is None or prior.kind != QUADRATIC:
-            doubt = NO_DOUBT if prior is None else prior.doubt
-            # Four variables move together where a link's mass and size do: ‖Z − 1‖² = 4 δ².
-            sigma = np.full(n, 2.0 * doubt)
-            sigma[z.others] = NO_DOUBT
-            if prior is not None and prior.kind == ENTROPIC:
-                sigma[[i for columns in z.links for i in columns]] = 2.0 * NO_DOUBT
-            B, t = np.diag(1.0 / sigma), z.centre / sigma
-        else:
-            B, t = np.diag(np.full(n, 0.5 / NO_DOUBT)), 0.5 / NO_DOUBT * z.centre
-        known = () if prior is None else _known_values(self.robot, prior)
-        return _with_values(self, B, t, known)
+    def prior_rows(self, *, inside: bool) -> PriorRows:
+        """What is known beforehand, or the reference where nothing is.
 
-    def program(self, rows: DataRows) -> ConeProgram:
-        """The cone program of the robot nearest to some rows."""
-        B, t = self.prior_rows
-        prior = self.knowledge.prior
-        doubt = prior.doubt if prior is not None and prior.kind == ENTROPIC else INSIDE_DOUBT
-        data = rows.standard @ self.coordinates.T
+        Args:
+            inside: whether log det Z stands beside them; else an entropic prior is its quadratic model.
+        """
+        prior, z = self.knowledge.prior, self.coordinates
+        kind = "" if prior is None else prior.kind
+        by_rows = kind == GEODESIC or (kind == ENTROPIC and not inside)
+        bodies = np.ones(len(self.robot.table), dtype=bool)
+        bodies[z.others] = False
+        # Four variables move together where a link's mass and size do: ‖Z − 1‖² = 4 δ².
+        doubt = prior.doubt if prior is not None and by_rows else NO_DOUBT
+        sigma = np.where(bodies, 2.0 * doubt, NO_DOUBT)
+        rows = PriorRows(np.diag(1.0 / sigma), z.centre / sigma, bodies & by_rows)
+        return rows if prior is None else _with_values(self, rows, _known_values(self.robot, prior))
+
+    def program(self, rows: DataRows, *, inside: bool = True, doubt: float = 1.0) -> ConeProgram:
+        """The cone program of the robot nearest to some rows.
+
+        Args:
+            rows: what the log says.
+            inside: whether bodies are kept away from the edge by log det Z.
+            doubt: factor of the doubt of all that was not given by the user.
+        """
+        known, prior = self.prior_rows(inside=inside), self.knowledge.prior
+        weight = np.where(known.given, 1.0, 1.0 / doubt)
+        entropic = prior.doubt if prior is not None and prior.kind == ENTROPIC else INSIDE_DOUBT
         return ConeProgram(
             self.coordinates,
-            np.vstack([data, B]),
-            np.concatenate([rows.b, t]),
+            np.vstack([rows.standard @ self.coordinates.T, weight[:, None] * known.B]),
+            np.concatenate([rows.b, weight * known.t]),
             self.constraints,
-            0.25 / doubt**2,
+            0.25 / entropic**2 if inside else 0.0,
         )
 
-    def projection(self, rows: DataRows) -> Callable[[FloatArray], FloatArray]:
+    def projection(self, rows: DataRows) -> Projection:
         """From base parameters to those of the nearest possible robot, by the metric of some rows.
-
-        Bodies may come to the edge of what is possible here, for speed: no torque shows the difference.
-
-        What it gives raises NotTrustworthyError where the solver does not get there.
 
         Args:
             rows: their A is the metric.
         """
-        program = replace(self.program(rows), entropy=0.0)
-        known = program.t[len(rows.b) :]
-        to_base = rows.base.matrix @ self.coordinates.T
-
-        def project(values: FloatArray) -> FloatArray:
-            solution = solve_program(program, np.concatenate([rows.A @ values, known]))
-            _require_solved(solution)
-            return np.asarray(to_base @ solution.z, dtype=float)
-
-        return project
+        given = self.prior_rows(inside=False).given
+        return Projection(rows, self.program(rows, inside=False), given)
 
     def nearest_values(self, rows: DataRows) -> FloatArray:
         """Base parameters of the nearest possible robot, and nothing else, (base,).
@@ -195,12 +192,93 @@ class PossibleRobots:
         program = self.program(rows)
         solution = solve_program(program)
         if solution.infeasible:
-            raise DynidError(_conflict(program))
+            raise _conflict(program)
         _require_solved(solution)
-        standard = self.coordinates.T @ solution.z
-        sources = find_sources(program, len(rows.b), solution.z)
-        cost = rows.norm(rows.base.regroup(standard)) / rows.least if rows.least > 0 else 1.0
-        return PossibleRobot(rows.base, standard, sources, cost, self.reference.words, solution)
+        standard = self._not_negative(self.coordinates.T @ solution.z)
+        edge = self.program(rows, inside=False)
+        held = solve_program(edge)  # log det keeps bodies off the edge, so that no bound would hold them
+        _require_solved(held)
+        return PossibleRobot(
+            rows.base,
+            standard,
+            find_sources(edge, len(rows.b), held),
+            rows.norm(rows.base.regroup(standard)) / rows.remainder,
+            self._rise(rows, standard),
+            self.reference.words,
+            solution,
+        )
+
+    def _not_negative(self, standard: FloatArray) -> FloatArray:
+        """Standard parameters with those at their bound of zero exactly there."""
+        signed = np.zeros(len(standard), dtype=bool)
+        for constraint in self.constraints:
+            signed |= not constraint.given and constraint.G[0] != 0
+        return np.where(signed, np.maximum(standard, 0.0), standard)
+
+    def _rise(self, rows: DataRows, standard: FloatArray) -> float:
+        """χ² of the nearest possible robot, whatever it looks like, less that of the estimate."""
+        own = rows.norm(rows.base.regroup(standard)) ** 2 - rows.remainder**2
+        if own < SAME:
+            return own
+        loose = self.program(rows, inside=False, doubt=_LOOSE)
+        solution = solve_program(loose)
+        if not solution.solved:
+            return own
+        values = rows.base.regroup(self.coordinates.T @ solution.z)
+        return min(own, rows.norm(values) ** 2 - rows.remainder**2)
+
+
+@dataclass(frozen=True, eq=False)
+class PriorRows:
+    """B z = t with unit noise.
+
+    Args:
+        B: (rows, standard).
+        t: (rows,).
+        given: which of them the user has given, so that they have a doubt of their own, (rows,).
+    """
+
+    B: FloatArray
+    t: FloatArray
+    given: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """To the nearest possible robot, again and again.
+
+    Bodies may come to the edge of what is possible here, for speed.
+
+    Args:
+        rows: their A is the metric.
+        program: without log det.
+        given: rows of the prior that the user has given.
+    """
+
+    rows: DataRows
+    program: ConeProgram
+    given: NDArray[np.bool_]
+
+    @property
+    def surprises(self) -> int:
+        """How many rows of a given prior may be off."""
+        return int(np.sum(self.given))
+
+    def __call__(self, values: FloatArray, surprise: FloatArray | float = 0.0) -> FloatArray:
+        """Base parameters of the nearest possible robot, (base,).
+
+        Args:
+            values: base parameters, (base,).
+            surprise: by how many doubts what was known is off, (surprises,).
+
+        Raises:
+            NotTrustworthyError: when the solver does not get there.
+        """
+        known = self.program.t[len(self.rows.b) :].copy()
+        known[self.given] += surprise
+        solution = solve_program(self.program, np.concatenate([self.rows.A @ values, known]))
+        _require_solved(solution)
+        return self.rows.base.regroup(self.program.coordinates.T @ solution.z)
 
 
 def _require_solved(solution: Solution) -> None:
@@ -211,9 +289,11 @@ def _require_solved(solution: Solution) -> None:
         )
 
 
-def _conflict(program: ConeProgram) -> str:
+def _conflict(program: ConeProgram) -> DynidError:
     """Which bounds contradict each other: those of which none can be left out of the contradiction."""
     given = [c for c in program.constraints if c.given]
+    if not given:
+        return NotTrustworthyError("The solver found no possible robot, although no bound was given.")
     needed = list(given)
     for one in given:
         fewer = [c for c in needed if c is not one]
@@ -222,8 +302,8 @@ def _conflict(program: ConeProgram) -> str:
             needed = fewer
     names = "; ".join(c.name for c in needed)
     if len(needed) == 1:
-        return f"No possible robot satisfies this bound: {names}; loosen it."
-    return f"These bounds contradict each other: {names}; loosen one of them."
+        return DynidError(f"No possible robot satisfies this bound: {names}; loosen it.")
+    return DynidError(f"These bounds contradict each other: {names}; loosen one of them.")
 
 
 def _prior_reference(robot: Robot, prior: Prior, otherwise: ReferenceBodies) -> ReferenceBodies:
@@ -244,6 +324,11 @@ def _prior_reference(robot: Robot, prior: Prior, otherwise: ReferenceBodies) -> 
 def _known_values(robot: Robot, prior: Prior) -> dict[str, float]:
     """Values that a prior gives to single parameters: all of them, or those that belong to no body."""
     values = dict(prior.values) or dict(robot.parameters)
+    if prior.kind == QUADRATIC and not values:
+        raise DynidError(
+            f"The prior has no values, and the file of robot {robot.name!r} neither; give values by the "
+            "names of standard parameters, or leave out the prior."
+        )
     if prior.kind == QUADRATIC:
         return values
     entries = {entry.name: entry for entry in robot.table}
@@ -252,20 +337,19 @@ def _known_values(robot: Robot, prior: Prior) -> dict[str, float]:
     return {name: value for name, value in values.items() if entries[name].family != "inertial"}
 
 
-def _with_values(
-    robots: PossibleRobots, B: FloatArray, t: FloatArray, known: dict[str, float] | tuple[()]
-) -> tuple[FloatArray, FloatArray]:
+def _with_values(robots: PossibleRobots, rows: PriorRows, known: dict[str, float]) -> PriorRows:
     """The rows of a prior with those of single values: (x − x₀) / (doubt · |x₀|)."""
     if not known:
-        return B, t
+        return rows
     prior, table = robots.knowledge.prior, robots.robot.table
     assert prior is not None
     usual = _usual_sizes(robots)
     places = [table.index(name) for name in known]
     values = np.array(list(known.values()))
     sigma = prior.doubt * np.maximum(np.abs(values), _LEAST_SHARE * usual[places])
-    rows = robots.coordinates.T[places] / sigma[:, None]
-    return np.vstack([B, rows]), np.concatenate([t, values / sigma])
+    B = np.vstack([rows.B, robots.coordinates.T[places] / sigma[:, None]])
+    given = np.append(rows.given, np.ones(len(places), dtype=bool))
+    return PriorRows(B, np.concatenate([rows.t, values / sigma]), given)
 
 
 def _usual_sizes(robots: PossibleRobots) -> FloatArray:
@@ -275,8 +359,3 @@ def _usual_sizes(robots: PossibleRobots) -> FloatArray:
         mass, second = float(body[3, 3]), float(np.trace(body[:3, :3]))
         usual[columns] = [*[second] * 6, *[np.sqrt(mass * second)] * 3, mass]
     return usual
-
-
-def possible_links(robot: Robot, standard: FloatArray) -> NDArray[np.bool_]:
-    """Which links are possible bodies: by the eigenvalues of their pseudo-inertia, (links,)."""
-    return np.array([np.linalg.eigvalsh(P)[0] > 0 for P in pseudo_inertias(robot, standard)])

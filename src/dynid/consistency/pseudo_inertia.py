@@ -36,22 +36,25 @@ def standard_values(P: FloatArray) -> FloatArray:
     return LinkInertia(float(P[3, 3]), P[:3, 3], np.trace(second) * np.eye(3) - second).standard()
 
 
-def symmetric_basis() -> FloatArray:
-    """Ten symmetric matrices, (10, 4, 4), orthonormal by the trace: coordinates keep Frobenius' norm."""
+def _symmetric_basis() -> FloatArray:
     basis = np.zeros((len(ENTRIES), SIZE, SIZE))
     for k, (row, column) in enumerate(ENTRIES):
         basis[k, row, column] = basis[k, column, row] = 1.0 if row == column else 1.0 / _ROOT_TWO
     return basis
 
 
+SYMMETRIC_BASIS = _symmetric_basis()
+"""Ten symmetric matrices, (10, 4, 4), orthonormal by the trace: coordinates keep Frobenius' norm."""
+
+
 def as_vector(matrix: FloatArray) -> FloatArray:
-    """Coordinates of a symmetric matrix (4, 4) in ``symmetric_basis``, (10,)."""
+    """Coordinates of a symmetric matrix (4, 4) in ``SYMMETRIC_BASIS``, (10,)."""
     return np.array([matrix[r, c] * (1.0 if r == c else _ROOT_TWO) for r, c in ENTRIES])
 
 
 def as_matrix(vector: FloatArray) -> FloatArray:
     """The symmetric matrix (4, 4) of coordinates (10,)."""
-    return np.asarray(np.einsum("k,kij->ij", vector, symmetric_basis()))
+    return np.asarray(np.einsum("k,kij->ij", vector, SYMMETRIC_BASIS))
 
 
 def relative_coordinates(body: FloatArray) -> FloatArray:
@@ -61,7 +64,7 @@ def relative_coordinates(body: FloatArray) -> FloatArray:
     definite where P is. ‖Z − 1‖² is the metric of affine invariance at that body (Lee, Wensing, Park 2020).
     """
     L = np.linalg.cholesky(body)
-    return np.column_stack([standard_values(L @ Z @ L.T) for Z in symmetric_basis()])
+    return np.column_stack([standard_values(L @ Z @ L.T) for Z in SYMMETRIC_BASIS])
 
 
 def link_columns(robot: Robot) -> list[list[int]]:

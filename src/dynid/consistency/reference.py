@@ -19,6 +19,8 @@ _LEAST_EIGENVALUE = 1e-9
 """Least eigenvalue of a pseudo-inertia over its largest from which a robot file's body is believed."""
 _ALIKE = 3.0
 """Factor by which the masses of a robot file may miss those that the torques ask for."""
+_LIGHTEST = 1e-6
+"""Least density [kg per usual length of a link]: torques of friction alone would leave no body at all."""
 _SHARE = 0.1
 """Share of the torque that a drive or friction parameter of usual size makes."""
 _NO_LENGTH = 0.1
@@ -55,7 +57,7 @@ def find_reference(robot: Robot, rows: DataRows) -> ReferenceBodies:
             return ReferenceBodies(own, scales, "the robot file")
     bodies = uniform_bodies(robot)
     density = abs(_density(robot, bodies, rows))
-    return ReferenceBodies((density or 1.0) * bodies, scales, "links of one density")
+    return ReferenceBodies(max(density, _LIGHTEST) * bodies, scales, "links of one density")
 
 
 def uniform_bodies(robot: Robot) -> FloatArray:

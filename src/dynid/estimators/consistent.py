@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from dynid.consistency.knowledge import Knowledge
 from dynid.consistency.possible_robot import PossibleRobots
-from dynid.consistency.system import DataRows
 from dynid.core.arrays import FloatArray
-from dynid.core.errors import DynidError
-from dynid.estimators.estimate import Estimate
-from dynid.estimators.fit import Fit, FurtherColumns, Solved
+from dynid.core.errors import DynidError, NotTrustworthyError
+from dynid.estimators.data_rows import data_rows_of
+from dynid.estimators.fit import Fit, FurtherColumns
 from dynid.estimators.linear.terms import friction_beside_terms
 from dynid.estimators.strategy import Strategy
 from dynid.estimators.wrapper import Wrapper
@@ -22,7 +21,6 @@ from dynid.problem.problem import Problem
 
 if TYPE_CHECKING:
     from dynid.estimators.linear.terms import NonlinearTerm
-    from dynid.problem.closed_loop import LoopProblem
 
 FEWEST_DRAWS = 100
 """Drawn estimates from which the covariance is made, at least, and two per parameter."""
@@ -66,11 +64,14 @@ class Consistent(Wrapper):
         """The same around the strategy inside with terms."""
         return Consistent(self.strategy.with_terms(terms), self.knowledge)
 
-    def solution(self, problem: Problem | LoopProblem) -> Solved:
-        """Solve a linear problem."""
-        self.require_problem(problem)
-        assert isinstance(problem, Problem)
-        return Solved(problem, self.fit(problem))
+    @property
+    def knowledge_held(self) -> Knowledge | None:
+        """What is known beside the log."""
+        return self.knowledge
+
+    def held_to(self, knowledge: Knowledge) -> Strategy:
+        """The strategy inside, held to what is known."""
+        return Consistent(self.strategy, knowledge)
 
     def fit(self, problem: Problem, kept: NDArray[np.bool_] | None = None) -> Fit:
         """Solve by the strategy inside, and go to the nearest possible robot."""
@@ -82,7 +83,7 @@ class Consistent(Wrapper):
         plain = self.strategy.fit(problem, kept)
         if plain.degrees <= 0:
             return plain  # nothing tells how far the data are to be believed; the outcome will say so
-        rows = DataRows.of(problem, plain.weights, plain.values, plain.sigma)
+        rows = data_rows_of(problem.base, plain)
         terms = () if plain.further is None else plain.further.parameters.terms
         robots = PossibleRobots.of(
             problem.robot, rows, self.knowledge, friction_beside_terms(problem.robot, terms)
@@ -98,13 +99,6 @@ class Consistent(Wrapper):
         )
 
 
-def data_rows_of(estimate: Estimate) -> DataRows:
-    """What the log of an estimate says: about its own values, or of least squares where some were removed."""
-    facts = estimate.facts
-    values = estimate.values if estimate.kept.all() else None
-    return DataRows.of(estimate.problem, facts["weights"], values, float(facts["sigma_weighted"]))
-
-
 def _moved_residual(problem: Problem, plain: Fit, values: FloatArray) -> FurtherColumns | None:
     """Columns of added terms, which stay as they are, with the residual of other base parameters."""
     if plain.further is None:
@@ -117,24 +111,36 @@ def _moved_residual(problem: Problem, plain: Fit, values: FloatArray) -> Further
 
 
 def projected_covariance(fit: Fit, covariance: FloatArray) -> FloatArray:
-    """Second moment of drawn estimates, each at its nearest possible robot, about the values themselves.
+    """Second moment of drawn estimates, each at its nearest possible robot, about that of the values.
 
     The draws come in pairs of opposite sign and have the covariance of the fit beside it exactly, so that
-    values which nothing holds keep it exactly.
+    values which nothing holds keep it exactly. What the user knows beforehand is drawn with its doubt, too.
 
     Args:
         fit: of possible values, with its projection.
         covariance: of the fit beside it: base parameters, then those of added terms, which keep theirs.
     """
     assert fit.project is not None
-    count, width = len(fit.values), len(covariance)
+    project, count, width = fit.project, len(fit.values), len(covariance)
+    rng = np.random.default_rng(0)
     pairs = max(FEWEST_DRAWS // 2, width)
-    white = np.linalg.qr(np.random.default_rng(0).standard_normal((pairs, width)))[0] * np.sqrt(pairs)
+    white = np.linalg.qr(rng.standard_normal((pairs, width)))[0] * np.sqrt(pairs)
+    surprises = rng.standard_normal((pairs, project.surprises))
     scale = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
     sizes, vectors = np.linalg.eigh(covariance * np.outer(inverse, inverse))
-    half = white @ (scale[:, None] * vectors * np.sqrt(np.maximum(sizes, 0.0))).T
-    drawn = np.concatenate([half, -half])
-    moved = np.array([fit.project(fit.values + step[:count]) for step in drawn]) - fit.project(fit.values)
-    steps = np.column_stack([moved, drawn[:, count:]])
-    return np.asarray(steps.T @ steps / len(steps), dtype=float)
+    drawn = white @ (scale[:, None] * vectors * np.sqrt(np.maximum(sizes, 0.0))).T
+    centre, steps = project(fit.values), list[FloatArray]()
+    for step, surprise in zip(drawn, surprises, strict=True):
+        try:
+            ends = [project(fit.values + s * step[:count], s * surprise) for s in (1.0, -1.0)]
+        except NotTrustworthyError:
+            continue  # the solver fails on a few extreme draws
+        steps += [np.append(e - centre, s * step[count:]) for e, s in zip(ends, (1.0, -1.0), strict=True)]
+    if len(steps) < pairs:
+        raise NotTrustworthyError(
+            f"Of {2 * pairs} drawn estimates only {len(steps)} could be brought to a possible robot, so that "
+            "their σ is not known; loosen the bounds or the prior."
+        )
+    moved = np.array(steps)
+    return np.asarray(moved.T @ moved / len(moved), dtype=float)

@@ -14,6 +14,7 @@ from dynid.core.finding import Finding
 from dynid.core.plain import plain
 
 if TYPE_CHECKING:
+    from dynid.consistency.system import DataRows
     from dynid.problem.problem import Problem
 
 SIGMA_WORDS = {"classical": "classical", "blocks": "block", "hac": "HAC", "bootstrap": "bootstrap"}
@@ -66,6 +67,8 @@ class Estimate:
         facts: further figures by name (condition numbers, residual norms, removed parameters, weights …),
             ready for JSON; docs/estimators.md lists them.
         further: parameters beside the base ones, from separable least squares.
+        information: what the fit knows about the base parameters, as rows of unit noise; of the fit with all
+            parameters where some were removed, and before values were held; None where there is too little.
     """
 
     problem: Problem
@@ -80,6 +83,7 @@ class Estimate:
     findings: tuple[Finding, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
     further: Further | None = None
+    information: DataRows | None = None
 
     def __repr__(self) -> str:
         """How it was found, how it ended, and the first parameters."""

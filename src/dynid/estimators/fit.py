@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from dynid.problem.factor import Spectrum
 from dynid.problem.problem import Problem
 
 if TYPE_CHECKING:
+    from dynid.consistency.possible_robot import Projection
     from dynid.estimators.strategy import Strategy
 
 
@@ -49,9 +50,8 @@ class Fit:
             before some were removed, or by least squares where this is total least squares. No residual tells
             whether the choice was right, so C = C_beside + δ δᵀ, δ the distance of the two. None where
             nothing was chosen.
-        project: from base parameters to those of the nearest possible robot, (base,) to (base,), where the
-            values were brought there from ``beside``; its uncertainty is then that of such values. None where
-            nothing holds the values.
+        project: to the nearest possible robot, where the values were brought there from ``beside``; their
+            uncertainty is then that of such values. None where nothing holds the values.
         exact_columns: whether columns are free of measured errors, so that errors which cancel over time hide
             no bias of the values.
     """
@@ -76,7 +76,7 @@ class Fit:
     exact: float = 1e-8
     instruments: tuple[FloatArray, ...] | None = None
     beside: Fit | None = None
-    project: Callable[[FloatArray], FloatArray] | None = None
+    project: Projection | None = None
     exact_columns: bool = False
 
     @classmethod

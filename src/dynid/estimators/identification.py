@@ -12,6 +12,7 @@ from dynid.core.arrays import FloatArray
 from dynid.core.finding import FINE, Finding, Level, Name, Where
 from dynid.core.kinds import require_kinds
 from dynid.estimators.consistent import projected_covariance
+from dynid.estimators.data_rows import data_rows_of
 from dynid.estimators.estimate import Estimate, Further
 from dynid.estimators.fit import Fit
 from dynid.estimators.linear.least_squares import MEDIAN_OF_NORMAL
@@ -66,6 +67,7 @@ def identify(problem: Problem | LoopProblem, strategy: Strategy) -> Estimate:
         findings=(*findings, *doubt.findings),
         facts=_facts(rows, fit, doubt),
         further=_further(fit, symmetric),
+        information=data_rows_of(rows.base, fit) if solvable else None,
     )
 
 
@@ -73,7 +75,7 @@ def _doubt(kind: Uncertainty, problem: Problem, fit: Fit) -> Doubt:
     """Covariance of a fit's columns, counting how far a choice took them; the classical one does not ask."""
     whole = fit.beside
     if fit.project is not None and whole is not None:
-        found = kind.doubt(problem, whole)
+        found = _doubt(kind, problem, whole)
         return replace(found, covariance=projected_covariance(fit, found.covariance))
     if whole is None or kind.name == Classical.name:
         return kind.doubt(problem, fit)
@@ -136,18 +138,22 @@ def _percent(part: float, whole: float) -> float:
 def judge(problem: Problem, fit: Fit) -> tuple[Finding, tuple[Finding, ...]]:
     """The gravest outcome of a fit, and what else deserves attention."""
     ratio = outlier_ratios(problem, fit)
+    # What the data leave open is decided where values are held to possible robots: no failure then.
+    held = fit.project is not None
+    unseen, weak = _rank_deficient(problem, fit), _under_excited(problem, fit)
     found = (
         fit.problem_outcome
         or _no_torque(problem, fit)
         or _too_few_rows(problem, fit)
-        or _rank_deficient(problem, fit)
+        or (None if held else unseen)
         or _scale_unknown(problem, fit)
         or _not_converged(fit)
-        or _under_excited(problem, fit)
+        or (None if held else weak)
         or _outliers(problem, fit, ratio)
         or FINE
     )
     beside = [*fit.findings, *_unseen_parameters(problem, fit)]
+    beside += [_decided_otherwise(finding) for finding in (unseen, weak) if held and finding is not None]
     condition = _condition(problem, fit)
     if found.trustworthy and condition > POOR_CONDITION:
         beside.append(
@@ -343,6 +349,12 @@ def _outliers(problem: Problem, fit: Fit, ratios: FloatArray) -> Finding | None:
         "error.",
         "Use IRLS, a median filter on the log, or look at these rows: collisions, dropped samples, stiction.",
     )
+
+
+def _decided_otherwise(finding: Finding) -> Finding:
+    """What the data leave open, where values are held to possible robots."""
+    said = f"{finding.sentence} What is possible and what is known beside the log decide there."
+    return replace(finding, level=Level.CARE, sentence=said)
 
 
 def _weakest_names(problem: Problem, fit: Fit) -> str:

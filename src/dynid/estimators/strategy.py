@@ -57,6 +57,11 @@ class Strategy(ABC):
         """The strategy without what holds its values to possible robots: itself, unless something does."""
         return self
 
+    @property
+    def knowledge_held(self) -> Knowledge | None:
+        """What its values are held to beside the log; None where they are not held to possible robots."""
+        return None
+
     def held_to(self, knowledge: Knowledge) -> Strategy:
         """The strategy with its values held to possible robots.
 
@@ -91,6 +96,11 @@ class Strategy(ABC):
     @property
     def has_terms(self) -> bool:
         """Whether it has terms of its own."""
+        return False
+
+    @property
+    def is_least_squares(self) -> bool:
+        """Whether it is least squares with weights of the joints, which parts of the logs can be tried by."""
         return False
 
     @property

@@ -33,7 +33,7 @@ class Wrapper(Strategy):
 
     @property
     def wraps(self) -> bool:
-        """It does."""
+        """Always: it holds another strategy."""
         return True
 
     @property

@@ -152,8 +152,10 @@ def fit(
     suspects = _suspects_of(estimate, motions, used, request, addition) if source.regresses else None
     lacking = suspects is not None and suspects.lacks_physics
     progress("looking for a possible robot")
-    possibility = judge_possibility(estimate, choice, known)
-    if possibility is not None and possibility.is_recommended and source.regresses:
+    own_knowledge = strategy.knowledge_held
+    possibility = judge_possibility(estimate, choice, own_knowledge or known)
+    taken = possibility is not None and possibility.is_recommended and source.regresses
+    if taken and own_knowledge is None:
         estimate, strategy = possible_estimate(estimate, strategy, known)
     progress("validating")
     model = as_model(estimate)

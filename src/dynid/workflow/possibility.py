@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dynid.consistency.knowledge import Knowledge
-from dynid.consistency.possible_robot import PossibleRobot, PossibleRobots
+from dynid.consistency.possible_robot import SAME, PossibleRobot, PossibleRobots
 from dynid.consistency.pseudo_inertia import link_columns
 from dynid.consistency.system import DataRows
 from dynid.core.arrays import FloatArray
@@ -19,7 +19,6 @@ from dynid.core.finding import Finding, Level, Name
 from dynid.core.plain import plain
 from dynid.dynamics.kinematics import base_frames, placements
 from dynid.dynamics.operations import NUMERIC
-from dynid.estimators.consistent import data_rows_of
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.identification import identify
 from dynid.estimators.linear.terms import friction_beside_terms
@@ -38,7 +37,8 @@ class PossibilityRules:
     Set on the half "setting" of tests/population; the rates of the other half are in docs/consistency.md.
 
     Args:
-        same: rise of χ² up to which a fit is possible as it is: no torque shows the difference.
+        free: rise of χ² up to which the possible robot is recommended without further questions: its values
+            are within the doubt of the fit.
         worse: mean log of the ratio of errors on parts not used up to which the possible robot is
             recommended.
         far: mean log of that ratio from which on a fit is told to be impossible …
@@ -50,7 +50,7 @@ class PossibilityRules:
             alone leaves more.
     """
 
-    same: float = 1.0
+    free: float = 1.0
     worse: float = 0.01
     far: float = 0.1
     errors: float = 1.0
@@ -60,6 +60,8 @@ class PossibilityRules:
 
 
 RULES = PossibilityRules()
+_LISTED = 6
+"""Bounds written out in a sentence."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +73,7 @@ class Possibility:
         found: the possible robot.
         rows: what the log says.
         errors: both models on parts of the logs that were not used; None where they are too short, or where
-            the fit is possible as it is.
+            the possible robot lies within the doubt of the fit.
         reversed_cost: cost of the possible robot with all torques reversed; None where it was not asked,
             because a possible robot costs little as they are.
     """
@@ -85,14 +87,21 @@ class Possibility:
     @property
     def as_it_is(self) -> bool:
         """Whether the fit is possible already, as far as any torque shows."""
-        return is_same(self.found, self.rows)
+        return self.found.rise < SAME
 
     @property
     def is_recommended(self) -> bool:
         """Whether the possible robot takes the place of the fit."""
-        if self.choice != AUTO or self.as_it_is or self.errors is None:
+        if self.choice != AUTO or self.as_it_is:
             return self.choice == ALWAYS
-        return self.errors.gain.mean <= RULES.worse
+        return is_free(self.found, self.rows) or (
+            self.errors is not None and self.errors.gain.mean <= RULES.worse
+        )
+
+    @property
+    def given_bounds(self) -> list[str]:
+        """Bounds of the user's own that hold the possible robot."""
+        return [bound.name for bound in self.found.active if bound.given]
 
     @property
     def torques_reversed(self) -> bool:
@@ -131,41 +140,45 @@ class Possibility:
         if not self.is_far or self.torques_reversed:
             return None
         assert self.errors is not None
-        edge = [bound.name for bound in self.found.active][:6]
+        given = self.given_bounds
+        held_by = given or [bound.name for bound in self.found.active]
+        held = f" It is held by {'; '.join(held_by[:_LISTED])}." if held_by else ""
         return Finding(
             Name.IMPOSSIBLE_ROBOT,
             Level.CARE,
-            f"No robot that can exist fits these logs: on parts that were not used the nearest one misses "
-            f"{self.errors.possible:.3g} % of the torque, the fit {self.errors.plain:.3g} %. It is held by "
-            f"{'; '.join(edge)}.",
-            "Something in the robot file or the logs is wrong, or the model lacks a large term: look at "
+            f"No robot {'within what is known' if given else 'that can exist'} fits these logs: on parts "
+            f"that were not used the nearest one misses {self.errors.possible:.3g} % of the torque, the fit "
+            f"alone {self.errors.plain:.3g} %.{held}",
+            "Look at what is known of the robot: its bounds and its prior."
+            if given
+            else "Something in the robot file or the logs is wrong, or the model lacks a large term: look at "
             "gravity, signs and gains of torques, lengths and couplings, counterbalances and friction.",
-            figures={"plain_percent": self.errors.plain, "possible_percent": self.errors.possible},
+            figures=self._figures,
         )
 
+    @property
+    def _figures(self) -> dict[str, float]:
+        if self.errors is None:
+            return {}
+        return {"plain_percent": self.errors.plain, "possible_percent": self.errors.possible}
+
     def _choice_finding(self) -> Finding | None:
-        if self.errors is None or self.as_it_is or self.is_far or self.torques_reversed:
+        if self.as_it_is or self.is_far or self.torques_reversed:
             return None
-        both = (
-            f"on parts that were not used it misses {self.errors.possible:.3g} % of the torque, least "
-            f"squares {self.errors.plain:.3g} %"
-        )
-        figures = {"plain_percent": self.errors.plain, "possible_percent": self.errors.possible}
-        if self.is_recommended:
-            return Finding(
-                Name.POSSIBLE_ROBOT,
-                Level.NOTE,
-                f"The values are those of a robot that can exist: {both}.",
-                f"Least squares alone: {option_words('--consistent', NEVER)}.",
-                figures=figures,
+        both = "no torque tells it from the fit alone" if is_free(self.found, self.rows) else ""
+        if self.errors is not None:
+            both = (
+                f"on parts that were not used it misses {self.errors.possible:.3g} % of the torque, the fit "
+                f"alone {self.errors.plain:.3g} %"
             )
-        return Finding(
-            Name.POSSIBLE_ROBOT,
-            Level.NOTE,
-            f"The values are those of least squares, which no robot has. The nearest possible one: {both}.",
-            f"Simulators need a possible one: {option_words('--consistent', ALWAYS)}.",
-            figures=figures,
-        )
+        both = both or "the logs are too short to compare both on parts of them"
+        if self.is_recommended:
+            said = f"The values are those of a robot that can exist: {both}."
+            remedy = "" if self.given_bounds else f"The fit alone: {option_words('--consistent', NEVER)}."
+        else:
+            said = f"The values are those of the fit alone, which no robot has. The nearest one: {both}."
+            remedy = f"Simulators need a possible one: {option_words('--consistent', ALWAYS)}."
+        return Finding(Name.POSSIBLE_ROBOT, Level.NOTE, said, remedy, figures=self._figures)
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
@@ -231,12 +244,12 @@ def require_choice(choice: str, strategy: Strategy, knowledge: Knowledge | None)
             "What is known of the robot (known) holds consistent parameters only, and consistent is 'never'; "
             "leave out one of the two."
         )
+    if strategy.knowledge_held is not None:
+        return ALWAYS
     wanted = ALWAYS if bounded else choice
     if wanted == ALWAYS and not strategy.simulates:
         strategy.held_to(Knowledge())  # has the sentence about strategies that cannot be held
-    if wanted == AUTO and (strategy.simulates or strategy.wraps):
-        return NEVER
-    return wanted
+    return NEVER if wanted == AUTO and not strategy.is_least_squares else wanted
 
 
 def judge_possibility(
@@ -255,17 +268,16 @@ def judge_possibility(
     Raises:
         DynidError: when bounds contradict each other.
     """
-    robot = estimate.problem.robot
-    if estimate.facts["degrees_of_freedom"] <= 0 or not np.all(np.isfinite(estimate.values)):
+    robot, rows = estimate.problem.robot, estimate.information
+    if rows is None or not np.all(np.isfinite(estimate.values)):
         return None
     terms = () if estimate.further is None else estimate.further.terms
     free = friction_beside_terms(robot, terms)
-    rows = data_rows_of(estimate)
     try:
         robots = PossibleRobots.of(robot, rows, knowledge, free)
         found = robots.nearest(rows)
-        errors = None if is_same(found, rows) else held_out_errors(estimate, robots)
-        reversed_cost = mirrored_cost(robot, rows, free) if found.cost > RULES.reversed else None
+        errors = None if is_free(found, rows) else held_out_errors(estimate, robots)
+        reversed_cost = mirrored_cost(robot, rows, knowledge, free) if found.cost > RULES.reversed else None
     except NotTrustworthyError:
         if choice == ALWAYS or knowledge is not None:
             raise
@@ -273,21 +285,24 @@ def judge_possibility(
     return Possibility(choice, found, rows, errors, reversed_cost)
 
 
-def is_same(found: PossibleRobot, rows: DataRows) -> bool:
-    """Whether no torque shows the difference between a possible robot and what the rows ask for."""
-    return (found.cost**2 - 1.0) * rows.least**2 < RULES.same
+def is_free(found: PossibleRobot, rows: DataRows) -> bool:
+    """Whether a possible robot lies within the doubt of what the rows ask for."""
+    return (found.cost**2 - 1.0) * rows.remainder**2 < RULES.free
 
 
-def mirrored_cost(robot: Robot, rows: DataRows, free: Sequence[int] = ()) -> float:
+def mirrored_cost(
+    robot: Robot, rows: DataRows, knowledge: Knowledge | None = None, free: Sequence[int] = ()
+) -> float:
     """Cost of the possible robot with all torques reversed.
 
     Args:
         robot: the robot.
         rows: as they are.
+        knowledge: what is known beside the logs.
         free: parameters that may have any sign.
     """
     mirrored = rows.mirror()
-    return PossibleRobots.of(robot, mirrored, None, free).nearest(mirrored).cost
+    return PossibleRobots.of(robot, mirrored, knowledge, free).nearest(mirrored).cost
 
 
 def is_reversed(cost: float, mirrored: float | None) -> bool:

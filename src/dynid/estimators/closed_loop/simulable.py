@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from dynid.consistency.knowledge import Knowledge
 from dynid.consistency.possible_robot import PossibleRobots
-from dynid.consistency.system import DataRows
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import NotTrustworthyError
 from dynid.core.finding import Finding, Level, Name
+from dynid.estimators.data_rows import data_rows_of
 from dynid.estimators.fit import Fit
 from dynid.estimators.strategy import Strategy
 from dynid.problem.closed_loop import LoopProblem
@@ -58,7 +58,7 @@ def simulable_values(problem: LoopProblem, linear: Problem, fit: Fit, values: Fl
     """
     if not fit.kept.all() or is_simulable(problem, values):
         return values
-    rows = DataRows.of(linear, fit.weights, values, fit.sigma)
+    rows = data_rows_of(linear.base, fit, values)
     try:
         return PossibleRobots.of(problem.robot, rows).nearest_values(rows)
     except NotTrustworthyError:

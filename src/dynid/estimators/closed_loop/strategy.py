@@ -259,6 +259,11 @@ class LoopStrategy(Strategy):
         """The same with steps that nothing holds."""
         return replace(self, step=self.step.unheld)
 
+    @property
+    def knowledge_held(self) -> Knowledge | None:
+        """That of the step."""
+        return self.step.knowledge_held
+
     def held_to(self, knowledge: Knowledge) -> Strategy:
         """The same with every step held to possible robots, so that all of them can be simulated."""
         try:

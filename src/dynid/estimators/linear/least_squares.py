@@ -133,6 +133,11 @@ class OLS(Strategy):
     """Ordinary least squares: χ̂ = argmin ‖Y − W χ‖², C = σ̂² (WᵀW)⁻¹ (P1 eq 9–11)."""
 
     @property
+    def is_least_squares(self) -> bool:
+        """It is."""
+        return True
+
+    @property
     def takes_terms(self) -> bool:
         """Yes: separable least squares without weights has them."""
         return True
@@ -165,6 +170,11 @@ class WLS(Strategy):
         super().__post_init__()
         if self.iterations < 1:
             raise DynidError(f"WLS was asked for {self.iterations} iterations; give at least 1.")
+
+    @property
+    def is_least_squares(self) -> bool:
+        """It is."""
+        return True
 
     @property
     def takes_terms(self) -> bool:

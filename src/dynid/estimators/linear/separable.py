@@ -57,6 +57,11 @@ class Separable(Strategy):
     iterations: int = 200
 
     @property
+    def is_least_squares(self) -> bool:
+        """It is, beside its terms."""
+        return True
+
+    @property
     def streams(self) -> bool:
         """No: its columns are evaluated along the motions anew for every guess of the constants."""
         return False
