@@ -71,11 +71,11 @@ def test_json_names_files_and_figures(
 ) -> None:
     command = ("export", str(folders / "fit"), "--to", "python", "--json")
     document = dynid(capsys, *command).document
-    assert set(document) == {"form", "files", "lost", "figures", "text"}
+    assert set(document) == {"form", "files", "lost", "cautions", "figures", "text"}
     assert "def forward(q, qd, tau):" in document["text"]
     assert document["figures"]["largest_difference"] <= 1e-12
     written = dynid(capsys, *command, "--out", str(tmp_path / "arm.py")).document
-    assert set(written) == {"form", "files", "lost", "figures"}
+    assert set(written) == {"form", "files", "lost", "cautions", "figures"}
     assert written["files"] == [str(tmp_path / "arm.py")]
 
 

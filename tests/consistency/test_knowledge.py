@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dynid.consistency import Ellipsoid, Knowledge, LinkBounds, PossibleRobot, load_knowledge
+from dynid.consistency import Ellipsoid, Knowledge, LinkBounds, PossibleRobot, Prior, load_knowledge
 from dynid.consistency.pseudo_inertia import link_columns
 from dynid.core.errors import DynidError
 from dynid.model.inertia import LinkInertia
@@ -132,10 +132,12 @@ values = { M2 = 3.5 }
         ("[[link]]\njoint = 1\nmass = [5, 2]", "the range from 5 to 2 is empty"),
         ("[[link]]\njoint = 1\nmass = [-1, 2]", "from 0"),
         ("[[link]]\njoint = 1\nsymmetric = ['zz']", "Known: xy, xz, yz"),
-        ("[prior]\ndoubt = 0", "above 0"),
+        ("[prior]\ndoubt = 0", "from 1e-06 to 1e+06"),
         ("[prior]\nkind = 'flat'", "Known: entropic, geodesic, quadratic"),
         ("total_mass = [nan, 3]", "total_mass"),
         ("total_mass = 3", "a list of 2 numbers"),
+        ("total_mass = [inf, inf]", "the range from inf to inf is empty"),
+        ("[parameters]\nFv1 = [3, 1]", "Fv1: the range from 3 to 1 is empty"),
     ],
 )
 def test_wrong_files_get_a_sentence(text: str, said: str, tmp_path: Path) -> None:
@@ -154,3 +156,16 @@ def test_names_that_the_robot_does_not_have_are_refused() -> None:
         nearest(arm(), Knowledge(parameters={"M99": (0.0, 1.0)}))
     with pytest.raises(DynidError, match="span no volume"):
         nearest(arm(), Knowledge(link=(LinkBounds(joint=1, com_hull=((0.0, 0.0, 0.0), (1.0, 0.0, 0.0))),)))
+
+
+def test_what_is_given_in_python_is_checked_by_the_same_rules() -> None:
+    with pytest.raises(DynidError, match="Known: entropic, geodesic, quadratic"):
+        Prior(kind="Quadratic")
+    with pytest.raises(DynidError, match="doubt is -1"):
+        Prior(doubt=-1)
+    with pytest.raises(DynidError, match="radii"):
+        Ellipsoid(radii=(-1.0, 1.0, 1.0))
+    with pytest.raises(DynidError, match="path"):
+        load_knowledge(3)  # type: ignore[arg-type]
+    with pytest.raises(DynidError, match="has no values, and the file of robot"):
+        nearest(arm(), Knowledge(prior=Prior(kind="quadratic")))

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from dynid.consistency import Knowledge, Prior
 from dynid.estimators import WLS, Consistent, identify
+from dynid.model.parameters import INERTIAL
 from support.possible_arms import draw_arm
 
 
@@ -45,6 +47,24 @@ def test_unseen_motion_is_predicted_better_and_the_truth_is_covered() -> None:
     assert kept == 1.0
     assert median < 0.8
     assert covered > 0.9
+
+
+@pytest.mark.parametrize("kind", ["geodesic", "entropic", "quadratic"])
+def test_an_honest_prior_is_counted_with_its_doubt(kind: str) -> None:
+    """Values off by as much as their doubt says: 2σ still cover the truth, because the prior is drawn too."""
+    covered = counted = 0
+    for number in (3, 5, 8):
+        arm = draw_arm("setting", number, speed=0.3, seconds=2.0)
+        rng = np.random.default_rng(number)
+        values = dict(arm.truth)
+        for joint in arm.robot.joints:  # a whole body by one factor, so that it can exist
+            factor = 1.0 + 0.3 * rng.standard_normal() / 2
+            values |= {s + joint.label: factor * values[s + joint.label] for s in INERTIAL}
+        prior = Knowledge(prior=Prior(values=values, doubt=0.3, kind=kind))
+        estimate = identify(arm.problem, Consistent(WLS(), prior))
+        covered += int(np.sum(np.abs(estimate.values - arm.base_truth) <= 2 * estimate.sigma))
+        counted += len(estimate.values)
+    assert covered / counted > 0.85
 
 
 @pytest.mark.slow

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 
 from dynid.consistency import Knowledge, LinkBounds, pseudo_inertias
-from dynid.core.errors import DynidError
+from dynid.consistency.possible_robot import Projection
+from dynid.core.errors import DynidError, NotTrustworthyError
 from dynid.estimators import (
     DIDIM,
     IRLS,
     IV,
     OLS,
     STRIBECK,
+    TLS,
     WLS,
     Consistent,
     Essential,
     Estimate,
     OutputError,
+    Ridge,
     Separable,
     identify,
 )
@@ -38,6 +44,35 @@ def test_around_any_linear_strategy_the_bodies_can_exist(inner: OLS | WLS | IRLS
     found = standard(estimate)
     assert np.linalg.eigvalsh(pseudo_inertias(arm.robot, found))[:, 0].min() > 0
     np.testing.assert_allclose(arm.problem.base.regroup(found), estimate.values, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("inner", [Ridge(relative_sigma=0.05), TLS()])
+def test_what_the_strategy_knows_is_in_the_metric(inner: Ridge | TLS) -> None:
+    """A prior of Ridge holds what the log hardly shows; its σ and that of total least squares stay."""
+    arm = draw_arm("showing", 5, speed=0.5, noise=0.05, seconds=3.0)
+    robot = arm.robot.with_parameters(arm.truth)
+    problem = replace(arm.problem, robot=robot, base=replace(arm.problem.base, robot=robot))
+    plain, held = (identify(problem, s) for s in (inner, Consistent(inner)))
+    if isinstance(inner, Ridge):
+        assert arm.error(held.values) < 1.5 * arm.error(plain.values)
+    unheld = np.abs(held.values - plain.values) < 1e-3 * plain.sigma
+    assert np.all(held.sigma[unheld] > 0.8 * plain.sigma[unheld])
+
+
+def test_a_failed_draw_costs_no_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    arm = draw_arm("showing", 4, speed=0.3, noise=0.05, seconds=2.0)
+    calls = iter(range(10_000))
+    own = Projection.__call__
+
+    def sometimes(self: Projection, *given: Any) -> Any:
+        if next(calls) % 10 == 5:
+            raise NotTrustworthyError("no")
+        return own(self, *given)
+
+    whole = identify(arm.problem, Consistent(WLS()))
+    monkeypatch.setattr(Projection, "__call__", sometimes)
+    some = identify(arm.problem, Consistent(WLS()))
+    np.testing.assert_allclose(some.sigma, whole.sigma, rtol=0.5)
 
 
 def test_a_fit_that_is_possible_keeps_its_values_and_their_doubt() -> None:
@@ -71,7 +106,7 @@ def test_added_terms_stay_beside_possible_bodies() -> None:
 
 
 def test_what_cannot_be_held_gets_a_sentence() -> None:
-    for inner in (Essential(WLS()), Consistent(WLS()), DIDIM()):
+    for inner in (Essential(WLS()), Consistent(WLS()), DIDIM()):  # a held one is held anew by held_to
         with pytest.raises(DynidError, match="Consistent wraps a strategy that is linear and estimates all"):
             Consistent(inner)
     with pytest.raises(DynidError, match="not another Consistent"):
@@ -91,3 +126,8 @@ def test_strategies_are_held_and_let_go() -> None:
     assert held.unheld == DIDIM()
     assert WLS().held_to(Knowledge()) == Consistent(WLS())
     assert WLS().unheld == WLS()
+    heavy = Knowledge(total_mass=(1.0, 2.0))
+    assert Consistent(WLS()).held_to(heavy) == Consistent(WLS(), heavy)
+    assert held.held_to(heavy) == DIDIM(step=Consistent(WLS(), heavy))
+    assert held.held_to(heavy).knowledge_held == heavy
+    assert WLS().knowledge_held is None

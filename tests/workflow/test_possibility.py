@@ -11,7 +11,8 @@ import pytest
 
 from dynid.consistency import Knowledge, LinkBounds, pseudo_inertias
 from dynid.core.errors import DynidError
-from dynid.estimators import WLS, Essential
+from dynid.estimators import WLS, Consistent, Essential
+from dynid.export import export_model
 from dynid.logs.log import Log
 from dynid.results import load_result
 from dynid.workflow import FitResult, fit
@@ -101,8 +102,38 @@ def test_essential_parameters_stay_and_have_a_possible_robot_beside_them() -> No
     result = fit(case().robot, list(case().logs), Essential(WLS()))
     assert type(result.strategy).__name__ == "Essential"
     assert result.standard is not None
-    with pytest.raises(DynidError, match="Consistent wraps a strategy that is linear"):
+    with pytest.raises(DynidError, match="essential and consistent ones exclude each other"):
         fit(case().robot, list(case().logs), Essential(WLS()), consistent="always")
+
+
+def test_a_strategy_with_knowledge_of_its_own_is_what_the_result_holds() -> None:
+    known = Knowledge(link=(LinkBounds(joint=3, mass=(7.0, 7.5)),))
+    result = fit(case().robot, list(case().logs), Consistent(WLS(), known))
+    assert result.standard is not None
+    assert 7.0 - 1e-5 <= result.standard[case().robot.table.index("M3")] <= 7.5 + 1e-5
+    np.testing.assert_allclose(
+        result.estimate.values, result.estimate.problem.base.regroup(result.standard), rtol=1e-6, atol=1e-9
+    )
+    with pytest.raises(DynidError, match="held to possible robots already"):
+        fit(case().robot, list(case().logs), Consistent(WLS()), consistent="never")
+
+
+def test_bounds_that_are_wrong_are_what_is_blamed() -> None:
+    light = Knowledge(total_mass=(0.0, 0.5))
+    result = fit(case().robot, list(case().logs), known=light)
+    told = next(f for f in result.concerns if f.name == "impossible robot")
+    assert told.sentence.startswith("No robot within what is known fits these logs")
+    assert "total mass at most 0.5 kg" in told.sentence
+    assert told.remedy == "Look at what is known of the robot: its bounds and its prior."
+
+
+def test_an_export_of_values_that_the_fit_does_not_keep_says_so() -> None:
+    broken = damage(draw_case("setting", 162), "coupling", 60.0)
+    assert broken is not None
+    made = export_model(fit(broken.robot, list(broken.logs), split=0.7), "python", name="arm")
+    assert any("keeps to values that no robot has" in caution for caution in made.cautions)
+    assert any("No robot that can exist fits these logs" in caution for caution in made.cautions)
+    assert "of the base values" in made.files[0].content.decode()
 
 
 def test_what_is_known_holds_and_words_are_checked() -> None:

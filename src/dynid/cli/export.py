@@ -14,7 +14,7 @@ from dynid.cli.robot_options import RobotOptions, chosen_robot
 from dynid.compile.trace import KERNELS
 from dynid.core.errors import DynidError
 from dynid.core.lazy import later
-from dynid.export.export import FORMS, export_model, figure_lines, write_export
+from dynid.export.export import FORMS, export_model, figure_lines, name_by_place, write_export
 from dynid.export.model import Export
 from dynid.model.load import catalog
 from dynid.model.robot import Robot
@@ -84,7 +84,8 @@ def export(
         raise DynidError(
             f"{result} is no folder; give a result of dynid fit, or a robot with --to c --kernel NAME."
         )
-    _write(export_model(load_result(result), form.to, urdf=form.urdf, name=form.name), target, as_json)
+    name = name_by_place(target.out, form.name)
+    _write(export_model(load_result(result), form.to, urdf=form.urdf, name=name), target, as_json)
 
 
 def _robot(given: str, variant: RobotOptions) -> Robot:
@@ -112,10 +113,13 @@ def _write(made: Export, target: ExportFileOptions, as_json: bool) -> None:
         typer.echo(made.files[0].content.decode(), nl=not made.files[0].content.endswith(b"\n"))
     for file, path in zip(made.files, paths, strict=False):
         typer.echo(f"wrote {path} ({len(file.content)} bytes)")
-    for line in (*(f"not in it: {sentence}" for sentence in made.lost), *figure_lines(made.figures)):
+    lines = [f"care: {sentence}" for sentence in made.cautions]
+    lines += [f"not in it: {sentence}" for sentence in made.lost]
+    for line in (*lines, *figure_lines(made.figures)):
         typer.echo(line, err=printed)
 
 
 def _document(made: Export, paths: list[str]) -> dict[str, Any]:
-    document = {"form": made.form, "files": paths, "lost": list(made.lost), "figures": dict(made.figures)}
+    document: dict[str, Any] = {"form": made.form, "files": paths, "figures": dict(made.figures)}
+    document |= {"lost": list(made.lost), "cautions": list(made.cautions)}
     return document if paths else document | {"text": made.files[0].content.decode()}

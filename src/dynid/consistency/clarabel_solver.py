@@ -70,7 +70,12 @@ def _attempt(H: FloatArray, g: FloatArray, rows: Sequence[ConeRows], *, scaled: 
     h = np.concatenate([block.h for block in rows])
     cones = [_CONES[block.kind](len(block.h)) for block in rows]
     P = sparse.csc_matrix(np.triu(H))
-    answer = clarabel.DefaultSolver(P, g, G, h, cones, settings).solve()
+    try:
+        answer = clarabel.DefaultSolver(P, g, G, h, cones, settings).solve()
+    except BaseException as error:  # a panic inside the solver is no Exception
+        if type(error).__name__ != "PanicException":
+            raise
+        return Found(np.zeros(len(g)), (), False, False, "Panic", 0)
     ends = np.cumsum([len(block.h) for block in rows])[:-1]
     return Found(
         np.array(answer.x),

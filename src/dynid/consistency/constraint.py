@@ -12,6 +12,9 @@ from dynid.core.arrays import FloatArray
 from dynid.model.parameters import NEVER_NEGATIVE
 from dynid.model.robot import Robot
 
+_PRECISION = 1e-4
+"""Share of its terms by which a constraint may be missed."""
+
 
 class Cone(StrEnum):
     """Kinds of cones."""
@@ -38,6 +41,15 @@ class Constraint:
     G: FloatArray
     h: FloatArray
     given: bool = True
+
+    def holds(self, standard: FloatArray) -> bool:
+        """Whether parameters (standard,) satisfy it, to a ten-thousandth of its terms."""
+        s = self.G @ standard + self.h
+        size = float(np.max(np.abs(self.G) @ np.abs(standard) + np.abs(self.h)))
+        if self.cone is Cone.ZERO:
+            return bool(np.max(np.abs(s)) <= _PRECISION * max(size, float(np.abs(standard).max())))
+        least = s[0] - np.linalg.norm(s[1:]) if self.cone is Cone.SECOND_ORDER else s.min()
+        return bool(least >= -_PRECISION * size)
 
 
 def at_least_zero(robot: Robot, free: Sequence[int] = ()) -> list[Constraint]:

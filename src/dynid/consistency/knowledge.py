@@ -13,6 +13,7 @@ from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, unknown_name
 from dynid.core.files import naming_file, read_toml
 from dynid.core.keys import key
+from dynid.core.kinds import require_kinds
 from dynid.core.tables import check_fields, table_from
 from dynid.model.joint import Joint
 from dynid.model.robot import Robot
@@ -31,6 +32,10 @@ class Ellipsoid:
 
     centre: Point = key("centre in frame j", (0.0, 0.0, 0.0), unit="m")
     radii: Point = key("half axes along x, y and z of frame j", unit="m", above=0)
+
+    def __post_init__(self) -> None:
+        """Check what was given in Python by the same rules."""
+        check_fields(self, "Ellipsoid")
 
 
 @dataclass(frozen=True)
@@ -56,12 +61,8 @@ class LinkBounds:
     def __post_init__(self) -> None:
         """Refuse ranges whose ends are swapped."""
         check_fields(self, f"link of joint {self.joint!r}")
-        for low, high in (*([self.mass] if self.mass else ()), *(self.com_box or ())):
-            if not low <= high:
-                raise DynidError(
-                    f"link of joint {self.joint!r}: the range from {low:g} to {high:g} is empty; give the "
-                    "smaller number first."
-                )
+        for ends in (*([self.mass] if self.mass else ()), *(self.com_box or ())):
+            _require_range(ends, f"link of joint {self.joint!r}")
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,8 @@ class Prior:
     doubt: float = key(
         "standard deviation of a link's mass and size, or of a parameter, as a share of its value",
         0.3,
-        above=0,
+        least=1e-6,
+        most=1e6,
     )
     kind: str = key(
         "how far bodies are apart: geodesic (the metric of affine invariance at the prior), entropic (the "
@@ -82,6 +84,10 @@ class Prior:
         GEODESIC,
         choices=(GEODESIC, ENTROPIC, QUADRATIC),
     )
+
+    def __post_init__(self) -> None:
+        """Check what was given in Python by the same rules."""
+        check_fields(self, "Prior")
 
 
 @dataclass(frozen=True)
@@ -100,6 +106,10 @@ class Knowledge:
     def __post_init__(self) -> None:
         """Check what was given in Python by the same rules."""
         check_fields(self, "What is known of the robot")
+        if self.total_mass is not None:
+            _require_range(self.total_mass, "total_mass")
+        for name, ends in self.parameters.items():
+            _require_range(ends, name)
 
     @property
     def empty(self) -> bool:
@@ -122,8 +132,18 @@ class Knowledge:
         return found
 
 
+def _require_range(ends: Range, where: str) -> None:
+    low, high = ends
+    if not low <= high or low == np.inf or high == -np.inf:
+        raise DynidError(
+            f"{where}: the range from {low:g} to {high:g} is empty; give the smaller number first, and -inf "
+            "or inf only where there is no bound."
+        )
+
+
 def load_knowledge(path: str | Path) -> Knowledge:
     """Read what is known about a robot from a TOML file; docs/consistency.md lists its keys."""
+    require_kinds(load_knowledge, locals())
     file = Path(path)
     content = read_toml(file, "file of what is known")
     with naming_file(file, "File of what is known"):

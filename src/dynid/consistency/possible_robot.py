@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from dynid.base.base_map import BaseMap
 from dynid.consistency.cone_program import ConeProgram, Coordinates, Solution, solve_program
 from dynid.consistency.constraint import Constraint, at_least_zero
-from dynid.consistency.knowledge import ENTROPIC, GEODESIC, QUADRATIC, Knowledge, Prior
+from dynid.consistency.knowledge import ENTROPIC, QUADRATIC, Knowledge
+from dynid.consistency.prior_rows import prior_reference, prior_rows
 from dynid.consistency.pseudo_inertia import pseudo_inertias
 from dynid.consistency.reference import ReferenceBodies, find_reference
 from dynid.consistency.sources import ActiveBound, Sources, find_sources
@@ -23,18 +24,15 @@ from dynid.core.errors import DynidError, NotTrustworthyError
 from dynid.core.plain import plain
 from dynid.model.robot import Robot
 
-NO_DOUBT = 10.0
-"""Doubt of the reference where nothing is known, as a share of a link's mass and size: it decides where the
-data say next to nothing."""
 INSIDE_DOUBT = 5.0
 """Doubt of the log-det divergence from the reference where nothing is known: it keeps bodies inside of what
 is possible where the data do not press them to the edge."""
 SAME = 0.01
 """Rise of χ² below which an estimate is possible as it is: no torque shows the difference."""
+_SHARES = (1.0, 0.1, 0.01, 0.001)
+"""Weights of the data with which the solver tries again where it fails."""
 _LOOSE = 10.0
 """Factor of the reference's doubt when it is asked whether any possible robot, however odd, fits."""
-_LEAST_SHARE = 0.1
-"""Deviation of a prior value near zero, as a share of what is usual for such a parameter of its link."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +116,7 @@ class PossibleRobots:
         known = knowledge or Knowledge()
         reference = find_reference(robot, rows)
         if known.prior is not None and known.prior.kind != QUADRATIC:
-            reference = _prior_reference(robot, known.prior, reference)
+            reference = prior_reference(robot, known.prior, reference)
         constraints = (*at_least_zero(robot, free), *known.constraints(robot))
         return cls(robot, known, reference, constraints)
 
@@ -126,23 +124,6 @@ class PossibleRobots:
     def coordinates(self) -> Coordinates:
         """The variables of the program."""
         return Coordinates(self.robot, self.reference)
-
-    def prior_rows(self, *, inside: bool) -> PriorRows:
-        """What is known beforehand, or the reference where nothing is.
-
-        Args:
-            inside: whether log det Z stands beside them; else an entropic prior is its quadratic model.
-        """
-        prior, z = self.knowledge.prior, self.coordinates
-        kind = "" if prior is None else prior.kind
-        by_rows = kind == GEODESIC or (kind == ENTROPIC and not inside)
-        bodies = np.ones(len(self.robot.table), dtype=bool)
-        bodies[z.others] = False
-        # Four variables move together where a link's mass and size do: ‖Z − 1‖² = 4 δ².
-        doubt = prior.doubt if prior is not None and by_rows else NO_DOUBT
-        sigma = np.where(bodies, 2.0 * doubt, NO_DOUBT)
-        rows = PriorRows(np.diag(1.0 / sigma), z.centre / sigma, bodies & by_rows)
-        return rows if prior is None else _with_values(self, rows, _known_values(self.robot, prior))
 
     def program(self, rows: DataRows, *, inside: bool = True, doubt: float = 1.0) -> ConeProgram:
         """The cone program of the robot nearest to some rows.
@@ -152,7 +133,8 @@ class PossibleRobots:
             inside: whether bodies are kept away from the edge by log det Z.
             doubt: factor of the doubt of all that was not given by the user.
         """
-        known, prior = self.prior_rows(inside=inside), self.knowledge.prior
+        prior = self.knowledge.prior
+        known = prior_rows(self.coordinates, prior, inside=inside)
         weight = np.where(known.given, 1.0, 1.0 / doubt)
         entropic = prior.doubt if prior is not None and prior.kind == ENTROPIC else INSIDE_DOUBT
         return ConeProgram(
@@ -169,8 +151,8 @@ class PossibleRobots:
         Args:
             rows: their A is the metric.
         """
-        given = self.prior_rows(inside=False).given
-        return Projection(rows, self.program(rows, inside=False), given)
+        known = prior_rows(self.coordinates, self.knowledge.prior, inside=False)
+        return Projection(rows, self.program(rows, inside=False), known.given)
 
     def nearest_values(self, rows: DataRows) -> FloatArray:
         """Base parameters of the nearest possible robot, and nothing else, (base,).
@@ -178,8 +160,7 @@ class PossibleRobots:
         Raises:
             NotTrustworthyError: when the solver does not get there.
         """
-        solution = solve_program(self.program(rows))
-        _require_solved(solution)
+        _, solution = self._solved(rows)
         return rows.base.regroup(self.coordinates.T @ solution.z)
 
     def nearest(self, rows: DataRows) -> PossibleRobot:
@@ -189,15 +170,10 @@ class PossibleRobots:
             DynidError: when bounds contradict each other; the sentence names them.
             NotTrustworthyError: when the solver does not get there.
         """
-        program = self.program(rows)
-        solution = solve_program(program)
-        if solution.infeasible:
-            raise _conflict(program)
-        _require_solved(solution)
+        _, solution = self._solved(rows)
         standard = self._not_negative(self.coordinates.T @ solution.z)
-        edge = self.program(rows, inside=False)
-        held = solve_program(edge)  # log det keeps bodies off the edge, so that no bound would hold them
-        _require_solved(held)
+        # log det keeps bodies off the edge, so that no bound would be seen to hold them.
+        edge, held = self._solved(rows, inside=False)
         return PossibleRobot(
             rows.base,
             standard,
@@ -207,6 +183,37 @@ class PossibleRobots:
             self.reference.words,
             solution,
         )
+
+    def _solved(self, rows: DataRows, *, inside: bool = True) -> tuple[ConeProgram, Solution]:
+        """A program and its solution; data that are too sure for the solver's precision are believed less."""
+        refusal = ""
+        for share in _SHARES:
+            program = self.program(rows.weaker(share), inside=inside)
+            solution = solve_program(program)
+            if solution.infeasible:
+                raise _conflict(program)
+            refusal = self._refusal(solution)
+            if not refusal:
+                return program, solution
+        raise NotTrustworthyError(refusal)
+
+    def _refusal(self, solution: Solution) -> str:
+        """What is wrong with a solution, in a sentence: not found, not possible, or beyond a bound."""
+        if not solution.solved:
+            return (
+                f"No possible robot was found: the solver ended with {solution.status!r} after "
+                f"{solution.iterations} iterations; look at the bounds and the prior, if there are any."
+            )
+        standard = self.coordinates.T @ solution.z
+        least = np.linalg.eigvalsh(pseudo_inertias(self.robot, standard))[:, 0]
+        if least.min() <= 0:
+            joint = self.robot.joints[int(np.argmin(least))].name
+            return (
+                f"The solver's precision does not reach a possible body for the link of {joint!r}: what is "
+                "known leaves it next to nothing; loosen its bounds."
+            )
+        missed = next((c.name for c in self.constraints if c.given and not c.holds(standard)), "")
+        return f"The solver's precision does not reach this bound: {missed}; loosen it." if missed else ""
 
     def _not_negative(self, standard: FloatArray) -> FloatArray:
         """Standard parameters with those at their bound of zero exactly there."""
@@ -226,21 +233,6 @@ class PossibleRobots:
             return own
         values = rows.base.regroup(self.coordinates.T @ solution.z)
         return min(own, rows.norm(values) ** 2 - rows.remainder**2)
-
-
-@dataclass(frozen=True, eq=False)
-class PriorRows:
-    """B z = t with unit noise.
-
-    Args:
-        B: (rows, standard).
-        t: (rows,).
-        given: which of them the user has given, so that they have a doubt of their own, (rows,).
-    """
-
-    B: FloatArray
-    t: FloatArray
-    given: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,16 +269,9 @@ class Projection:
         known = self.program.t[len(self.rows.b) :].copy()
         known[self.given] += surprise
         solution = solve_program(self.program, np.concatenate([self.rows.A @ values, known]))
-        _require_solved(solution)
+        if not solution.solved:
+            raise NotTrustworthyError(f"A drawn estimate has no possible robot: {solution.status}.")
         return self.rows.base.regroup(self.program.coordinates.T @ solution.z)
-
-
-def _require_solved(solution: Solution) -> None:
-    if not solution.solved:
-        raise NotTrustworthyError(
-            f"No possible robot was found: the solver ended with {solution.status!r} after "
-            f"{solution.iterations} iterations; look at the bounds and the prior."
-        )
 
 
 def _conflict(program: ConeProgram) -> DynidError:
@@ -304,58 +289,3 @@ def _conflict(program: ConeProgram) -> DynidError:
     if len(needed) == 1:
         return DynidError(f"No possible robot satisfies this bound: {names}; loosen it.")
     return DynidError(f"These bounds contradict each other: {names}; loosen one of them.")
-
-
-def _prior_reference(robot: Robot, prior: Prior, otherwise: ReferenceBodies) -> ReferenceBodies:
-    """The bodies of a prior, which must be possible ones."""
-    values = {**robot.parameters, **dict(prior.values)}
-    bodies = pseudo_inertias(robot, robot.table.vector(values))
-    for joint, body in zip(robot.joints, bodies, strict=True):
-        sizes = np.linalg.eigvalsh(body)
-        if not sizes[0] > 1e-9 * abs(sizes[-1]):
-            raise DynidError(
-                f"The prior gives the link of joint {joint.name!r} parameters that no body has (least "
-                f"eigenvalue of its pseudo-inertia {sizes[0]:.3g}); give mass, centre of mass and inertia of "
-                f"every link, or let kind of the prior be {QUADRATIC!r}."
-            )
-    return replace(otherwise, bodies=bodies, words="the prior")
-
-
-def _known_values(robot: Robot, prior: Prior) -> dict[str, float]:
-    """Values that a prior gives to single parameters: all of them, or those that belong to no body."""
-    values = dict(prior.values) or dict(robot.parameters)
-    if prior.kind == QUADRATIC and not values:
-        raise DynidError(
-            f"The prior has no values, and the file of robot {robot.name!r} neither; give values by the "
-            "names of standard parameters, or leave out the prior."
-        )
-    if prior.kind == QUADRATIC:
-        return values
-    entries = {entry.name: entry for entry in robot.table}
-    for name in values:
-        robot.table.index(name)
-    return {name: value for name, value in values.items() if entries[name].family != "inertial"}
-
-
-def _with_values(robots: PossibleRobots, rows: PriorRows, known: dict[str, float]) -> PriorRows:
-    """The rows of a prior with those of single values: (x − x₀) / (doubt · |x₀|)."""
-    if not known:
-        return rows
-    prior, table = robots.knowledge.prior, robots.robot.table
-    assert prior is not None
-    usual = _usual_sizes(robots)
-    places = [table.index(name) for name in known]
-    values = np.array(list(known.values()))
-    sigma = prior.doubt * np.maximum(np.abs(values), _LEAST_SHARE * usual[places])
-    B = np.vstack([rows.B, robots.coordinates.T[places] / sigma[:, None]])
-    given = np.append(rows.given, np.ones(len(places), dtype=bool))
-    return PriorRows(B, np.concatenate([rows.t, values / sigma]), given)
-
-
-def _usual_sizes(robots: PossibleRobots) -> FloatArray:
-    """What is usual for every parameter: of links by the reference's mass and size, (standard,)."""
-    usual = robots.reference.scales.copy()
-    for columns, body in zip(robots.coordinates.links, robots.reference.bodies, strict=True):
-        mass, second = float(body[3, 3]), float(np.trace(body[:3, :3]))
-        usual[columns] = [*[second] * 6, *[np.sqrt(mass * second)] * 3, mass]
-    return usual

@@ -66,6 +66,10 @@ class DataRows:
         """‖weighted residual‖ over σ̂ of base parameters (base,)."""
         return float(np.hypot(np.linalg.norm(self.A @ values - self.b), self.remainder))
 
+    def weaker(self, share: float) -> DataRows:
+        """The rows with a share of their weight."""
+        return replace(self, A=share * self.A, b=share * self.b)
+
     def mirror(self) -> DataRows:
         """The rows with all torques of the other sign."""
         return replace(self, b=-self.b)

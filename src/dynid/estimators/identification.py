@@ -138,14 +138,14 @@ def _percent(part: float, whole: float) -> float:
 def judge(problem: Problem, fit: Fit) -> tuple[Finding, tuple[Finding, ...]]:
     """The gravest outcome of a fit, and what else deserves attention."""
     ratio = outlier_ratios(problem, fit)
-    # What the data leave open is decided where values are held to possible robots: no failure then.
+    # What the data tell badly is decided where values are held to possible robots: no failure then.
     held = fit.project is not None
-    unseen, weak = _rank_deficient(problem, fit), _under_excited(problem, fit)
+    weak = _under_excited(problem, fit)
     found = (
         fit.problem_outcome
         or _no_torque(problem, fit)
         or _too_few_rows(problem, fit)
-        or (None if held else unseen)
+        or _rank_deficient(problem, fit)
         or _scale_unknown(problem, fit)
         or _not_converged(fit)
         or (None if held else weak)
@@ -153,7 +153,7 @@ def judge(problem: Problem, fit: Fit) -> tuple[Finding, tuple[Finding, ...]]:
         or FINE
     )
     beside = [*fit.findings, *_unseen_parameters(problem, fit)]
-    beside += [_decided_otherwise(finding) for finding in (unseen, weak) if held and finding is not None]
+    beside += [_decided_otherwise(weak)] if held and weak is not None else []
     condition = _condition(problem, fit)
     if found.trustworthy and condition > POOR_CONDITION:
         beside.append(
@@ -352,7 +352,7 @@ def _outliers(problem: Problem, fit: Fit, ratios: FloatArray) -> Finding | None:
 
 
 def _decided_otherwise(finding: Finding) -> Finding:
-    """What the data leave open, where values are held to possible robots."""
+    """What the data tell badly, where values are held to possible robots."""
     said = f"{finding.sentence} What is possible and what is known beside the log decide there."
     return replace(finding, level=Level.CARE, sentence=said)
 

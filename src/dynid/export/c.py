@@ -35,7 +35,7 @@ def to_c(result: SavedResult, name: str) -> Export:
         ExportedFile(f"{name}.h", _header(result, code, name).encode()),
         ExportedFile(f"{name}.c", _source(result, code, name).encode()),
     )
-    return Export("c", files, code.lost, figures)
+    return Export("c", files, code.lost, figures=figures)
 
 
 def _header(result: SavedResult, code: ModelCode, name: str) -> str:

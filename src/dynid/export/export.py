@@ -19,7 +19,7 @@ from dynid.core.lazy import later
 from dynid.export.functions import base_values, standard_values
 from dynid.export.model import Export, export_model_of
 from dynid.export.model_code import forms_apart
-from dynid.export.words import export_name
+from dynid.export.words import cautions_of, export_name
 from dynid.model.loaders.xml_safe import parse_xml
 from dynid.model.robot_source import RobotSource
 from dynid.results.result import SavedResult
@@ -85,7 +85,7 @@ def export_model(
         DynidError: when the form is not known, lacks what it needs, or cannot be written.
     """
     require_kinds(export_model, locals())
-    made = _export_of(result.as_saved, form, urdf, name)
+    made = _export_of(result.as_saved, form, urdf, name_by_place(out, name))
     if out is not None:
         write_export(made, Path(out), force=force)
     return made
@@ -102,11 +102,19 @@ def _export_of(result: SavedResult, form: str, urdf: str | Path | None, name: st
             raise DynidError(
                 f"A robot file to write into is for the forms {bodies}, not for {form}; leave it out."
             )
-        return chosen.make(result, own)
+        return replace(chosen.make(result, own), cautions=cautions_of(result))
     source = None if urdf is None else _source(Path(urdf))
-    made: Export = chosen.make(export_model_of(result), source, None if name is None else own)
+    made = chosen.make(export_model_of(result), source, None if name is None else own)
     apart = forms_apart(standard_values(result), base_values(result))
-    return replace(made, figures={**made.figures, "standard_from_base": apart})
+    figures = {**made.figures, "standard_from_base": apart}
+    return replace(made, figures=figures, cautions=cautions_of(result))
+
+
+def name_by_place(out: str | Path | None, name: str | None) -> str | None:
+    """What files are called: the name given, or that of the file they are to be written to."""
+    if name is not None or out is None or not Path(out).suffix or Path(out).is_dir():
+        return name
+    return Path(out).stem
 
 
 def _require_numbers(result: SavedResult) -> None:
@@ -119,7 +127,13 @@ def _require_numbers(result: SavedResult) -> None:
 def _source(path: Path) -> RobotSource:
     text = read_text(path, "robot file", as_it_is=True)
     root = parse_xml(text, f"robot file {path.name}").tag
-    return RobotSource(path.name, "urdf" if root == "robot" else "mjcf", text)
+    forms = {"robot": "urdf", "mujoco": "mjcf"}
+    if root not in forms:
+        raise FileError(
+            f"The root element of {path.name} is <{root}>; a robot file has <robot> (URDF) or <mujoco> "
+            "(MJCF)."
+        )
+    return RobotSource(path.name, forms[root], text)
 
 
 def write_export(made: Export, out: Path, *, force: bool = False) -> tuple[Path, ...]:
@@ -127,17 +141,26 @@ def write_export(made: Export, out: Path, *, force: bool = False) -> tuple[Path,
 
     Args:
         made: the export.
-        out: a folder, which is made where it is absent, or the file where there is one alone.
+        out: a folder, which is made where it is absent, or the file itself; others go beside it.
         force: whether existing files may be replaced.
     """
-    alone = len(made.files) == 1 and not out.is_dir() and out.suffix != ""
-    targets = [out] if alone else [out / file.name for file in made.files]
+    names = [file.name for file in made.files]
+    to_file = not out.is_dir() and out.suffix != ""
+    if out.exists() and not out.is_dir() and not to_file:
+        raise FileError(f"{out} is a file without an ending; give a folder, or a file with its ending.")
+    if to_file and len(names) > 1 and out.name not in names:
+        raise DynidError(
+            f"{out} is one file, and this form writes {', '.join(names)}; give a folder, or a file of one of "
+            "these names."
+        )
+    targets = [out] if to_file and len(names) == 1 else [(out.parent if to_file else out) / n for n in names]
     try:
         _require_free(targets, force)
         targets[0].parent.mkdir(parents=True, exist_ok=True)
         _write_all(targets, [file.content for file in made.files])
-    except OSError as error:
-        raise FileError(f"{out} cannot be written: {error.strerror or error}.") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise FileError(f"{str(out)!r} cannot be written: {reason}.") from None
     return tuple(targets)
 
 

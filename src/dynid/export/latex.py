@@ -36,7 +36,7 @@ def to_latex(result: SavedResult, name: str) -> Export:
     _require_balance(text)
     lost = ("All digits of the values, and covariances.", "Standard parameters.")
     count = sum(len(rows) for _, rows, _ in tables)
-    return Export("latex", (ExportedFile(f"{name}.tex", text.encode()),), lost, {"parameters": count})
+    return Export("latex", (ExportedFile(f"{name}.tex", text.encode()),), lost, figures={"parameters": count})
 
 
 def _table(title: str, rows: Sequence[ParameterRow], names: dict[str, str], grouped: bool) -> list[str]:

@@ -51,7 +51,7 @@ def to_matlab(result: SavedResult, name: str) -> Export:
     )
     lost = ["Gravity, inertia matrix and forward dynamics as functions."]
     figures = {"largest_difference": max(found.values()), "operations": {"inverse": inverse.operations}}
-    return Export("matlab", files, (*lost, *lost_in_code(result)[1:]), figures)
+    return Export("matlab", files, (*lost, *lost_in_code(result)[1:]), figures=figures)
 
 
 def _function(result: SavedResult, inverse: ModelFunction, name: str) -> str:

@@ -14,7 +14,7 @@ from dynid.export.joint_values import KINDS, HeldValues, held_values
 from dynid.export.mjcf_tree import carried_comment, inertial_attributes, joint_numbers, mjcf_of_tree
 from dynid.export.model import Export, ExportModel
 from dynid.export.readback import matching_snap, other_robot, read_back
-from dynid.export.sidecar import export_with_sidecar, file_name
+from dynid.export.sidecar import export_with_sidecar, file_name, file_not_kept
 from dynid.export.urdf_tree import finite_limit
 from dynid.export.xml_edit import Edit, XmlText, changed_numbers, comment, numbers_text, tag
 from dynid.model.joint import BASE, JointKind
@@ -56,10 +56,14 @@ def to_mjcf(model: ExportModel, source: RobotSource | None = None, called: str |
             found = PurePath(given.name).name, text, _read_back(model, held, text)
         except DynidError as reason:
             notes.append(f"The file {given.name} was not used, and a new one was made: {reason}")
+    elif robot.source.endswith((".xml", ".mjcf")):
+        notes.append(file_not_kept(robot))
     if found is None:
         require_bodies(links, massless=False)
         text = mjcf_of_tree(robot, links, held)
         found = file_name(robot, ".xml"), text, _read_back(model, held, text)
+        if robot.origin is not None and robot.origin.form == "urdf":
+            notes.append(f"Meshes, visuals and collisions of {robot.origin.name} are not carried over.")
     name, text, (torque_difference, care) = found
     if followers := mimics_of(robot):
         notes.append(f"MuJoCo holds the equations of {', '.join(followers)} by soft constraints.")

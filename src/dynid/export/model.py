@@ -57,12 +57,14 @@ class Export:
         form: such as "urdf".
         files: what to write; the first is the model itself, the others go beside it.
         lost: what this form cannot hold, in sentences.
+        cautions: what the values are worth less than the fit's own verdict says, in sentences.
         figures: what reading it back has shown, by name, such as the largest difference of a torque.
     """
 
     form: str
     files: tuple[ExportedFile, ...]
     lost: tuple[str, ...] = ()
+    cautions: tuple[str, ...] = ()
     figures: Mapping[str, Any] = field(default_factory=dict)
 
 

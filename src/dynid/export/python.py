@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import keyword
+import sys
+
+from dynid.core.errors import DynidError
 from dynid.export.model import Export, ExportedFile
 from dynid.export.model_code import model_code
 from dynid.export.numpy_module import module_functions, python_text
@@ -15,7 +19,12 @@ def to_python(result: SavedResult, name: str) -> Export:
         result: the model.
         name: of the module.
     """
+    if keyword.iskeyword(name) or name in sys.stdlib_module_names or name == "numpy":
+        raise DynidError(
+            f"A module called {name!r} could not be imported, or would hide one of Python's own; give "
+            "another name."
+        )
     code = model_code(result)
     text = python_text(result, code.functions, [code.form_words])
     figures = code.figures_of("python", module_functions(text, code.functions))
-    return Export("python", (ExportedFile(f"{name}.py", text.encode()),), code.lost, figures)
+    return Export("python", (ExportedFile(f"{name}.py", text.encode()),), code.lost, figures=figures)

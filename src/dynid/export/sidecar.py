@@ -30,6 +30,8 @@ _READ_ME = (
     "the torque of the links' inertia and weight by the model, all of the joint, in SI; elements take the "
     "sums of factor * q over their joints. Functions: sign step abs exp tanh atan sqrt sin cos log min max."
 )
+_LONGEST = 100
+"""Letters of a robot's name that a file name takes."""
 
 
 def export_with_sidecar(
@@ -82,12 +84,20 @@ def export_with_sidecar(
         table = _table(model, held, name, content)
         text = json.dumps(plain(table), indent=1, ensure_ascii=False) + "\n"
         files.append(ExportedFile(beside, text.encode()))
-    return Export(form.lower(), tuple(files), tuple(lost), figures)
+    return Export(form.lower(), tuple(files), tuple(lost), figures=figures)
 
 
 def file_name(robot: Robot, suffix: str) -> str:
     """A plain file name of a robot."""
-    return (re.sub(r"[^A-Za-z0-9._-]+", "_", robot.name).strip("._") or "robot") + suffix
+    return (re.sub(r"[^A-Za-z0-9._-]+", "_", robot.name).strip("._")[:_LONGEST] or "robot") + suffix
+
+
+def file_not_kept(robot: Robot) -> str:
+    """That the robot's own file is not in the result, and a new one was made."""
+    return (
+        f"The robot was read from {robot.source}, which the result does not hold as it was; a new file was "
+        "made from its frames. Give the file by --urdf (urdf=…) to have the values written into it."
+    )
 
 
 def _lost_couplings(robot: Robot, form: str, beside: str) -> list[str]:

@@ -87,16 +87,25 @@ def further_rows(result: SavedResult) -> list[ParameterRow]:
     ]
 
 
-def standard_sources(result: SavedResult) -> Mapping[str, str]:
-    """Where each standard parameter comes from: "data", "bound" or "prior"; empty where it is not said."""
+def standard_rows(result: SavedResult) -> list[dict[str, Any]]:
+    """Standard parameters: name, value, sigma (classical; None where unknown), unit, source.
+
+    The source is "data", "bound" or "prior"; None where the document does not say it.
+    """
+    assert result.standard is not None
     found = result.section("possibility")
-    return dict(zip(map(str, found.get("names", ())), map(str, found.get("fixed_by", ())), strict=False))
+    names = [str(name) for name in found.get("names", ())]
+    source, sigma = (dict(zip(names, found.get(key, ()), strict=False)) for key in ("fixed_by", "sigma"))
+    return [
+        {"name": e.name, "value": v, "sigma": sigma.get(e.name), "unit": e.unit, "source": source.get(e.name)}
+        for e, v in zip(result.robot.table, result.standard.tolist(), strict=True)
+    ]
 
 
 # ── CSV ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 _BASE_HEAD = ("name", "value", "sigma", "relative_sigma_percent", "unit", "kept", "formula")
-_STANDARD_HEAD = ("name", "value", "unit", "source")
+_STANDARD_HEAD = ("name", "value", "sigma", "unit", "source")
 
 
 def to_csv(result: SavedResult, name: str) -> Export:
@@ -117,12 +126,18 @@ def to_csv(result: SavedResult, name: str) -> Export:
     if result.standard is None:
         lost.append(NO_STANDARD)
     else:
-        source = standard_sources(result)
-        entries = zip(result.robot.table, result.standard.tolist(), strict=True)
-        made = [[e.name, repr(value), e.unit, source.get(e.name, "")] for e, value in entries]
+        made = [
+            [
+                "" if cell is None else repr(cell) if isinstance(cell, float) else str(cell)
+                for cell in row.values()
+            ]
+            for row in standard_rows(result)
+        ]
         files.insert(0, ExportedFile(f"{name}_standard.csv", csv_text(_STANDARD_HEAD, made).encode()))
         _require_values(files[0], result.standard.tolist())
-    return Export("csv", tuple(files), tuple(lost), {"parameters": len(rows), "largest_difference": 0.0})
+    return Export(
+        "csv", tuple(files), tuple(lost), figures={"parameters": len(rows), "largest_difference": 0.0}
+    )
 
 
 def _finite(value: float) -> str:
@@ -150,7 +165,7 @@ def to_json(result: SavedResult, name: str) -> Export:
     content = json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False).encode()
     _require_same_model(result, json.loads(content))
     lost = () if result.standard is not None else (NO_STANDARD,)
-    return Export("json", (ExportedFile(f"{name}.json", content),), lost, {"largest_difference": 0.0})
+    return Export("json", (ExportedFile(f"{name}.json", content),), lost, figures={"largest_difference": 0.0})
 
 
 def model_document(result: SavedResult) -> dict[str, Any]:
@@ -166,19 +181,9 @@ def model_document(result: SavedResult) -> dict[str, Any]:
         "robot": robot_to_table(result.robot),
         "coordinates": [{"name": n, "position_unit": q, "torque_unit": tau} for n, (q, tau) in units],
         "base": {"parameters": plain(base), "covariance": plain(result.covariance)},
-        "standard": _standard_document(result),
+        "standard": None if result.standard is None else standard_rows(result),
         "further": _further_document(result),
     }
-
-
-def _standard_document(result: SavedResult) -> list[dict[str, Any]] | None:
-    if result.standard is None:
-        return None
-    source, values = standard_sources(result), result.standard.tolist()
-    return [
-        {"name": entry.name, "value": value, "unit": entry.unit, "source": source.get(entry.name)}
-        for entry, value in zip(result.robot.table, values, strict=True)
-    ]
 
 
 def _further_document(result: SavedResult) -> dict[str, Any] | None:

@@ -12,7 +12,7 @@ from dynid.export.bodies import MovingLink, moving_links, require_bodies
 from dynid.export.joint_values import KINDS, HeldValues, held_values
 from dynid.export.model import Export, ExportModel
 from dynid.export.readback import matching_snap, other_robot, read_back
-from dynid.export.sidecar import export_with_sidecar, file_name
+from dynid.export.sidecar import export_with_sidecar, file_name, file_not_kept
 from dynid.export.urdf_tree import NO_LIMIT, finite_limit, inertial_lines, urdf_of_tree
 from dynid.export.xml_edit import Edit, XmlText, changed_numbers, comment, numbers_text, tag
 from dynid.model.joint import BASE, Joint
@@ -59,6 +59,8 @@ def to_urdf(model: ExportModel, source: RobotSource | None = None, called: str |
             raise other_robot(given, "URDF", difference)
         else:
             notes.append(f"The file {given.name} was not used, and a new one was made: {difference}.")
+    elif robot.source.endswith(".urdf"):
+        notes.append(file_not_kept(robot))
     text = text or urdf_of_tree(robot, links, held)
     torque_difference, care = read_back(
         model, held, lambda snap_rad: _read(text, snap_rad).with_gravity(*robot.gravity), "URDF"

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import dynid
 from dynid.core.errors import DynidError
+from dynid.core.finding import Name
 from dynid.model.joint import JointKind
 from dynid.model.robot import Robot
 from dynid.results.result import SavedResult
@@ -91,8 +92,35 @@ def heading_lines(result: SavedResult, notes: Sequence[str] = ()) -> list[str]:
     made = result.run.get("created")
     lines += [f"Result {result_hash(result)}{f', made {made}' if made else ''}."]
     error = unseen_error(result)
-    lines += [f"Torque error on unseen motion: {error:.3g} percent."] if error is not None else []
-    return [plain_words(line) for line in (*lines, *notes)]
+    if error is not None:
+        whose = "" if has_own_values(result) else " of the base values"
+        lines.append(f"Torque error on unseen motion{whose}: {error:.3g} percent.")
+    return [plain_words(line) for line in (*lines, *cautions_of(result), *notes)]
+
+
+def has_own_values(result: SavedResult) -> bool:
+    """Whether the standard values are those that the fit was judged by, as far as any torque shows."""
+    found = result.section("possibility")
+    own = not found or found.get("recommended") or found.get("as_it_is")
+    return result.standard is None or bool(own)
+
+
+def cautions_of(result: SavedResult) -> tuple[str, ...]:
+    """What speaks against the values: a fit that cannot be trusted, or that keeps to other ones."""
+    verdict, found = result.section("verdict"), result.section("possibility")
+    said = [str(verdict["words"])] if verdict.get("trustworthy") is False and verdict.get("words") else []
+    if not has_own_values(result):
+        errors = [found.get(key) for key in ("possible_percent", "plain_percent")]
+        both = ""
+        if None not in errors:
+            both = f": it misses {errors[0]:.3g} % of parts not used, the fit alone {errors[1]:.3g} %"
+        said.append(
+            "The fit keeps to values that no robot has; the standard ones are of the nearest possible "
+            f"robot{both}."
+        )
+    grave = (Name.IMPOSSIBLE_ROBOT, Name.REVERSED_TORQUES)
+    findings = [f for f in verdict.get("findings", ()) if f.get("name") in grave]
+    return (*said, *(str(f["sentence"]) for f in findings if f.get("level") != "note"))
 
 
 def unseen_error(result: SavedResult) -> float | None:

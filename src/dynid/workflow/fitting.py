@@ -43,6 +43,7 @@ from dynid.workflow.possibility import (
     ALWAYS,
     AUTO,
     judge_possibility,
+    no_possible_robot,
     possible_estimate,
     require_choice,
 )
@@ -181,7 +182,7 @@ def fit(
             (
                 *_bias_findings(estimate, used, source),
                 *(() if suspects is None else suspects.findings),
-                *(() if possibility is None else possibility.findings),
+                *(no_possible_robot(estimate) if possibility is None else possibility.findings),
                 *impossible_values(estimate, motions),
                 *few_rows(estimate),
                 *addition.findings,

@@ -76,6 +76,7 @@ class Possibility:
             the possible robot lies within the doubt of the fit.
         reversed_cost: cost of the possible robot with all torques reversed; None where it was not asked,
             because a possible robot costs little as they are.
+        bounded: whether the user knew something beside the logs.
     """
 
     choice: str
@@ -83,6 +84,7 @@ class Possibility:
     rows: DataRows
     errors: PartErrors | None
     reversed_cost: float | None
+    bounded: bool = False
 
     @property
     def as_it_is(self) -> bool:
@@ -140,17 +142,17 @@ class Possibility:
         if not self.is_far or self.torques_reversed:
             return None
         assert self.errors is not None
-        given = self.given_bounds
+        given, known = self.given_bounds, self.bounded
         held_by = given or [bound.name for bound in self.found.active]
         held = f" It is held by {'; '.join(held_by[:_LISTED])}." if held_by else ""
         return Finding(
             Name.IMPOSSIBLE_ROBOT,
             Level.CARE,
-            f"No robot {'within what is known' if given else 'that can exist'} fits these logs: on parts "
+            f"No robot {'within what is known' if known else 'that can exist'} fits these logs: on parts "
             f"that were not used the nearest one misses {self.errors.possible:.3g} % of the torque, the fit "
             f"alone {self.errors.plain:.3g} %.{held}",
             "Look at what is known of the robot: its bounds and its prior."
-            if given
+            if known
             else "Something in the robot file or the logs is wrong, or the model lacks a large term: look at "
             "gravity, signs and gains of torques, lengths and couplings, counterbalances and friction.",
             figures=self._figures,
@@ -174,10 +176,10 @@ class Possibility:
         both = both or "the logs are too short to compare both on parts of them"
         if self.is_recommended:
             said = f"The values are those of a robot that can exist: {both}."
-            remedy = "" if self.given_bounds else f"The fit alone: {option_words('--consistent', NEVER)}."
+            remedy = "" if self.bounded else f"The fit alone: {option_words('--consistent', NEVER)}."
         else:
             said = f"The values are those of the fit alone, which no robot has. The nearest one: {both}."
-            remedy = f"Simulators need a possible one: {option_words('--consistent', ALWAYS)}."
+            remedy = "Exports for simulators take the possible one."
         return Finding(Name.POSSIBLE_ROBOT, Level.NOTE, said, remedy, figures=self._figures)
 
     def to_dict(self) -> dict[str, Any]:
@@ -244,11 +246,20 @@ def require_choice(choice: str, strategy: Strategy, knowledge: Knowledge | None)
             "What is known of the robot (known) holds consistent parameters only, and consistent is 'never'; "
             "leave out one of the two."
         )
+    if strategy.knowledge_held is not None and (choice == NEVER or bounded):
+        raise DynidError(
+            "The estimator is held to possible robots already; leave out consistent and known, or give the "
+            "strategy inside it alone."
+        )
     if strategy.knowledge_held is not None:
         return ALWAYS
     wanted = ALWAYS if bounded else choice
-    if wanted == ALWAYS and not strategy.simulates:
-        strategy.held_to(Knowledge())  # has the sentence about strategies that cannot be held
+    if wanted == ALWAYS and strategy.wraps:
+        raise DynidError(
+            "A possible robot has all its parameters, so that essential and consistent ones exclude each "
+            "other; leave out --essential (Essential), or --consistent always and --known (consistent, "
+            "known)."
+        )
     return NEVER if wanted == AUTO and not strategy.is_least_squares else wanted
 
 
@@ -282,7 +293,16 @@ def judge_possibility(
         if choice == ALWAYS or knowledge is not None:
             raise
         return None
-    return Possibility(choice, found, rows, errors, reversed_cost)
+    bounded = knowledge is not None and not knowledge.empty
+    return Possibility(choice, found, rows, errors, reversed_cost, bounded)
+
+
+def no_possible_robot(estimate: Estimate) -> tuple[Finding, ...]:
+    """That the solver found no possible robot, where there was enough to look for one."""
+    if estimate.information is None:
+        return ()
+    said = "No robot that can exist was found beside the fit: the solver did not get there."
+    return (Finding(Name.POSSIBLE_ROBOT, Level.NOTE, said),)
 
 
 def is_free(found: PossibleRobot, rows: DataRows) -> bool:

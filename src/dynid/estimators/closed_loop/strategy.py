@@ -271,9 +271,9 @@ class LoopStrategy(Strategy):
         except DynidError:
             name = type(self).__name__
             raise DynidError(
-                f"{name} cannot be held to possible robots in every step; use DIDIM, or leave the choice of "
-                f"consistent parameters to 'auto': the possible robot nearest to {name}'s values is found in "
-                "any case, and is what exports take."
+                f"{name} cannot be held to possible robots in every step; use DIDIM, or leave out "
+                "--consistent always and --known (consistent, known): the possible robot nearest to "
+                f"{name}'s values is found in any case, and is what exports take."
             ) from None
 
     def require_problem(self, problem: Problem | LoopProblem) -> None:
