@@ -123,10 +123,10 @@ def test_one_sentence_answers_the_heading() -> None:
 def test_both_errors_and_the_price_are_told() -> None:
     words = changed(possible_percent=5.5912, plain_percent=5.7049, cost=1.0123)
     assert (
-        "the possible robot misses 5.59 % of the torque, least squares 5.70 %. Its residual is 1.2 %" in words
+        "the possible robot misses 5.59 % of the torque, the fit alone 5.70 %. Its residual is 1.2 %" in words
     )
-    assert "Its residual is no larger than that of least squares." in changed(cost=1.0 + 1e-9)
-    assert "Its residual is 7.3 times that of least squares." in changed(cost=7.31)
+    assert "Its residual is no larger than that of the fit alone." in changed(cost=1.0 + 1e-9)
+    assert "Its residual is 7.3 times that of the fit alone." in changed(cost=7.31)
 
 
 def test_sources_of_the_parameters_are_counted_by_link() -> None:

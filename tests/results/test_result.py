@@ -283,7 +283,7 @@ def test_the_summary_has_a_line_about_the_possible_robot() -> None:
     found = content["possibility"] | {"active": [{"name": "a", "given": False, "link": None}]}
     found |= {"possible_percent": 5.5912, "plain_percent": 5.7249}
     line = "possible robot: 1 bound active"
-    errors = ", misses 5.59 % of parts not used (least squares 5.72 %)"
+    errors = ", misses 5.59 % of parts not used (the fit alone 5.72 %)"
     assert line + errors in summary_lines(content | {"possibility": found})
     short = found | {"possible_percent": None, "plain_percent": None}
     assert line in summary_lines(content | {"possibility": short})

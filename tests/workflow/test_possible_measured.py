@@ -14,11 +14,23 @@ import numpy as np
 import pytest
 
 from dynid.consistency import pseudo_inertias
+from dynid.logs.mapping import mapping_from_table
+from dynid.logs.read import read_log
+from dynid.model.load import load_robot
 from dynid.workflow import fit
+from support.datasets import dataset
 from workflow.test_added_terms_measured import SETS, Proof, kr300, unseen_percent
+
+
+def reversed_med7() -> Proof:
+    mapping = mapping_from_table({"rate_hz": 100, "torque": {"sign": -1}})
+    log = read_log(dataset("lbr_med7", "measurements.csv"), mapping)
+    return load_robot(dataset("lbr_med7", "med7dock.urdf")), [log], []
+
 
 ALL: dict[str, Callable[[Path], Proof]] = {
     **SETS,
+    "Med 7, torques reversed": lambda folder: reversed_med7(),
     "KR300, A → B + C": lambda folder: kr300("A", "BC", folder),
     "KR300, B → A + C": lambda folder: kr300("B", "AC", folder),
     "KR300, C → A + B": lambda folder: kr300("C", "AB", folder),

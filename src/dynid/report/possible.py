@@ -60,20 +60,20 @@ def _answer(found: Content) -> str:
         if found["possible_percent"] is None
         else "they predict parts of the logs that were not used better than the nearest possible robot"
     )
-    return f"No: the values are those of least squares, which no robot has; they are kept because {why}."
+    return f"No: the values are those of the fit alone, which no robot has; they are kept because {why}."
 
 
 def _price(cost: float) -> str:
     """What the residual of the fit grows by.
 
     Args:
-        cost: residual of the possible robot over that of least squares.
+        cost: residual of the possible robot over that of the fit.
     """
     rise = cost - 1.0
     if rise < _NO_LARGER:
-        return "Its residual is no larger than that of least squares."
+        return "Its residual is no larger than that of the fit alone."
     size = f"{100 * rise:.2g} % larger than" if rise < 1.0 else f"{cost:.2g} times"
-    return f"Its residual is {size} that of least squares."
+    return f"Its residual is {size} that of the fit alone."
 
 
 def _sources(link: Content, fixed_by: Sequence[str]) -> Content:

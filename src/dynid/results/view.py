@@ -173,7 +173,7 @@ def possible_line(possibility: Mapping[str, Any]) -> str:
     if possibility["possible_percent"] is None:
         return line
     both = [f"{possibility[key]:.3g} %" for key in ("possible_percent", "plain_percent")]
-    return f"{line}, misses {both[0]} of parts not used (least squares {both[1]})"
+    return f"{line}, misses {both[0]} of parts not used (the fit alone {both[1]})"
 
 
 def sigma_line(document: Mapping[str, Any]) -> str:
