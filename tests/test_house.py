@@ -18,7 +18,7 @@ BOUNDS = {
     "lines": 60_200,
     "short files with one importer": 1,
     "class names with two meanings": 0,
-    "numeric constants": 345,
+    "numeric constants": 354,
     "functions named by a participle": 39,
     "duplicated runs of six lines": 11,
     "public names": 40,

@@ -160,7 +160,7 @@ class PossibleRobots:
         Raises:
             NotTrustworthyError: when the solver does not get there.
         """
-        _, solution = self._solved(rows)
+        _, solution = self._solution_of(rows)
         return rows.base.regroup(self.coordinates.T @ solution.z)
 
     def nearest(self, rows: DataRows) -> PossibleRobot:
@@ -170,10 +170,10 @@ class PossibleRobots:
             DynidError: when bounds contradict each other; the sentence names them.
             NotTrustworthyError: when the solver does not get there.
         """
-        _, solution = self._solved(rows)
+        _, solution = self._solution_of(rows)
         standard = self._not_negative(self.coordinates.T @ solution.z)
         # log det keeps bodies off the edge, so that no bound would be seen to hold them.
-        edge, held = self._solved(rows, inside=False)
+        edge, held = self._solution_of(rows, inside=False)
         return PossibleRobot(
             rows.base,
             standard,
@@ -184,7 +184,7 @@ class PossibleRobots:
             solution,
         )
 
-    def _solved(self, rows: DataRows, *, inside: bool = True) -> tuple[ConeProgram, Solution]:
+    def _solution_of(self, rows: DataRows, *, inside: bool = True) -> tuple[ConeProgram, Solution]:
         """A program and its solution; data that are too sure for the solver's precision are believed less."""
         refusal = ""
         for share in _SHARES:

@@ -31,7 +31,7 @@ class DataRows:
     remainder: float
 
     @classmethod
-    def scaled(
+    def of_estimate(
         cls, base: BaseMap, A: FloatArray, values: FloatArray, variance: float, degrees: int
     ) -> DataRows:
         """Rows of an estimate.
@@ -60,7 +60,7 @@ class DataRows:
         degrees = max(rows - len(base), 1)
         found = np.linalg.lstsq(factor[:-1, :-1], factor[:-1, -1], rcond=None)[0]
         values = np.asarray(found, dtype=float)
-        return cls.scaled(base, factor[:-1, :-1], values, float(factor[-1, -1]) ** 2 / degrees, degrees)
+        return cls.of_estimate(base, factor[:-1, :-1], values, float(factor[-1, -1]) ** 2 / degrees, degrees)
 
     def norm(self, values: FloatArray) -> float:
         """‖weighted residual‖ over σ̂ of base parameters (base,)."""

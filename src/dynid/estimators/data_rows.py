@@ -34,4 +34,4 @@ def data_rows_of(base: BaseMap, fit: Fit, values: FloatArray | None = None) -> D
     variance = float(np.trace(fit.covariance)) / squares if squares > 0 else 0.0
     A = np.zeros((rank, len(base)))
     A[:, fit.kept] = information[:, : int(fit.kept.sum())]
-    return DataRows.scaled(base, A, fit.values if values is None else values, variance, fit.degrees)
+    return DataRows.of_estimate(base, A, fit.values if values is None else values, variance, fit.degrees)
