@@ -64,20 +64,12 @@ def to_mjcf(model: ExportModel, source: RobotSource | None = None, called: str |
         found = file_name(robot, ".xml"), text, _read_back(model, held, text)
         if robot.origin is not None and robot.origin.form == "urdf":
             notes.append(f"Meshes, visuals and collisions of {robot.origin.name} are not carried over.")
-    name, text, (torque_difference, care) = found
+    name, text, checked = found
     if followers := mimics_of(robot):
         notes.append(f"MuJoCo holds the equations of {', '.join(followers)} by soft constraints.")
-    return export_with_sidecar(
-        "MJCF",
-        name,
-        text.encode(),
-        model,
-        held,
-        called=called,
-        lacks=("velocity", "acceleration"),
-        notes=(*notes, *([care] if care else [])),
-        figures={"largest_difference": torque_difference},
-    )
+    lacks = ("velocity", "acceleration")
+    name = name if called is None else called + PurePath(name).suffix
+    return export_with_sidecar("MJCF", name, text, model, held, checked, lacks=lacks, notes=notes)
 
 
 def _read(text: str, snap_rad: float) -> Robot:

@@ -6,8 +6,8 @@ import hashlib
 import json
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import PurePath
 from typing import Any
 
 from dynid.core.plain import plain
@@ -37,31 +37,30 @@ _LONGEST = 100
 def export_with_sidecar(
     form: str,
     name: str,
-    content: bytes,
+    text: str,
     model: ExportModel,
     held: HeldValues,
+    checked: tuple[float, str],
     *,
-    called: str | None,
     lacks: tuple[str, ...],
-    notes: tuple[str, ...],
-    figures: dict[str, Any],
+    notes: Sequence[str],
 ) -> Export:
     """The export of a text, with a file beside it where the form does not hold all of the model.
 
     Args:
         form: "URDF" or "MJCF".
         name: file name; its ending says what the file is.
-        content: of the file.
+        text: of the file.
         model: what was exported.
         held: what the form holds.
-        called: what the file is called instead, without ending; None leaves the name.
+        checked: as ``read_back`` gives it: the largest difference of a torque, and what deserves care.
         lacks: which of "gravity" and the limits "velocity" and "acceleration" it does not hold.
         notes: further sentences about what is lost.
-        figures: of reading it back.
     """
-    name = name if called is None else called + PurePath(name).suffix
+    content, (difference, care) = text.encode(), checked
     beside = f"{name}.dynid.json"  # of this form: URDF and MJCF of a robot may lie in one folder
     lost = [*lost_parameters(model, held, form, beside), *_lost_couplings(model.robot, form, beside), *notes]
+    lost += [care] if care else []
     if model.result.further is not None:
         terms = ", ".join(term.name for term in model.result.further.terms)
         lost.append(f"{form} does not hold the added terms {terms}: they are in {beside}.")
@@ -82,9 +81,9 @@ def export_with_sidecar(
     files = [ExportedFile(name, content)]
     if lost:
         table = _table(model, held, name, content)
-        text = json.dumps(plain(table), indent=1, ensure_ascii=False) + "\n"
-        files.append(ExportedFile(beside, text.encode()))
-    return Export(form.lower(), tuple(files), tuple(lost), figures=figures)
+        said = json.dumps(plain(table), indent=1, ensure_ascii=False) + "\n"
+        files.append(ExportedFile(beside, said.encode()))
+    return Export(form.lower(), tuple(files), tuple(lost), figures={"largest_difference": difference})
 
 
 def file_name(robot: Robot, suffix: str) -> str:

@@ -62,20 +62,12 @@ def to_urdf(model: ExportModel, source: RobotSource | None = None, called: str |
     elif robot.source.endswith(".urdf"):
         notes.append(file_not_kept(robot))
     text = text or urdf_of_tree(robot, links, held)
-    torque_difference, care = read_back(
+    checked = read_back(
         model, held, lambda snap_rad: _read(text, snap_rad).with_gravity(*robot.gravity), "URDF"
     )
-    return export_with_sidecar(
-        "URDF",
-        name,
-        text.encode(),
-        model,
-        held,
-        called=called,
-        lacks=("gravity", "acceleration"),
-        notes=(*notes, *([care] if care else [])),
-        figures={"largest_difference": torque_difference},
-    )
+    lacks = ("gravity", "acceleration")
+    name = name if called is None else called + PurePath(name).suffix
+    return export_with_sidecar("URDF", name, text, model, held, checked, lacks=lacks, notes=notes)
 
 
 def _read(text: str, snap_rad: float) -> Robot:
