@@ -193,7 +193,7 @@ class PossibleRobots:
             if solution.infeasible:
                 raise _conflict(program)
             refusal = self._refusal(solution)
-            if not refusal:
+            if not refusal or (solution.solved and not inside):  # at the edge the last digit may be beyond it
                 return program, solution
         raise NotTrustworthyError(refusal)
 
