@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -33,6 +33,8 @@ _SHARES = (1.0, 0.1, 0.01, 0.001)
 """Weights of the data with which the solver tries again where it fails."""
 _LOOSE = 10.0
 """Factor of the reference's doubt when it is asked whether any possible robot, however odd, fits."""
+_MUCH = 10.0
+"""χ² of the nearest robot over that of any possible one above which the reference does not suit the robot."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,12 +92,14 @@ class PossibleRobots:
         knowledge: what is known beside the log.
         reference: bodies to measure others by.
         constraints: bounds, and that drives and friction give no power.
+        doubt: factor of the doubt of the reference.
     """
 
     robot: Robot
     knowledge: Knowledge
     reference: ReferenceBodies
     constraints: tuple[Constraint, ...]
+    doubt: float = 1.0
 
     @classmethod
     def of(
@@ -106,6 +110,8 @@ class PossibleRobots:
         free: Sequence[int] = (),
     ) -> PossibleRobots:
         """The possible robots of a robot file.
+
+        A reference that costs far more than possibility itself does not suit the robot, and is doubted more.
 
         Args:
             robot: the robot.
@@ -118,25 +124,26 @@ class PossibleRobots:
         if known.prior is not None and known.prior.kind != QUADRATIC:
             reference = prior_reference(robot, known.prior, reference)
         constraints = (*at_least_zero(robot, free), *known.constraints(robot))
-        return cls(robot, known, reference, constraints)
+        robots = cls(robot, known, reference, constraints)
+        return robots if robots._suits(rows) else replace(robots, doubt=_LOOSE)
 
     @cached_property
     def coordinates(self) -> Coordinates:
         """The variables of the program."""
         return Coordinates(self.robot, self.reference)
 
-    def program(self, rows: DataRows, *, inside: bool = True, doubt: float = 1.0) -> ConeProgram:
+    def program(self, rows: DataRows, *, inside: bool = True) -> ConeProgram:
         """The cone program of the robot nearest to some rows.
 
         Args:
             rows: what the log says.
             inside: whether bodies are kept away from the edge by log det Z.
-            doubt: factor of the doubt of all that was not given by the user.
         """
         prior = self.knowledge.prior
         known = prior_rows(self.coordinates, prior, inside=inside)
-        weight = np.where(known.given, 1.0, 1.0 / doubt)
-        entropic = prior.doubt if prior is not None and prior.kind == ENTROPIC else INSIDE_DOUBT
+        weight = np.where(known.given, 1.0, 1.0 / self.doubt)
+        given = prior is not None and prior.kind == ENTROPIC
+        entropic = prior.doubt if prior is not None and given else INSIDE_DOUBT * self.doubt
         return ConeProgram(
             self.coordinates,
             np.vstack([rows.standard @ self.coordinates.T, weight[:, None] * known.B]),
@@ -222,17 +229,27 @@ class PossibleRobots:
             signed |= not constraint.given and constraint.G[0] != 0
         return np.where(signed, np.maximum(standard, 0.0), standard)
 
+    def _suits(self, rows: DataRows) -> bool:
+        """Whether the reference costs little beside what possibility itself costs."""
+        solution = solve_program(self.program(rows))
+        own = self._chi_squared(rows, solution)
+        if not solution.solved or own < _MUCH:
+            return True
+        loose = solve_program(replace(self, doubt=_LOOSE).program(rows, inside=False))
+        return not loose.solved or own < _MUCH * max(self._chi_squared(rows, loose), 1.0)
+
     def _rise(self, rows: DataRows, standard: FloatArray) -> float:
         """χ² of the nearest possible robot, whatever it looks like, less that of the estimate."""
         own = rows.norm(rows.base.regroup(standard)) ** 2 - rows.remainder**2
         if own < SAME:
             return own
-        loose = self.program(rows, inside=False, doubt=_LOOSE)
-        solution = solve_program(loose)
-        if not solution.solved:
-            return own
+        loose = solve_program(replace(self, doubt=_LOOSE).program(rows, inside=False))
+        return min(own, self._chi_squared(rows, loose)) if loose.solved else own
+
+    def _chi_squared(self, rows: DataRows, solution: Solution) -> float:
+        """χ² of a solution less that of the estimate."""
         values = rows.base.regroup(self.coordinates.T @ solution.z)
-        return min(own, rows.norm(values) ** 2 - rows.remainder**2)
+        return rows.norm(values) ** 2 - rows.remainder**2
 
 
 @dataclass(frozen=True, eq=False)

@@ -115,6 +115,8 @@ class Possibility:
         """Whether no possible robot predicts nearly as well as the fit."""
         if self.errors is None:
             return False
+        if self.found.rise < RULES.free:
+            return False  # some possible robot fits, if not the one nearest to the reference
         gain, more = self.errors.gain, self.errors.possible - self.errors.plain
         return gain.mean > max(RULES.far, RULES.errors * gain.error) and more > RULES.points
 
