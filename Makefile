@@ -17,8 +17,8 @@ unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 JUDGED ?= build/judged.jsonl
 POSSIBLE ?= build/possible.jsonl
 CASES ?= 640
-# Cases that nobody looked at while thresholds were set; another number gives others.
-FIRST ?= 1000
+# Cases that nobody looked at while thresholds were set (some of 1000 to 1639 were, since); another number gives others.
+FIRST ?= 2000
 
 .PHONY: help setup demo test test-slow judge possible lint bench docs clean
 
