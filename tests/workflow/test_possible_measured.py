@@ -1,7 +1,7 @@
 """Possible robots of measured logs: residual in the fit and on unseen motion beside least squares.
 
 Prints the table of docs/consistency.md (pytest -s -m slow). The rules of the choice were not set on these
-logs: they are the check.
+logs; the doubts of the reference were chosen after a look at them as well.
 """
 
 from __future__ import annotations
