@@ -1,0 +1,158 @@
+"""Fourier series of P3 (eq 10–12): periodic motions with exact derivatives, and the space of those at rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import pi
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dynid.core.arrays import FloatArray
+from dynid.core.errors import DynidError, ShapeError
+from dynid.trajectories.extremes import verified_extremes
+from dynid.trajectories.trajectory import MotionSpace, Trajectory
+
+_LEAST_HARMONICS = 2
+"""Two equations per axis hold speed and acceleration at zero: one harmonic would leave no motion."""
+_MOST_HARMONICS = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Fourier(Trajectory):
+    """q_i = q_i0 + Σ_l a_il/(ω l) sin(ω l t) − b_il/(ω l) cos(ω l t) (P3 eq 10).
+
+    Args:
+        frequency_hz: ω/2π, common to all axes.
+        a: amplitudes of the cosines of the speed, (axes, harmonics) [rad/s or m/s].
+        b: amplitudes of its sines, likewise.
+        offset: q_i0, (axes,) [rad or m].
+    """
+
+    frequency_hz: float
+    a: FloatArray
+    b: FloatArray
+    offset: FloatArray
+
+    def __post_init__(self) -> None:
+        """Check shapes and values."""
+        for name in ("a", "b", "offset"):
+            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=float))
+        if self.a.ndim != 2 or self.b.shape != self.a.shape or self.offset.shape != self.a.shape[:1]:
+            raise ShapeError(
+                f"The Fourier series has a {self.a.shape}, b {self.b.shape} and offset {self.offset.shape}; "
+                "give (axes, harmonics) twice and (axes,)."
+            )
+        if not all(np.all(np.isfinite(values)) for values in (self.a, self.b, self.offset)):
+            raise DynidError("The Fourier series has coefficients that are not finite; give finite numbers.")
+        if not 0 < self.frequency_hz < np.inf:
+            raise DynidError(f"The frequency is {self.frequency_hz!r} Hz; it must be positive.")
+
+    @property
+    def axes(self) -> int:
+        """Number of axes."""
+        return len(self.offset)
+
+    @property
+    def duration(self) -> float:
+        """One period [s]."""
+        return 1.0 / self.frequency_hz
+
+    @property
+    def periodic(self) -> bool:
+        """Always."""
+        return True
+
+    @cached_property
+    def _pulsations(self) -> FloatArray:
+        return np.asarray(2 * pi * self.frequency_hz * np.arange(1, self.a.shape[1] + 1), dtype=float)
+
+    def at(self, time: ArrayLike, order: int = 0) -> FloatArray:
+        """Derivative at instants, (instants, axes)."""
+        w = self._pulsations
+        phase = np.outer(np.asarray(time, dtype=float), w)
+        sine, cosine = _derivative(np.sin(phase), np.cos(phase), order)
+        scale = w ** (order - 1)
+        values = (sine * scale) @ self.a.T - (cosine * scale) @ self.b.T
+        return np.asarray(values + self.offset if order == 0 else values, dtype=float)
+
+    def bound(self, order: int) -> FloatArray:
+        """P3's conservative bounds (15)–(17) of |q^(order)|, (axes,): Σ_l √(a² + b²) (ω l)^(order−1)."""
+        sums: FloatArray = np.hypot(self.a, self.b) @ self._pulsations ** (order - 1)
+        return sums + np.abs(self.offset) if order == 0 else sums
+
+    def extremes(self, order: int = 0) -> tuple[FloatArray, FloatArray]:
+        """Least and largest value, proved between samples."""
+        return verified_extremes(lambda t: self.at(t, order), self.duration, self.bound(order + 2))
+
+
+def _derivative(sine: FloatArray, cosine: FloatArray, order: int) -> tuple[FloatArray, FloatArray]:
+    """Derivatives of sin and cos by their argument."""
+    sines = (sine, cosine, -sine, -cosine)
+    return sines[order % 4], sines[(order + 1) % 4]
+
+
+@dataclass(frozen=True)
+class FourierSpace(MotionSpace):
+    """Fourier series at rest at both ends: Σ a = 0 (eq 19) and Σ l b = 0 (eq 20) are eliminated.
+
+    Args:
+        frequency_hz: ω/2π.
+        harmonics: N; at least 2.
+    """
+
+    frequency_hz: float = 0.1
+    harmonics: int = 5
+
+    def __post_init__(self) -> None:
+        """Refuse series that cannot move and rest."""
+        if not 0 < self.frequency_hz < np.inf:
+            raise DynidError(f"The frequency is {self.frequency_hz!r} Hz; it must be positive.")
+        if not _LEAST_HARMONICS <= self.harmonics <= _MOST_HARMONICS:
+            raise DynidError(
+                f"{self.harmonics} harmonics were asked for; a Fourier series that starts and ends at rest "
+                f"needs {_LEAST_HARMONICS} to {_MOST_HARMONICS}, because speed and acceleration at the ends "
+                "take two coefficients of each axis."
+            )
+
+    @property
+    def size(self) -> int:
+        """2 N − 2 free coefficients per axis."""
+        return 2 * self.harmonics - 2
+
+    @property
+    def duration(self) -> float:
+        """One period [s]."""
+        return 1.0 / self.frequency_hz
+
+    @cached_property
+    def basis(self) -> FloatArray:
+        """Orthonormal basis of the (a, b) with Σ a = 0 and Σ l b = 0, (2 N, size)."""
+        equations = np.zeros((2, 2 * self.harmonics))
+        equations[0, : self.harmonics] = 1.0
+        equations[1, self.harmonics :] = np.arange(1, self.harmonics + 1)
+        rotation = np.linalg.qr(equations.T, mode="complete")[0]
+        return np.ascontiguousarray(rotation[:, 2:])
+
+    def matrix(self, time: ArrayLike, order: int = 0) -> FloatArray:
+        """B or a derivative at instants, (instants, size)."""
+        w = 2 * pi * self.frequency_hz * np.arange(1, self.harmonics + 1)
+        phase = np.outer(np.asarray(time, dtype=float), w)
+        sine, cosine = _derivative(np.sin(phase), np.cos(phase), order)
+        if order == 0:
+            cosine = cosine - 1.0  # so that every motion begins at its start pose
+        scale = w ** (order - 1)
+        return np.asarray(np.hstack([sine * scale, -cosine * scale]) @ self.basis, dtype=float)
+
+    def series(self, coefficients: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """a and b, (axes, harmonics) each, of free coefficients (axes, size)."""
+        both = np.asarray(coefficients, dtype=float) @ self.basis.T
+        return both[:, : self.harmonics], both[:, self.harmonics :]
+
+    def trajectory(self, start: ArrayLike, coefficients: ArrayLike) -> Fourier:
+        """The series that begins and ends at ``start``."""
+        a, b = self.series(coefficients)
+        w = 2 * pi * self.frequency_hz * np.arange(1, self.harmonics + 1)
+        # At t = 0 the cosines are −Σ b/(ω l): eq 18 with the sign that eq 10 asks for.
+        return Fourier(self.frequency_hz, a, b, np.asarray(start, dtype=float) + b @ (1.0 / w))
