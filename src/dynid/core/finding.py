@@ -144,6 +144,13 @@ class Name(StrEnum):
     REFERENCE_NOT_FOLLOWED = "reference not followed"
     LAW_GAVE_NAN = "law gave NaN"
 
+    # How a design of motion ended.
+    ASSUMED_LIMIT = "assumed limit"
+    UNCHECKED_LIMIT = "unchecked limit"
+    PARALLEL_COLUMNS = "parallel columns"
+    SHRUNK_MOTION = "shrunk motion"
+    INTERRUPTED = "interrupted"
+
     # What a fit is worth.
     ESTIMATION_SOUND = "estimation sound"
     ATTENUATION = "attenuation"

@@ -1,0 +1,183 @@
+"""Limits of a designed motion: those of the robot, tightened or replaced by the user's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dynid.core.arrays import FloatArray
+from dynid.core.errors import DynidError
+from dynid.core.finding import Finding, Level, Name
+from dynid.model.robot import Robot
+
+QUANTITIES = ("position", "velocity", "acceleration", "jerk")
+"""What is limited, by order of the derivative."""
+ASSUMED_ACCELERATION = 2.0
+"""Acceleration assumed where a robot gives none, per second of the speed limit: full speed in half a second."""
+
+
+@dataclass(frozen=True, eq=False)
+class MotionLimits:
+    """Bounds of q and its derivatives for all movable joints, and of the torques of the coordinates.
+
+    Args:
+        joints: names of the movable joints.
+        low: least values of q, q̇, q̈ and the jerk, (4, joints); −∞ where there is none.
+        high: largest values, likewise.
+        effort: largest torque or force, (coordinates,); ∞ where there is none.
+        matrix: joint positions from coordinates, q_joints = G q + g0, (joints, coordinates).
+        offset: g0, (joints,).
+        own: which of the joints each coordinate is, (coordinates,).
+        findings: what was assumed.
+    """
+
+    joints: tuple[str, ...]
+    low: FloatArray
+    high: FloatArray
+    effort: FloatArray
+    matrix: FloatArray
+    offset: FloatArray
+    own: tuple[int, ...]
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def middle(self) -> FloatArray:
+        """Coordinates in the middle of their ranges; 0 where they may turn without end, (coordinates,)."""
+        with np.errstate(invalid="ignore"):
+            middles = (self.low[0] + self.high[0]) / 2
+        middles = np.where(np.isfinite(middles), middles, np.clip(0.0, self.low[0], self.high[0]))
+        return np.asarray(np.linalg.lstsq(self.matrix, middles - self.offset, rcond=None)[0], dtype=float)
+
+    @property
+    def speeds(self) -> FloatArray:
+        """Speed limits of the coordinates themselves, (coordinates,)."""
+        return np.asarray(self.high[1][list(self.own)], dtype=float)
+
+    def joint_values(self, values: FloatArray, order: int) -> FloatArray:
+        """Values of all movable joints from those of the coordinates, (samples, joints)."""
+        turned = values @ self.matrix.T
+        return turned + self.offset if order == 0 else turned
+
+
+@dataclass(frozen=True)
+class LimitChoice:
+    """What a user asks of the limits; one number stands for all joints.
+
+    Args:
+        lower: least positions instead of the robot's [rad or m].
+        upper: largest positions [rad or m].
+        velocity: largest speeds [rad/s or m/s].
+        acceleration: largest accelerations [rad/s² or m/s²].
+        jerk: largest jerks [rad/s³ or m/s³].
+        effort: largest torques [N m or N].
+        share: of the distance from the middle to the position limits, and of all other limits, that may be
+            used; 0.8 leaves a fifth.
+    """
+
+    lower: ArrayLike | None = None
+    upper: ArrayLike | None = None
+    velocity: ArrayLike | None = None
+    acceleration: ArrayLike | None = None
+    jerk: ArrayLike | None = None
+    effort: ArrayLike | None = None
+    share: float = 1.0
+
+
+def motion_limits(robot: Robot, choice: LimitChoice | None = None) -> MotionLimits:
+    """The limits of a robot, as a design uses them.
+
+    Raises:
+        DynidError: when a speed limit is missing, a limit leaves no room, or the choice does not fit.
+    """
+    chosen = choice or LimitChoice()
+    if not 0 < chosen.share <= 1:
+        raise DynidError(f"The share of the limits is {chosen.share!r}; give a number above 0 and at most 1.")
+    joints = [robot.joints[j] for j in robot.movable]
+    names = tuple(joint.name for joint in joints)
+    own = {name: np.array([getattr(joint.limits, name) for joint in joints]) for name in _FIELDS}
+    given = {name: _per_joint(getattr(chosen, name), names, name) for name in _FIELDS}
+    used = {name: own[name] if values is None else values for name, values in given.items()}
+    _check(robot, names, used)
+    used, findings = _with_assumed_acceleration(names, used)
+    middle = (used["lower"] + used["upper"]) / 2
+    bounded = np.isfinite(middle)
+    half = np.where(bounded, (used["upper"] - used["lower"]) / 2, 0.0) * chosen.share
+    low, high = (
+        np.where(bounded, middle - half, used["lower"]),
+        np.where(bounded, middle + half, used["upper"]),
+    )
+    sizes = [chosen.share * used[name] for name in ("velocity", "acceleration", "jerk")]
+    own_joints = tuple(robot.movable.index(j) for j in robot.coordinates)
+    coupling = robot.coupling
+    n = len(joints)
+    return MotionLimits(
+        names,
+        np.vstack([low, *(-size for size in sizes)]),
+        np.vstack([high, *sizes]),
+        chosen.share * used["effort"][list(own_joints)],
+        np.eye(n) if coupling is None else np.array(coupling.matrix, dtype=float),
+        np.zeros(n) if coupling is None else np.array(coupling.offset, dtype=float),
+        own_joints,
+        findings,
+    )
+
+
+_FIELDS = ("lower", "upper", "velocity", "acceleration", "jerk", "effort")
+
+
+def _per_joint(values: ArrayLike | None, names: Sequence[str], what: str) -> FloatArray | None:
+    if values is None:
+        return None
+    array = np.asarray(values, dtype=float)
+    if array.ndim == 0:
+        array = np.full(len(names), float(array))
+    if array.shape != (len(names),) or np.any(np.isnan(array)):
+        raise DynidError(
+            f"The limit {what!r} is {np.asarray(values).tolist()}; give one number, or {len(names)}, one for "
+            f"each of {', '.join(names)}."
+        )
+    return array
+
+
+def _check(robot: Robot, names: Sequence[str], used: Mapping[str, FloatArray]) -> None:
+    """Every joint has a speed limit and room to move."""
+    missing = [name for name, speed in zip(names, used["velocity"], strict=True) if not np.isfinite(speed)]
+    if missing:
+        raise DynidError(
+            f"Robot {robot.name!r} has no speed limit for {', '.join(missing)}; a design needs one for every "
+            "joint: add limits = { velocity = … } to the robot file or a file with --limits."
+        )
+    for i, name in enumerate(names):
+        if not used["lower"][i] < used["upper"][i]:
+            raise DynidError(
+                f"The position limits of {name} contradict each other: lower {used['lower'][i]:g} is not below "
+                f"upper {used['upper'][i]:g}; a joint that may not move cannot be excited."
+            )
+        for what in ("velocity", "acceleration", "jerk", "effort"):
+            if not used[what][i] > 0:
+                raise DynidError(
+                    f"The {what} limit of {name} is {used[what][i]:g}; it must be positive, or nothing moves."
+                )
+
+
+def _with_assumed_acceleration(
+    names: Sequence[str], used: Mapping[str, FloatArray]
+) -> tuple[dict[str, FloatArray], tuple[Finding, ...]]:
+    """Accelerations where none are known, from the speeds; said, because a drive may not follow."""
+    lacking = ~np.isfinite(used["acceleration"])
+    if not np.any(lacking):
+        return dict(used), ()
+    assumed = np.where(lacking, ASSUMED_ACCELERATION * used["velocity"], used["acceleration"])
+    listed = ", ".join(name for name, lacks in zip(names, lacking, strict=True) if lacks)
+    finding = Finding(
+        Name.ASSUMED_LIMIT,
+        Level.NOTE,
+        f"No acceleration limit is known for {listed}; {ASSUMED_ACCELERATION:g} times the speed limit per "
+        "second was assumed.",
+        remedy="Give the drive's own with --limits or in the robot file.",
+    )
+    return {**used, "acceleration": assumed}, (finding,)
