@@ -146,6 +146,26 @@ class RobotKernels:
         frames = self._rows("forward_kinematics", q).reshape(-1, len(self.robot.joints), 12)
         return frames[:, :, :3], frames[:, :, 3:].reshape(*frames.shape[:2], 3, 3)
 
+    def forward_kinematics_adjoint(
+        self, q: ArrayLike, seed_positions: ArrayLike, seed_rotations: ArrayLike
+    ) -> FloatArray:
+        """Reverse mode: dJ/dq (samples, coordinates) from dJ/d(frames).
+
+        Args:
+            q: positions.
+            seed_positions: dJ/d(positions of the frames), (samples, links, 3).
+            seed_rotations: dJ/d(entries of their rotations), (samples, links, 3, 3).
+        """
+        p, R = np.asarray(seed_positions, dtype=float), np.asarray(seed_rotations, dtype=float)
+        links = len(self.robot.joints)
+        if p.ndim != 3 or p.shape[1:] != (links, 3) or R.shape != (*p.shape, 3):
+            raise ShapeError(
+                f"The seeds have shapes {p.shape} and {R.shape}; expected (samples, {links}, 3) and "
+                f"(samples, {links}, 3, 3) as forward_kinematics gives."
+            )
+        seed = np.concatenate([p, R.reshape(*p.shape[:2], 9)], axis=2).reshape(len(p), -1).T
+        return self._rows("forward_kinematics_adjoint", q, np.ascontiguousarray(seed))
+
     def c_source(self, kernel: str, name: str | None = None) -> str:
         """C99 source of a kernel for one sample."""
         columns = self.columns if "regressor" in kernel else None

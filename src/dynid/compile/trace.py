@@ -99,6 +99,15 @@ def _adjoint(robot: Robot, s: Symbols, columns: tuple[int, ...]) -> list[Any]:
     return [gradient[i] for i in range(3 * robot.n_coordinates)]
 
 
+def _frames_adjoint(robot: Robot, s: Symbols, _: tuple[int, ...]) -> list[Any]:
+    """Reverse mode: dJ/dq = (∂frames/∂q)ᵀ dJ/dframes."""
+    import casadi as ca
+
+    frames = _column(forward_kinematics(robot, s["q"], symbolic()))
+    gradient = ca.jtimes(frames, _column(s["q"]), _column(s["frames"]), True)
+    return [gradient[i] for i in range(robot.n_coordinates)]
+
+
 def _power(robot: Robot, s: Symbols, columns: tuple[int, ...]) -> list[Any]:
     return power_regressor(regressor(robot, s["q"], s["qd"], s["qdd"], symbolic(), columns), s["qd"])
 
@@ -140,6 +149,7 @@ KERNELS: dict[str, tuple[tuple[str, ...], RobotBody]] = {
         ("q",),
         lambda robot, s, _: forward_kinematics(robot, s["q"], symbolic()),
     ),
+    "forward_kinematics_adjoint": (("q", "frames"), _frames_adjoint),
 }
 """Input groups and body of every kernel."""
 _BY_COLUMN = ("regressor", "regressor_adjoint", "power_regressor", "energy_regressor")
@@ -173,6 +183,8 @@ def _input(robot: Robot, group: str, n_columns: int) -> Port:
         return Port(group, len(robot.table), uniform=True)
     if group == "seed":
         return Port(group, robot.n_coordinates * n_columns, columns=True)
+    if group == "frames":
+        return Port(group, 12 * len(robot.joints), columns=True)
     return Port(group, robot.n_coordinates)
 
 
@@ -193,6 +205,8 @@ def _outputs(robot: Robot, name: str, n_columns: int) -> list[Port]:
             return [Port("M", n * n)]
         case "forward_kinematics":
             return [Port("frames", 12 * len(robot.joints))]
+        case "forward_kinematics_adjoint":
+            return [Port("q", n)]
         case "direct":
             return [Port("qdd", n)]
         case _:

@@ -54,6 +54,14 @@ class Limits:
         infinite=True,
         other=OtherKey("acceleration_deg", "deg/s²", radians),
     )
+    jerk: float = key(
+        "largest rate of acceleration",
+        inf,
+        unit="rad/s³ or m/s³",
+        least=0,
+        infinite=True,
+        other=OtherKey("jerk_deg", "deg/s³", radians),
+    )
     effort: float = key("largest torque or force", inf, unit="N m or N", least=0, infinite=True)
 
     def __post_init__(self) -> None:

@@ -21,6 +21,7 @@ from dynid.model.frozen import FrozenDict
 from dynid.model.joint import BASE, Joint
 from dynid.model.parameters import DRIVE_INERTIA, MOTOR_TERMS, ParameterTable, build_table
 from dynid.model.robot_source import RobotSource
+from dynid.model.shapes import Capsule
 
 EARTH_GRAVITY = (0.0, 0.0, -9.81)
 _LARGEST_GRAVITY = 1e6
@@ -48,6 +49,7 @@ class Robot:
         title: what the robot is, in a few words.
         source: where the description comes from.
         sign_width: speed below which the sign in friction terms is smooth [rad/s or m/s]; 0 leaves the jump.
+        shapes: capsules that enclose the links, for distances; none when empty.
         inverse_only: why the a-priori values serve inverse dynamics only (a clause); simulations refuse them.
         drives_note: why the drives of a file could not be read, in a sentence; empty when none were left out.
         notes: what else of a file was left out or read otherwise than it is written, in sentences.
@@ -70,6 +72,7 @@ class Robot:
     source: str = ""
     sign_width: float = key("width of the sign", 0.0, unit="rad/s or m/s", least=0)
     inverse_only: str = ""
+    shapes: tuple[Capsule, ...] = ()
     drives_note: str = field(default="", compare=False)
     notes: tuple[str, ...] = field(default=(), compare=False)
     origin: RobotSource | None = field(default=None, compare=False)
@@ -82,6 +85,8 @@ class Robot:
         set_field(self, "joints", labelled)
         set_field(self, "friction", _members(FrictionTerm, self.friction, "friction"))
         set_field(self, "elements", _members(ForceElement, self.elements, "elements"))
+        shapes = _members(Capsule, self.shapes, "shapes")
+        set_field(self, "shapes", tuple(sorted(shapes, key=lambda shape: shape.link)))
         check_fields(self, f"Robot {self.name!r}", ModelError)
         set_field(self, "lengths", FrozenDict(self.lengths))
         _check_tree(self)
@@ -90,6 +95,7 @@ class Robot:
         _check_elements(self)
         _check_names(self)
         _check_parameters(self)
+        _check_shapes(self)
         set_field(self, "parameters", FrozenDict(self.parameters))
 
     def __repr__(self) -> str:
@@ -157,9 +163,13 @@ class Robot:
         """The same robot with friction signs smooth below a speed, as simulation needs [rad/s or m/s]."""
         return replace(self, sign_width=width)
 
+    def with_shapes(self, shapes: Iterable[Capsule]) -> Robot:
+        """The same robot with other shapes of its links."""
+        return replace(self, shapes=tuple(shapes))
+
     @cached_property
     def digest(self) -> str:
-        """Hash of everything that shapes the robot's equations (not of names, limits or a-priori values)."""
+        """Hash of everything that shapes the robot's equations (not of names, limits, shapes or values)."""
         content = {
             "joints": [
                 [j.antecedent, j.kind, j.gamma, j.b, j.alpha, j.d, j.theta, j.r, j.label] for j in self.joints
@@ -280,3 +290,13 @@ def _check_parameters(robot: Robot) -> None:
         entry = robot.table.entries[robot.table.index(name)]
         if entry.symbol in ("M", DRIVE_INERTIA) and value < 0 and not robot.inverse_only:
             raise ModelError(f"Parameter {name} is {value:g} {entry.unit}; it cannot be negative.")
+
+
+def _check_shapes(robot: Robot) -> None:
+    """Shapes of links that the robot has."""
+    for shape in robot.shapes:
+        if shape.link >= len(robot.joints):
+            raise ModelError(
+                f"A shape names link {shape.link}, but the links of robot {robot.name!r} are 0 to "
+                f"{len(robot.joints) - 1}, and {BASE} for the base."
+            )

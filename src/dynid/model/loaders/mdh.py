@@ -21,6 +21,7 @@ from dynid.model.friction import FrictionTerm
 from dynid.model.inertia import LinkInertia
 from dynid.model.joint import BASE, LENGTHS, Joint, JointKind, Limits
 from dynid.model.robot import EARTH_GRAVITY, Robot
+from dynid.model.shapes import CapsuleRow, capsule_rows
 
 _ANGLES = ("gamma", "alpha", "theta")
 _LENGTH_WORDS = 'a number, or a name from [lengths] with a minus sign if need be, such as "-D3"'
@@ -72,6 +73,7 @@ class JointRow:
         "what follows the symbol in parameter names, as the 3 of XX3", None, absent="its number"
     )
     link: LinkRow | None = key("mass, centre of mass and inertia, as link = { … }", None, absent="unknown")
+    shapes: tuple[CapsuleRow, ...] = key("capsules that enclose the link, as shapes = [{ … }, …]", ())
 
 
 @dataclass(frozen=True)
@@ -142,6 +144,7 @@ class RobotFile:
         "values of named lengths, which appear by name in base formulas", factory=dict, unit="m"
     )
     joint: tuple[JointRow, ...] = key("the joints, see below", allowed="one [[joint]] table per joint")
+    base_shapes: tuple[CapsuleRow, ...] = key("capsules that enclose the immobile base, see below", ())
     friction: tuple[FrictionTerm, ...] = key("friction laws of your own, see below", ())
     element: tuple[ForceElement, ...] = key("springs, dampers and counterbalances, see below", ())
     drives: DrivesRow | None = key(
@@ -200,6 +203,11 @@ def robot_from_table(content: Mapping[str, Any], default_name: str = "robot") ->
         lengths=file.lengths,
         title=file.title,
         source=file.source,
+        shapes=tuple(
+            shape.on_link(link)
+            for link, rows in enumerate((file.base_shapes, *(row.shapes for row in file.joint)), BASE)
+            for shape in rows
+        ),
     )
     values: dict[str, float] = {}
     for row, joint in zip(file.joint, robot.joints, strict=True):
@@ -307,13 +315,14 @@ def robot_to_toml(robot: Robot) -> str:
 
 def _robot_file(robot: Robot) -> RobotFile:
     return RobotFile(
-        joint=tuple(_joint_row(joint, i) for i, joint in enumerate(robot.joints)),
+        joint=tuple(_joint_row(robot, i) for i in range(len(robot.joints))),
         name=robot.name,
         title=robot.title,
         source=robot.source,
         gravity=robot.gravity,
         terms=robot.terms,
         lengths=robot.lengths,
+        base_shapes=capsule_rows(robot, BASE),
         friction=robot.friction,
         element=robot.elements,
         drives=None if robot.drives is None else _drives_row(robot.drives),
@@ -323,8 +332,9 @@ def _robot_file(robot: Robot) -> RobotFile:
     )
 
 
-def _joint_row(joint: Joint, i: int) -> JointRow:
+def _joint_row(robot: Robot, i: int) -> JointRow:
     """Joint number i; what follows from its place is left out."""
+    joint = robot.joints[i]
     return JointRow(
         name=joint.name,
         antecedent=None if joint.antecedent == i - 1 else joint.antecedent + 1,
@@ -332,6 +342,7 @@ def _joint_row(joint: Joint, i: int) -> JointRow:
         limits=joint.limits,
         actuated=None if joint.actuated == joint.movable else joint.actuated,
         label=None if joint.label == str(i + 1) else joint.label,
+        shapes=capsule_rows(robot, i),
         **{name: getattr(joint, name) for name in _ANGLES},
         **{name: joint.symbols.get(name, getattr(joint, name)) for name in LENGTHS},
     )

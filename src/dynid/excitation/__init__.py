@@ -1,0 +1,22 @@
+"""Exciting motion: what surrounds the robot, and how far its links are from it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dynid.excitation.clearance import Scene as Scene
+    from dynid.excitation.surroundings import HalfSpace as HalfSpace, Surroundings as Surroundings
+    from dynid.excitation.verify import (
+        LeastClearance as LeastClearance,
+        verified_clearance as verified_clearance,
+    )
+else:
+    from dynid.core.lazy import lazy_exports
+
+    _NAMES = {
+        "clearance": ("Scene",),
+        "surroundings": ("HalfSpace", "Surroundings"),
+        "verify": ("LeastClearance", "verified_clearance"),
+    }
+    __getattr__, __dir__, __all__ = lazy_exports(__name__, _NAMES)
