@@ -1,4 +1,4 @@
-"""Exciting motion: what surrounds the robot, and how far its links are from it."""
+"""Exciting motion: criteria, limits, surroundings, and the verb ``design_motion``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,21 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dynid.excitation.clearance import Scene as Scene
+    from dynid.excitation.criteria import (
+        CRITERIA as CRITERIA,
+        AOptimal as AOptimal,
+        Combined as Combined,
+        Criterion as Criterion,
+        Hadamard as Hadamard,
+        LogCond as LogCond,
+        LogDet as LogDet,
+        Scaled as Scaled,
+    )
+    from dynid.excitation.design import Design as Design, design_motion as design_motion
+    from dynid.excitation.limits import LimitChoice as LimitChoice, motion_limits as motion_limits
+    from dynid.excitation.solvers import Barrier as Barrier
     from dynid.excitation.surroundings import HalfSpace as HalfSpace, Surroundings as Surroundings
+    from dynid.excitation.task import DesignTask as DesignTask, Prior as Prior
     from dynid.excitation.verify import (
         LeastClearance as LeastClearance,
         verified_clearance as verified_clearance,
@@ -16,7 +30,14 @@ else:
 
     _NAMES = {
         "clearance": ("Scene",),
+        "criteria": (
+            *("CRITERIA", "AOptimal", "Combined", "Criterion", "Hadamard", "LogCond", "LogDet", "Scaled"),
+        ),
+        "design": ("Design", "design_motion"),
+        "limits": ("LimitChoice", "motion_limits"),
+        "solvers": ("Barrier",),
         "surroundings": ("HalfSpace", "Surroundings"),
+        "task": ("DesignTask", "Prior"),
         "verify": ("LeastClearance", "verified_clearance"),
     }
     __getattr__, __dir__, __all__ = lazy_exports(__name__, _NAMES)

@@ -1,7 +1,8 @@
 """Criteria of a design: how much a motion tells, as smooth functions of its information matrix.
 
 G = Wᵀ Σ⁻¹ W (+ what is known before). Every criterion is to be made small and gives its exact gradient ∂J/∂G,
-which ``information.py`` carries to the motion. All are in logarithms: P3's printed 1/Π (eq 23) is about 1e-180.
+which ``information.py`` carries to the motion. All are logarithms: P3's
+1/Π (eq 23) as printed is about 1e-180.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ Graded = tuple[float, FloatArray]
 """Value of a criterion and its gradient by G, symmetric."""
 
 
-class Singular(Exception):
+class SingularError(Exception):
     """The information matrix has no inverse: a motion that shows nothing of some parameter."""
 
 
@@ -38,7 +39,7 @@ class Criterion(ABC):
         """J and ∂J/∂G.
 
         Raises:
-            Singular: when G has no inverse in double precision.
+            SingularError: when G has no inverse in double precision.
         """
 
 
@@ -81,7 +82,7 @@ class LogCond(Criterion):
         """The smooth logarithm of the condition number and its gradient."""
         values, vectors = np.linalg.eigh(G)
         if not values[0] > _LEAST_RATIO * values[-1]:
-            raise Singular
+            raise SingularError
         logs = np.log(values)
         top, top_weights = _soft_largest(logs, self.power)
         bottom, bottom_weights = _soft_largest(-logs, self.power)
@@ -103,7 +104,7 @@ class Hadamard(Criterion):
         """−Σ log G_gg and its diagonal gradient, both over n."""
         diagonal = np.diag(G)
         if not np.all(diagonal > 0) or not np.all(np.isfinite(diagonal)):
-            raise Singular
+            raise SingularError
         return -float(np.mean(np.log(diagonal))), np.diag(-1.0 / (len(G) * diagonal))
 
 
@@ -148,7 +149,7 @@ class Scaled(Criterion):
         """The inner criterion of the scaled matrix, its gradient carried through the scaling."""
         diagonal = np.diag(G)
         if not np.all(diagonal > 0) or not np.all(np.isfinite(diagonal)):
-            raise Singular
+            raise SingularError
         lengths = np.sqrt(diagonal)
         S = G / np.outer(lengths, lengths)
         value, slope = self.inner.grade(S)
@@ -209,10 +210,10 @@ def _inverse(G: FloatArray) -> tuple[FloatArray, FloatArray]:
 
     lengths = np.sqrt(np.abs(np.diag(G)))
     if not np.all(lengths > 0) or not np.all(np.isfinite(G)):
-        raise Singular
+        raise SingularError
     factor, failed = lapack.dpotrf(G / np.outer(lengths, lengths), lower=1)
     if failed or np.min(np.diag(factor)) ** 2 < _LEAST_RATIO:
-        raise Singular
+        raise SingularError
     half, _ = lapack.dpotri(factor, lower=1)
     inverse = np.tril(half) + np.tril(half, -1).T
     return inverse / np.outer(lengths, lengths), np.diag(factor) * lengths

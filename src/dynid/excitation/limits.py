@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import inf
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +16,7 @@ from dynid.model.robot import Robot
 QUANTITIES = ("position", "velocity", "acceleration", "jerk")
 """What is limited, by order of the derivative."""
 ASSUMED_ACCELERATION = 2.0
-"""Acceleration assumed where a robot gives none, per second of the speed limit: full speed in half a second."""
+"""Acceleration assumed where none is known, in speed limits per second: full speed in half a second."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,8 +153,8 @@ def _check(robot: Robot, names: Sequence[str], used: Mapping[str, FloatArray]) -
     for i, name in enumerate(names):
         if not used["lower"][i] < used["upper"][i]:
             raise DynidError(
-                f"The position limits of {name} contradict each other: lower {used['lower'][i]:g} is not below "
-                f"upper {used['upper'][i]:g}; a joint that may not move cannot be excited."
+                f"The position limits of {name} contradict each other: lower {used['lower'][i]:g} is not "
+                f"below upper {used['upper'][i]:g}; a joint that may not move cannot be excited."
             )
         for what in ("velocity", "acceleration", "jerk", "effort"):
             if not used[what][i] > 0:

@@ -1,4 +1,4 @@
-"""A design as an optimisation without equations: variables, motion, criterion and the slack of every limit."""
+"""A design as an optimisation without equations: variables, motion, criterion, and room to the limits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError
 from dynid.excitation.clearance import Scene
-from dynid.excitation.criteria import Criterion, Singular
+from dynid.excitation.criteria import Criterion, SingularError
 from dynid.excitation.information import InformationModel, Observation
 from dynid.excitation.limits import MotionLimits
 from dynid.excitation.room import TIGHTER, AmplitudeRoom, SampledRoom
@@ -122,7 +122,7 @@ class DesignProblem:
         """J alone; infinite where the motion shows nothing of some parameter."""
         try:
             return self.criterion.grade(self.observe(x).information)[0]
-        except Singular:
+        except SingularError:
             return np.inf
 
     # ── the barrier ───────────────────────────────────────────────────────────────────────────────────────
@@ -155,7 +155,7 @@ class DesignProblem:
             return np.inf, slopes.by_x
         try:
             value, by_information = criterion.grade(seen.information)
-        except Singular:
+        except SingularError:
             return np.inf, slopes.by_x
         by_state = self.model.gradient(seen, by_information, weight * by_torque if len(by_torque) else None)
         for k, part in enumerate(slopes.by_motion):
@@ -177,12 +177,12 @@ class DesignProblem:
             both = [by_coefficients, by_start[:, None]] if self.free_start else [by_coefficients]
             slopes.by_x += np.hstack(both) * self.units
             return True
-        slacks = self.room.slacks(motion)
-        if not all(np.all(side > 0) for pair in slacks for side in pair):
+        sides = self.room.slacks(motion)
+        if not all(np.all(side > 0) for pair in sides for side in pair):
             return False
-        bounded = [side[np.isfinite(side)] for pair in slacks for side in pair]
+        bounded = [side[np.isfinite(side)] for pair in sides for side in pair]
         slopes.total -= sum(float(np.sum(np.log(side))) for side in bounded) / self.samples
-        weights = [(-1.0 / (self.samples * above), -1.0 / (self.samples * below)) for above, below in slacks]
+        weights = [(-1.0 / (self.samples * above), -1.0 / (self.samples * below)) for above, below in sides]
         slopes.by_motion = self.room.slopes(weights)
         return True
 
@@ -190,15 +190,16 @@ class DesignProblem:
         """−Σ log clearance, means over the samples; whether nothing touches."""
         if self.scene is None:
             return True
-        clear = self.scene.clearances(q) / _CLEARANCE_UNIT
+        closest = self.scene.at(q)
+        clear = closest.clearances
         if not np.all(clear > 0):
             return False
-        slopes.total -= float(np.sum(np.log(clear))) / self.samples
-        slopes.by_motion[0] += self.scene.gradient(q, -1.0 / (clear * (_CLEARANCE_UNIT * self.samples)))
+        slopes.total -= float(np.sum(np.log(clear / _CLEARANCE_UNIT))) / self.samples
+        slopes.by_motion[0] += closest.gradient(-1.0 / (clear * self.samples))
         return True
 
     def _torque_barrier(self, torques: FloatArray, slopes: _Slopes) -> FloatArray | None:
-        """−Σ log slack of the torques; its gradient by them, empty where nothing limits them, None outside."""
+        """−Σ log slack of the torques; its gradient by them, empty without limits, None outside."""
         effort = self.limits.effort[:, None]
         if self.model.values is None or not np.any(np.isfinite(effort)):
             return np.empty(0)

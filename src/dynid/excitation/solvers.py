@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from dynid.core.arrays import FloatArray
@@ -46,7 +47,7 @@ class Barrier(Solver):
         for stage, weight in enumerate(self.weights):
             criterion = problem.criterion.softer(len(self.weights) - 1 - stage)
             found = descend(
-                lambda z, mu=weight, J=criterion: problem.barrier(z, mu, J),
+                partial(problem.barrier, weight=weight, criterion=criterion),
                 x,
                 iterations=self.iterations,
                 tolerance=self.tolerance,

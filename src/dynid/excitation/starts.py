@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
 from dynid.core.arrays import FloatArray
@@ -25,8 +28,8 @@ def require_possible_pose(problem: DesignProblem, pose: FloatArray) -> None:
     passed = conflicts_at(problem, pose)
     if passed:
         raise DynidError(
-            f"The start pose {np.round(pose, 4).tolist()} cannot be reached: {'; '.join(passed)}. Give another "
-            "pose, or other limits."
+            f"The start pose {np.round(pose, 4).tolist()} cannot be reached: {'; '.join(passed)}. "
+            "Give another pose, or other limits."
         )
 
 
@@ -63,7 +66,7 @@ def possible_pose(problem: DesignProblem, rng: np.random.Generator) -> FloatArra
         return middle
     half = problem.half_ranges
     for share in np.linspace(0.05, 1.0, _TRIES):
-        pose = middle + share * half * rng.uniform(-1.0, 1.0, len(middle))
+        pose: FloatArray = middle + share * half * rng.uniform(-1.0, 1.0, len(middle))
         if not conflicts_at(problem, pose):
             return pose
     raise DynidError(
@@ -82,21 +85,22 @@ def random_start(problem: DesignProblem, rng: np.random.Generator) -> FloatArray
     if problem.free_start:
         x[:, -1] = 0.0
     for axis in range(len(x)):
-        x[axis] *= _largest(lambda size, axis=axis: _axis_inside(problem, x, axis, size), 16.0)
+        x[axis] *= _largest(partial(_axis_inside, problem, x, axis), 16.0)
     inside = _largest(lambda size: np.isfinite(problem.barrier(size * x, 1.0, problem.criterion)[0]), 1.0)
     if not inside > 0:
         raise DynidError(
-            "No motion about the start pose keeps all limits and shows all parameters; a joint may have no room "
-            "there, or the motion too few coefficients. Give another start pose, more harmonics or wider limits."
+            "No motion about the start pose keeps all limits and shows all parameters; a joint may have no "
+            "room there, or the motion too few coefficients. Give another start pose, more harmonics or "
+            "wider limits."
         )
     return inside * x
 
 
-def _largest(holds: object, most: float) -> float:
+def _largest(holds: Callable[[float], bool], most: float) -> float:
     """The largest tried factor at which a condition holds: most, most/2, …; 0 where none does."""
     size = most
     for _ in range(_HALVINGS):
-        if holds(size):  # type: ignore[operator]
+        if holds(size):
             return size
         size *= 0.75
     return 0.0

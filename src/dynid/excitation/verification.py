@@ -1,0 +1,138 @@
+"""How much of each limit a motion uses, proved between samples where a proof is possible."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from dynid.compile.kernels import kernels
+from dynid.core.arrays import FloatArray
+from dynid.excitation.clearance import Scene
+from dynid.excitation.limits import QUANTITIES, MotionLimits
+from dynid.excitation.verify import LeastClearance, verified_clearance
+from dynid.model.joint import JointKind
+from dynid.model.robot import Robot
+from dynid.trajectories.trajectory import Trajectory
+
+RATE_HZ = 1000.0
+"""Rate of the grid on which torques are checked, and limits of joints that follow others."""
+TOLERANCE = 1e-6
+"""Excess over a limit that rounding may leave, as a share of the limit's size."""
+_SECOND = {JointKind.REVOLUTE: "rad", JointKind.PRISMATIC: "m"}
+
+
+@dataclass(frozen=True)
+class LimitUse:
+    """What a motion makes of one limit.
+
+    Args:
+        joint: whose.
+        quantity: "position", "velocity", "acceleration", "jerk" or "torque".
+        unit: of the numbers.
+        low: least value allowed; None where there is no limit.
+        high: largest value allowed, likewise.
+        least: least value of the motion.
+        largest: largest value of the motion.
+        verified: whether no instant can lie beyond least … largest; else they are those of a grid.
+    """
+
+    joint: str
+    quantity: str
+    unit: str
+    low: float | None
+    high: float | None
+    least: float
+    largest: float
+    verified: bool
+
+    @property
+    def share(self) -> float:
+        """How much of the limit is used: 1 at the limit, measured from the middle of the range."""
+        if self.low is None or self.high is None:
+            ends = [(self.high, self.largest), (self.low, self.least)]
+            beyond = [
+                value > end if end is self.high else value < end for end, value in ends if end is not None
+            ]
+            return 2.0 if any(beyond) else 0.0
+        middle, half = (self.low + self.high) / 2, (self.high - self.low) / 2
+        return max(self.largest - middle, middle - self.least) / half
+
+    @property
+    def kept(self) -> bool:
+        """Whether the limit holds."""
+        return self.share <= 1.0 + TOLERANCE
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        limited = self.low is not None and self.high is not None
+        return {**asdict(self), "used_percent": 100 * self.share if limited else None}
+
+
+def motion_uses(trajectory: Trajectory, robot: Robot, limits: MotionLimits) -> list[LimitUse]:
+    """Positions, speeds, accelerations and jerks of all movable joints, bounded at every instant."""
+    found = []
+    for order, quantity in enumerate(QUANTITIES):
+        least, largest = _joint_extremes(trajectory, limits, order)
+        for i, j in enumerate(robot.movable):
+            unit = _SECOND[robot.joints[j].kind] + ("", "/s", "/s²", "/s³")[order]
+            low, high = (_known(bounds[order][i]) for bounds in (limits.low, limits.high))
+            use = LimitUse(
+                limits.joints[i], quantity, unit, low, high, float(least[i]), float(largest[i]), True
+            )
+            found.append(use)
+    return found
+
+
+def _joint_extremes(
+    trajectory: Trajectory, limits: MotionLimits, order: int
+) -> tuple[FloatArray, FloatArray]:
+    """Extremes of the movable joints; of one that follows others from a grid and its curvature between."""
+    least, largest = trajectory.extremes(order)
+    low, high = np.empty(len(limits.joints)), np.empty(len(limits.joints))
+    low[list(limits.own)], high[list(limits.own)] = least, largest
+    followers = [i for i in range(len(limits.joints)) if i not in limits.own]
+    if followers:
+        time = _grid(trajectory, RATE_HZ)
+        values = limits.joint_values(trajectory.at(time, order), order)[:, followers]
+        step = time[1] - time[0]
+        curvature = np.max(np.abs(trajectory.extremes(order + 2)), axis=0)
+        between = step**2 / 8 * (np.abs(limits.matrix[followers]) @ curvature)
+        low[followers], high[followers] = values.min(axis=0) - between, values.max(axis=0) + between
+    return low, high
+
+
+def torque_uses(trajectory: Trajectory, robot: Robot, limits: MotionLimits) -> list[LimitUse]:
+    """Torques of the a-priori values on a grid of 1 kHz, with the sign of friction as it is."""
+    time = _grid(trajectory, RATE_HZ)
+    torques = kernels(robot).inverse(robot.parameters, *(trajectory.at(time, k) for k in range(3)))
+    found = []
+    for i, j in enumerate(robot.coordinates):
+        joint, most = robot.joints[j], _known(limits.effort[i])
+        unit = "N m" if joint.kind is JointKind.REVOLUTE else "N"
+        least, largest = float(torques[:, i].min()), float(torques[:, i].max())
+        low = None if most is None else -most
+        found.append(LimitUse(joint.name, "torque", unit, low, most, least, largest, False))
+    return found
+
+
+def least_clearance(trajectory: Trajectory, scene: Scene, tolerance: float = 1e-3) -> LeastClearance:
+    """The smallest clearance of the motion beyond its margin, proved at every instant.
+
+    Args:
+        trajectory: the motion.
+        scene: links and surroundings.
+        tolerance: how far the bound may lie below the true one [m].
+    """
+    speeds = np.max(np.abs(trajectory.extremes(1)), axis=0)
+    return verified_clearance(scene, trajectory.at, trajectory.duration, speeds, tolerance)
+
+
+def _grid(trajectory: Trajectory, rate_hz: float) -> FloatArray:
+    count = max(2, round(trajectory.duration * rate_hz)) + 1
+    return np.linspace(0.0, trajectory.duration, count)
+
+
+def _known(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
