@@ -226,7 +226,7 @@ def _findings(design: Design, size: float) -> list[Finding]:
             Finding(
                 Name.SHRUNK_MOTION,
                 Level.NOTE,
-                f"The motion was shrunk to {100 * size:.3g} %, so that it keeps its limits between samples too.",
+                f"The motion was shrunk to {100 * size:.3g} %, to keep its limits between samples too.",
             )
         )
     if not design.robot.parameters or not np.all(np.isfinite(design.limits.effort)):
