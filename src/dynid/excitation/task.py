@@ -36,12 +36,14 @@ class Prior:
 
     Args:
         information: G_0 of all base parameters, (base, base), in units of 1/σ².
-        noise: standard deviation of the torques that it rests on, (coordinates,) [N m or N].
+        noise: standard deviation of the torques in the rows that it rests on, (coordinates,) [N m or N].
+        rate_hz: of these rows; a log of another rate is taken to have noise of the same density.
         source: where it comes from, in words.
     """
 
     information: FloatArray
     noise: FloatArray
+    rate_hz: float
     source: str
 
 
@@ -139,7 +141,7 @@ class DesignTask:
             given = np.asarray(self.noise, dtype=float)
             return np.full(robot.n_coordinates, float(given)) if given.ndim == 0 else given
         if self.prior is not None:
-            return self.prior.noise
+            return np.asarray(self.prior.noise * np.sqrt(self.rate_hz / self.prior.rate_hz), dtype=float)
         if np.all(np.isfinite(limits.effort)):
             return np.asarray(0.01 * limits.effort, dtype=float)
         return np.ones(robot.n_coordinates)
