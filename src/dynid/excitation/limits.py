@@ -73,7 +73,7 @@ def _own(what: str, unit: str, degrees: str = "", **bounds: Any) -> Any:
     """A key with one number for all movable joints, or one per joint."""
     other = None if not degrees else OtherKey(f"{what}_deg", degrees, radians)
     words = f"{_WORDS[what]}, in place of the robot's"
-    return key(words, (), unit=unit, per_axis=True, other=other, absent="the robot's", **bounds)
+    return key(words, None, unit=unit, per_axis=True, other=other, absent="the robot's", **bounds)
 
 
 _WORDS = {
@@ -90,12 +90,12 @@ _WORDS = {
 class LimitChoice:
     """What a user asks of the limits; one number stands for all movable joints."""
 
-    lower: tuple[float, ...] = _own("lower", "rad or m", "deg")
-    upper: tuple[float, ...] = _own("upper", "rad or m", "deg")
-    velocity: tuple[float, ...] = _own("velocity", "rad/s or m/s", "deg/s")
-    acceleration: tuple[float, ...] = _own("acceleration", "rad/s² or m/s²", "deg/s²")
-    jerk: tuple[float, ...] = _own("jerk", "rad/s³ or m/s³", "deg/s³")
-    effort: tuple[float, ...] = _own("effort", "N m or N")
+    lower: tuple[float, ...] | None = _own("lower", "rad or m", "deg")
+    upper: tuple[float, ...] | None = _own("upper", "rad or m", "deg")
+    velocity: tuple[float, ...] | None = _own("velocity", "rad/s or m/s", "deg/s")
+    acceleration: tuple[float, ...] | None = _own("acceleration", "rad/s² or m/s²", "deg/s²")
+    jerk: tuple[float, ...] | None = _own("jerk", "rad/s³ or m/s³", "deg/s³")
+    effort: tuple[float, ...] | None = _own("effort", "N m or N")
     share: float = key(
         "share of all limits that may be used; of the position limits, about the middle of the range",
         1.0,
@@ -106,8 +106,9 @@ class LimitChoice:
     def __post_init__(self) -> None:
         """Take arrays and single numbers too."""
         for name in _WORDS:
-            values = np.atleast_1d(np.asarray(getattr(self, name), dtype=float))
-            object.__setattr__(self, name, tuple(values.tolist()))
+            given = getattr(self, name)
+            if isinstance(given, np.ndarray | int | float):
+                object.__setattr__(self, name, tuple(np.atleast_1d(given).tolist()))
         check_fields(self, "Limits")
 
 
@@ -170,9 +171,9 @@ def motion_limits(robot: Robot, choice: LimitChoice | None = None) -> MotionLimi
     )
 
 
-def _per_joint(values: tuple[float, ...], names: Sequence[str], what: str) -> FloatArray | None:
+def _per_joint(values: tuple[float, ...] | None, names: Sequence[str], what: str) -> FloatArray | None:
     """One value per joint; None where nothing is asked."""
-    if not values:
+    if values is None:
         return None
     array = np.array(values * len(names) if len(values) == 1 else values)
     if array.shape != (len(names),):
