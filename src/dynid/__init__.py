@@ -85,7 +85,8 @@ else:
     }
     _FAMILIES = (
         *("base", "checks", "compile", "consistency", "dynamics", "estimators", "export", "logs"),
-        *("model", "preparation", "problem", "results", "simulation", "validation", "workflow"),
+        *("model", "preparation", "problem", "results", "simulation", "trajectories"),
+        *("validation", "workflow"),
     )
     __getattr__, __dir__, __all__ = lazy_exports(__name__, _NAMES, _FAMILIES)
 

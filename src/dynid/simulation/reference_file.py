@@ -18,15 +18,9 @@ from dynid.core.tables import table_by_kind
 from dynid.logs.read import MappingLike
 from dynid.model.robot import Robot
 from dynid.simulation.controller_keys import period
-from dynid.simulation.reference import (
-    CHANNELS,
-    METHODS,
-    Reference,
-    Sines,
-    from_samples,
-    reference_from_log,
-    require_size,
-)
+from dynid.simulation.reference import CHANNELS, reference_from_log
+from dynid.trajectories.reference import METHODS, Reference, from_samples, require_size
+from dynid.trajectories.sines import Sines
 
 _HOME = ("dynid.simulation", "references")
 _LONGEST_S = 1e9
