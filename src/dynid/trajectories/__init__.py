@@ -6,6 +6,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dynid.trajectories.fourier import Fourier as Fourier, FourierSpace as FourierSpace
+    from dynid.trajectories.keys import (
+        reference_table as reference_table,
+        reference_toml as reference_toml,
+        trajectory_from_table as trajectory_from_table,
+    )
     from dynid.trajectories.modified_fourier import (
         ModifiedFourier as ModifiedFourier,
         ModifiedFourierSpace as ModifiedFourierSpace,
@@ -23,6 +28,7 @@ else:
 
     _NAMES = {
         "fourier": ("Fourier", "FourierSpace"),
+        "keys": ("reference_table", "reference_toml", "trajectory_from_table"),
         "modified_fourier": ("ModifiedFourier", "ModifiedFourierSpace"),
         "point_to_point": ("PointToPoint", "random_poses"),
         "quintics": ("Quintics", "bridge"),

@@ -173,4 +173,4 @@ class MotionSpace(ABC):
     def motion_input(self, start: ArrayLike, coefficients: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """The arguments of ``trajectory`` as arrays, (axes,) and (axes, size)."""
         pose = finite_array(start, (None,), "The start pose")
-        return pose, finite_array(coefficients, (len(pose), self.size), "The coefficients")
+        return pose, finite_array(coefficients, (len(pose), self.size), "The array of coefficients")

@@ -13,7 +13,7 @@ from dynid.trajectories.quintics import PiecewiseTrajectory, Quintics
 from dynid.trajectories.trajectory import finite_array, require_positive
 
 MOST_CYCLES = 1000
-_MOST_BLEND = 0.5
+MOST_BLEND = 0.5
 """Beyond it the start and the first corner would overlap in a motion of one cycle."""
 
 
@@ -51,10 +51,10 @@ class Triangles(PiecewiseTrajectory):
             raise DynidError(
                 f"cycles is {cycles.tolist()}; it must hold a whole number from 1 to {MOST_CYCLES} per axis."
             )
-        if not 0 < self.blend <= _MOST_BLEND:
+        if not 0 < self.blend <= MOST_BLEND:
             raise DynidError(
                 f"blend is {self.blend!r}; it must be above 0, as sharp corners need infinite accelerations, "
-                f"and at most {_MOST_BLEND}."
+                f"and at most {MOST_BLEND}."
             )
         object.__setattr__(self, "amplitudes", amplitudes)
         object.__setattr__(self, "offsets", offsets)
