@@ -23,9 +23,9 @@ from dynid.estimators.closed_loop.didim import DIDIM
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.identification import identify
 from dynid.model.load import load_robot
-from dynid.simulation.reference import Reference
 from dynid.simulation.setup import Accuracy
 from dynid.simulation.simulation import simulate
+from dynid.trajectories.reference import Reference
 
 PRINTED = (1.0, 10.0)
 """ω_n of section V as printed [rad/s]."""
