@@ -1,0 +1,1 @@
+"""Trajectories with exact derivatives, and the files that robots and loggers take."""
