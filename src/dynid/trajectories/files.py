@@ -1,7 +1,7 @@
 """A planned motion as files: CSV that ``read_log`` understands, and the message that ROS controllers take.
 
-``trajectory_msgs/JointTrajectory`` has the joints' names and, per point, positions, velocities, accelerations,
-efforts and the time from the start in seconds and nanoseconds.
+``trajectory_msgs/JointTrajectory`` has the joints' names and, per point, positions, velocities,
+accelerations, efforts and the time from the start in seconds and nanoseconds.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ class PlannedMotion:
 def csv_text(motion: PlannedMotion) -> str:
     """The motion as CSV: time_s, q_ref1 …, qd_ref1 …, qdd_ref1 …, tau_ref1 …, with all digits.
 
-    ``read_log`` takes q_ref for the reference without a mapping, so the file is a reference for ``simulate``, and
-    a logger that copies these columns beside its own makes a log for the closed-loop methods.
+    ``read_log`` takes q_ref for the reference without a mapping, so the file is a reference for ``simulate``,
+    and a logger that copies these columns beside its own makes a log for the closed-loop methods.
 
     Args:
         motion: its axes are numbered from 1 in their order; SI units.
@@ -91,7 +91,7 @@ def csv_text(motion: PlannedMotion) -> str:
 
 
 def joint_trajectory(motion: PlannedMotion, *, effort: bool = False) -> dict[str, Any]:
-    """The motion as a message ``trajectory_msgs/JointTrajectory``; a stamp of zero means: start when received.
+    """The motion as a message ``trajectory_msgs/JointTrajectory`` that starts when it is received.
 
     Args:
         motion: its first stamp is the time zero of the message.
@@ -108,11 +108,10 @@ def joint_trajectory(motion: PlannedMotion, *, effort: bool = False) -> dict[str
         raise DynidError("Stamps are less than a nanosecond apart, which the message cannot tell; thin them.")
     none: list[list[float]] = [[]] * len(since)
     efforts = motion.torque.tolist() if effort and motion.torque is not None else none
-    told = zip(
-        since.tolist(), motion.q.tolist(), motion.qd.tolist(), motion.qdd.tolist(), efforts, strict=True
-    )
+    states = (values.tolist() for values in (motion.q, motion.qd, motion.qdd))
+    told = zip(since.tolist(), *states, efforts, strict=True)
     return {
-        "header": {"stamp": _moment(0), "frame_id": ""},
+        "header": {"stamp": _moment(0), "frame_id": ""},  # a stamp of zero: now
         "joint_names": list(motion.joints),
         "points": [
             {
