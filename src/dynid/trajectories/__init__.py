@@ -5,6 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from dynid.trajectories.files import (
+        PlannedMotion as PlannedMotion,
+        csv_text as csv_text,
+        joint_trajectory as joint_trajectory,
+    )
     from dynid.trajectories.fourier import Fourier as Fourier, FourierSpace as FourierSpace
     from dynid.trajectories.keys import (
         reference_table as reference_table,
@@ -27,6 +32,7 @@ else:
     from dynid.core.lazy import lazy_exports
 
     _NAMES = {
+        "files": ("PlannedMotion", "csv_text", "joint_trajectory"),
         "fourier": ("Fourier", "FourierSpace"),
         "keys": ("reference_table", "reference_toml", "trajectory_from_table"),
         "modified_fourier": ("ModifiedFourier", "ModifiedFourierSpace"),
