@@ -56,3 +56,7 @@ class Barrier(Solver):
             x, evaluations = found.x, evaluations + found.evaluations
         assert found is not None
         return Descent(x, problem.value(x), evaluations, found.converged)
+
+
+SOLVERS: dict[str, Solver] = {"barrier": Barrier()}
+"""Solvers by the names of the command line."""
