@@ -68,7 +68,8 @@ class Scene:
         if not self.robot.shapes:
             raise ModelError(
                 f"Robot {self.robot.name!r} has no shapes, so its clearances are unknown; add shapes to its "
-                "file, or take with_shapes(capsules_from_frames(robot, radius))."
+                "file, take those of its URDF or MJCF with attach_shapes(robot), or those of its frames with "
+                "robot.with_shapes(capsules_from_frames(robot, radius))."
             )
 
     @cached_property
