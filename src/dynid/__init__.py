@@ -84,8 +84,8 @@ else:
         "workflow": ("FitResult", "check", "find_suspects", "fit", "validate"),
     }
     _FAMILIES = (
-        *("base", "checks", "compile", "consistency", "dynamics", "estimators", "export", "logs"),
-        *("model", "preparation", "problem", "results", "simulation", "validation", "workflow"),
+        *("base", "checks", "compile", "consistency", "dynamics", "estimators", "excitation", "export"),
+        *("logs", "model", "preparation", "problem", "results", "simulation", "validation", "workflow"),
     )
     __getattr__, __dir__, __all__ = lazy_exports(__name__, _NAMES, _FAMILIES)
 

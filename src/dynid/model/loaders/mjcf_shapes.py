@@ -27,9 +27,6 @@ from dynid.model.loaders.xml_safe import number, numbers
 from dynid.model.orientation import from_quaternion
 from dynid.model.shapes import Capsule
 
-_MOST_NUMBERS = 3_000_000
-"""Numbers of vertices that are read from the model itself."""
-
 
 def mjcf_shapes(
     root: Element, folder: Path | None, snap_rad: float = SNAP_RAD
@@ -127,10 +124,8 @@ def _vertices(name: str, given: Mapping[str, str], folder: Path | None) -> Float
     where = f"Mesh {name!r}"
     if "vertex" in given:
         count = len(given["vertex"].split())
-        if count % 3 or count > _MOST_NUMBERS:
-            raise ModelError(
-                f"{where}: vertex has {count} numbers; give three per vertex, {_MOST_NUMBERS} at most."
-            )
+        if count % 3:
+            raise ModelError(f"{where}: vertex has {count} numbers; give three per vertex.")
         points = np.array(numbers(given, "vertex", where, (0.0,) * count)).reshape(-1, 3)
     elif "file" in given:
         points = mesh_vertices(mesh_path(given["file"], folder))
