@@ -199,8 +199,9 @@ def test_robot_files_of_the_documents_load() -> None:
     assert table_from(tomllib.loads(gears), DrivesFile).drives.drives().coupled_motors() == (1,)
     texts.remove(gears)
     robots = [robot_from_table(tomllib.loads(text)) for text in texts]
-    assert len(robots) == 5
-    example, friction, elastic, wrist, coupled = robots
+    assert len(robots) == 6
+    example, shaped, friction, elastic, wrist, coupled = robots
+    assert [shape.link for shape in shaped.shapes] == [-1, 0, 1, 1]
     assert elastic.table.names[-3:] == ("K1", "D1", "B2")
     assert elastic.driven == (True, True, False)
     assert example.joints[3].symbols["r"] == "RL4"

@@ -24,7 +24,7 @@ from dynid.excitation.criteria import CRITERIA
 from dynid.excitation.design import Design, design_motion
 from dynid.excitation.limits import LimitFile, load_limits
 from dynid.excitation.solvers import SOLVERS
-from dynid.excitation.surroundings import Surroundings
+from dynid.excitation.workcell import Workcell
 from dynid.excitation.task import DesignTask
 from dynid.model.robot import Robot
 from dynid.model.shapes import capsules_from_frames
@@ -120,7 +120,7 @@ class RoomOptions(OptionGroup, title="Limits"):
     """What the motion must keep."""
 
     limits: Path | None = option(
-        None, "FILE", "TOML with [limits] in place of the robot's, and [surroundings]: floor, walls, margin."
+        None, "FILE", "TOML with [limits] in place of the robot's, and [workcell]: floor, walls, margin."
     )
     share: float | None = option(None, "S", "Share of all limits that may be used, such as 0.8.", shown="1")
     conservative: bool = option(
@@ -133,16 +133,16 @@ class RoomOptions(OptionGroup, title="Limits"):
     no_collisions: bool = option(False, "", "Do not look at collisions, though the robot has shapes.")
 
     def file(self, robot: Robot) -> LimitFile:
-        """Limits and surroundings as they are asked for."""
+        """Limits and workcell as they are asked for."""
         found = LimitFile() if self.limits is None else load_limits(self.limits, robot)
         if self.share is not None:
             found = replace(found, limits=replace(found.limits, share=self.share))
-        around = found.surroundings
+        around = found.workcell
         if self.floor is not None:
-            around = replace(around or Surroundings(), floor=self.floor)
+            around = replace(around or Workcell(), floor=self.floor)
         if around is None and robot.shapes:
-            around = Surroundings()
-        return replace(found, surroundings=None if self.no_collisions else around)
+            around = Workcell()
+        return replace(found, workcell=None if self.no_collisions else around)
 
 
 @dataclass(frozen=True)
@@ -249,7 +249,7 @@ def _task(
         space=motion.space(),
         criterion=aim.criterion,
         limits=asked.limits,
-        surroundings=asked.surroundings,
+        workcell=asked.workcell,
         start=motion.pose(robot),
         conservative=room.conservative,
         noise=noise,
@@ -308,7 +308,7 @@ def _print(design: Design, document: Mapping[str, Any], folder: Path) -> None:
         rows.append([name, *("–" if used.get(q) is None else f"{used[q]:.1f}" for q in quantities)])
     screen.print(TextTable("Used of the limits, at every instant [%]", ["joint", *quantities], rows))
     if design.clearance is not None:
-        margin = design.task.surroundings.margin if design.task.surroundings else 0.0
+        margin = design.task.workcell.margin if design.task.workcell else 0.0
         screen.print(
             f"least distance at every instant: {design.clearance.bound + margin:.3f} m "
             f"({design.clearance.pair})"

@@ -239,7 +239,7 @@ def _findings(design: Design, size: float) -> list[Finding]:
                 "Try the motion at low speed first, or add them to the robot file.",
             )
         )
-    if design.task.surroundings is None:
+    if design.task.workcell is None:
         found.append(
             Finding(
                 Name.UNCHECKED_LIMIT,

@@ -17,7 +17,7 @@ from dynid.core.finding import Finding, Level, Name
 from dynid.core.keys import OtherKey, key
 from dynid.core.kinds import require_kinds
 from dynid.core.tables import check_fields, table_from
-from dynid.excitation.surroundings import Surroundings
+from dynid.excitation.workcell import Workcell
 from dynid.model.robot import Robot
 
 QUANTITIES = ("position", "velocity", "acceleration", "jerk")
@@ -114,10 +114,10 @@ class LimitChoice:
 
 @dataclass(frozen=True)
 class LimitFile:
-    """A file of limits: ``[limits]`` and ``[surroundings]``."""
+    """A file of limits: ``[limits]`` and ``[workcell]``."""
 
     limits: LimitChoice = key("limits in place of the robot's", factory=LimitChoice, absent="the robot's")
-    surroundings: Surroundings | None = key("floor, walls and room to keep", None, absent="none")
+    workcell: Workcell | None = key("floor, walls and room to keep", None, absent="none")
 
 
 def load_limits(path: str | Path, robot: Robot) -> LimitFile:

@@ -13,13 +13,13 @@ from dynid.base.find import base_of
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, ShapeError, unknown_name
 from dynid.core.kinds import require_field_kinds
-from dynid.excitation.clearance import Scene
+from dynid.excitation.clearance import CollisionScene
 from dynid.excitation.criteria import CRITERIA, Criterion
 from dynid.excitation.information import InformationModel
 from dynid.excitation.limits import LimitChoice, MotionLimits, motion_limits
 from dynid.excitation.problem import DesignProblem
 from dynid.excitation.starts import possible_pose, require_possible_pose
-from dynid.excitation.surroundings import Surroundings
+from dynid.excitation.workcell import Workcell
 from dynid.model.robot import Robot
 from dynid.trajectories.fourier import FourierSpace
 from dynid.trajectories.trajectory import MotionSpace
@@ -55,7 +55,7 @@ class DesignTask:
         space: of the motions: family, length, number of coefficients.
         criterion: one of ``CRITERIA`` by name, or your own.
         limits: other limits than the robot's.
-        surroundings: floor, walls and self-collision; needs a robot with shapes.
+        workcell: floor, walls and self-collision; needs a robot with shapes.
         start: pose at rest at both ends, (axes,); chosen with the motion when None.
         conservative: P3's bounds (15)–(17) on amplitudes: faster, less motion.
         noise: standard deviation of the torques, (axes,) [N m or N]; that of the prior, else in proportion to
@@ -70,10 +70,10 @@ class DesignTask:
     space: MotionSpace = field(default_factory=FourierSpace)
     criterion: str | Criterion = "log-det"
     limits: LimitChoice = field(default_factory=LimitChoice)
-    surroundings: Surroundings | None = None
+    workcell: Workcell | None = None
     start: ArrayLike | None = None
     conservative: bool = False
-    noise: ArrayLike | None = None
+    noise: ArrayLike | float | None = None
     essential: Sequence[str] | None = None
     prior: Prior | None = None
     rate_hz: float = 100.0
@@ -127,7 +127,7 @@ class DesignTask:
             np.zeros(robot.n_coordinates) if fixed is None else fixed,
             fixed is None,
             samples,
-            None if self.surroundings is None else Scene(robot, self.surroundings),
+            None if self.workcell is None else CollisionScene(robot, self.workcell),
             self.conservative,
         )
         if fixed is not None:

@@ -153,7 +153,7 @@ def _stick(design: Design) -> dict[str, Any]:
     frames = min(_MOST_FRAMES, max(2, round(_STICK_HZ * duration) + 1))
     time = np.linspace(0.0, duration, frames)
     points, rotations = kernels(robot).forward_kinematics(design.trajectory.at(time))
-    around = design.task.surroundings
+    around = design.task.workcell
     return {
         "times": _rounded(time),
         "parents": [joint.antecedent for joint in robot.joints],
