@@ -1,4 +1,4 @@
-"""What each family promises of its own: limits, corners, waypoints, joints; what is refused in which words."""
+"""What each family promises of its own: limits, corners, waypoints, joints; what is refused, and how."""
 
 from __future__ import annotations
 

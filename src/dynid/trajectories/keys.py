@@ -164,7 +164,7 @@ class PointToPointKeys(TrajectoryKeys):
     poses: Points = key("poses in their order, with one number per axis", longest=MOST_POSES)
     velocity: PerAxis = key("largest speed", unit="rad/s or m/s", above=0, per_axis=True)
     acceleration: PerAxis = key("largest acceleration", unit="rad/s² or m/s²", above=0, per_axis=True)
-    jerk: PerAxis | None = key("largest jerk", None, unit="rad/s³ or m/s³", above=0, per_axis=True)
+    jerk: PerAxis | None = key("largest jerk, likewise", None, unit="rad/s³ or m/s³", above=0, per_axis=True)
     cruise: float = key("least share of a move at constant speed, below 1", 0.5, least=0, most=1)
     dwell: float = key("rest between moves", 0.0, unit="s", least=0)
 
