@@ -63,6 +63,8 @@ def joints(motion: Trajectory) -> np.ndarray:
     """Instants at which high derivatives may jump."""
     if isinstance(motion, PiecewiseTrajectory):
         return motion.quintics.time
+    if isinstance(motion, Triangles):
+        return np.unique([t for axis in motion._quintics for t in axis.time])
     if isinstance(motion, Sequence):
         ends = np.cumsum([0.0, *(part.duration for part in motion.parts)])
         return np.concatenate([ends[k] + joints(part) for k, part in enumerate(motion.parts)])
