@@ -1,4 +1,4 @@
-"""What each family promises of its own: limits, corners, waypoints, joints; what is refused in which words."""
+"""What each family promises of its own: limits, corners, waypoints, joints; what is refused, and how."""
 
 from __future__ import annotations
 
@@ -80,6 +80,15 @@ def test_moves_rest_between() -> None:
     second = motion.at(t, 0)[:, 1]
     assert second.max() == pytest.approx(0.2)
     assert np.all(motion.at(t, 1)[(t > 2.9) & (t < 3.2), 1] == 0)  # an axis that has nowhere to go
+
+
+def test_short_moves_far_from_zero_keep_their_limits() -> None:
+    """The rounding of positions does not reach the accelerations; an axis that stays has no say."""
+    poses = np.array([[1e3, 5.0], [1e3 + 1e-6, 5.0], [1e3 + 1.0, 5.0], [1e3, 5.0]])
+    motion = PointToPoint(poses, 1.0, 300.0, jerk=1e5, cruise=0.0)
+    for order, limit in ((1, 1.0), (2, 300.0), (3, 1e5)):
+        assert np.abs(motion.extremes(order)).max() <= limit
+    assert not motion.at(np.linspace(0, 1, 99), 1)[:, 1].any()
 
 
 def test_random_poses_stay_inside() -> None:
@@ -205,7 +214,7 @@ TABLES = {
     "cruise is 1.0; it must be a share from 0 to below 1": {**MOVES, "cruise": 1},
     "dwell is -1; it must be a number from 0 s": {**MOVES, "dwell": -1},
     "entry 1 of cycles is 1.5; it must be a whole number from 1 to 1000": {**UP, "cycles": [1.5, 2]},
-    "blend is 0; it must be a number above 0 and at most 0.5": {**UP, "blend": 0},
+    "blend is 0; it must be a number from 1e-06 to 0.5": {**UP, "blend": 0},
     "Unknown key 'speed'": {**UP, "speed": 1},
 }  # fmt: skip
 
@@ -278,7 +287,10 @@ REFUSED = {
     "drawn count": (lambda: random_poses([0.0], [1.0], 1, np.random.default_rng()), "1 poses were asked for"),
     "cycles": (lambda: Triangles([1.0], (0,), 1.0), "whole number from 1 to 1000 per axis"),
     "corners": (lambda: Triangles([1.0], (1,), 1.0, blend=0.0), "sharp corners need infinite accelerations"),
-    "long corners": (lambda: Triangles([1.0], (1,), 1.0, blend=0.6), "above 0, .* and at most 0.5"),
+    "long corners": (
+        lambda: Triangles([1.0], (1,), 1.0, blend=0.6),
+        "blend is 0.6; it must be from 1e-06 to 0.5",
+    ),
     "zero time": (lambda: Triangles([1.0], (1,), 0.0), "duration is 0.0; it must be a positive number"),
     "no parts": (lambda: Sequence(()), "The sequence has no parts"),
     "axes": (

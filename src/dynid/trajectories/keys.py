@@ -19,7 +19,7 @@ from dynid.trajectories.reference import METHODS
 from dynid.trajectories.sines import Rows, Sines
 from dynid.trajectories.spline import MOST_KNOTS, QuinticSpline
 from dynid.trajectories.trajectory import Trajectory
-from dynid.trajectories.triangles import MOST_BLEND, MOST_CYCLES, Triangles
+from dynid.trajectories.triangles import BLENDS, MOST_CYCLES, Triangles
 
 _MOST_SINES = 1000
 """Sines of one axis; more are a slip of the file."""
@@ -164,7 +164,7 @@ class PointToPointKeys(TrajectoryKeys):
     poses: Points = key("poses in their order, with one number per axis", longest=MOST_POSES)
     velocity: PerAxis = key("largest speed", unit="rad/s or m/s", above=0, per_axis=True)
     acceleration: PerAxis = key("largest acceleration", unit="rad/s² or m/s²", above=0, per_axis=True)
-    jerk: PerAxis | None = key("largest jerk", None, unit="rad/s³ or m/s³", above=0, per_axis=True)
+    jerk: PerAxis | None = key("largest jerk, likewise", None, unit="rad/s³ or m/s³", above=0, per_axis=True)
     cruise: float = key("least share of a move at constant speed, below 1", 0.5, least=0, most=1)
     dwell: float = key("rest between moves", 0.0, unit="s", least=0)
 
@@ -182,7 +182,7 @@ class TrianglesKeys(TrajectoryKeys):
     cycles: tuple[int, ...] = key("in the whole time", least=1, most=MOST_CYCLES, per_axis=True)
     length: float = key("common time of all axes", unit="s", above=0, name="duration")
     offsets: PerAxis = key("middle of the motion, where it begins", (), per_axis=True, absent="`0.0`")
-    blend: float = key("time of a corner, as a share of that between two", 0.1, above=0, most=MOST_BLEND)
+    blend: float = key("time of a corner over that between two", 0.1, least=BLENDS[0], most=BLENDS[1])
 
 
 KINDS: dict[str, type[TrajectoryKeys]] = {

@@ -18,6 +18,8 @@ PEAK_ACCELERATION = 1.5
 """Largest acceleration while a quintic changes the speed by Δ in τ, in units of the mean Δ/τ."""
 PEAK_JERK = 6.0
 """Largest jerk of the same change, in units of Δ/τ²."""
+_SHORTEST = 1e-9
+"""Way of a move [rad or m]; no encoder sees less."""
 _WITHIN = 1 - 1e-9
 """Share of the limits that is used, so that rounding does not lead beyond them."""
 
@@ -56,7 +58,7 @@ class PointToPoint(PiecewiseTrajectory):
                 object.__setattr__(self, name, _limits(getattr(self, name), poses.shape[1], name))
         if not 2 <= len(poses) <= MOST_POSES:
             raise ShapeError(f"There are {len(poses)} poses; give from 2 to {MOST_POSES:,}.")
-        same = np.flatnonzero(np.all(poses[1:] == poses[:-1], axis=1))
+        same = np.flatnonzero(np.all(np.abs(np.diff(poses, axis=0)) < _SHORTEST, axis=1))
         if len(same):
             k = same[0] + 1
             raise DynidError(
@@ -70,10 +72,11 @@ class PointToPoint(PiecewiseTrajectory):
     @cached_property
     def _moves(self) -> tuple[FloatArray, FloatArray]:
         """Speed v of s [1/s] and duration τ of its changes [s] of every move, (moves,) each."""
-        way = np.maximum(np.abs(np.diff(self.poses, axis=0)), np.finfo(float).tiny) / _WITHIN
+        way = np.abs(np.diff(self.poses, axis=0))
 
         def least(limit: FloatArray) -> FloatArray:
-            return np.asarray((limit / way).min(axis=1), dtype=float)
+            with np.errstate(divide="ignore", over="ignore"):  # axes that stay where they are have no limit
+                return np.asarray((_WITHIN * limit / way).min(axis=1), dtype=float)
 
         ratio = (1 - self.cruise) / (1 + self.cruise)  # the largest v τ
         fastest, acceleration = least(self.velocity), least(self.acceleration) / PEAK_ACCELERATION
@@ -99,7 +102,7 @@ class PointToPoint(PiecewiseTrajectory):
         lasts = steps > 1e-9 * ramp
         time = np.concatenate([[0.0], np.cumsum(steps[lasts])])
         q, qd = np.concatenate([self.poses[:1], q[lasts]]), np.concatenate([zero[:1], qd[lasts]])
-        return Quintics(time, q, qd, np.zeros_like(qd))
+        return Quintics(time, q, qd, np.zeros_like(qd), np.zeros_like(qd[1:]))
 
 
 def _limits(values: ArrayLike, axes: int, name: str) -> FloatArray:

@@ -30,12 +30,15 @@ class Quintics(Trajectory):
         q: positions there, (states, axes) [rad or m].
         qd: speeds, likewise.
         qdd: accelerations, likewise.
+        excess: what each step has beyond that at the mean speed of its ends, (pieces, axes); taken from q
+            when None. Where it is known, short pieces far from zero do not suffer from the rounding of q.
     """
 
     time: FloatArray
     q: FloatArray
     qd: FloatArray
     qdd: FloatArray
+    excess: FloatArray | None = None
 
     def __post_init__(self) -> None:
         """Check shapes and values."""
@@ -44,6 +47,9 @@ class Quintics(Trajectory):
         for name in ("qd", "qdd"):
             values = finite_array(getattr(self, name), self.q.shape, f"{name} of the states")
             object.__setattr__(self, name, values)
+        if self.excess is not None:
+            shape = (len(self.q) - 1, self.q.shape[1])
+            object.__setattr__(self, "excess", finite_array(self.excess, shape, "excess of the steps"))
 
     @property
     def axes(self) -> int:
@@ -61,17 +67,16 @@ class Quintics(Trajectory):
         h = np.diff(self.time)[:, None]
         v0, v1 = h * self.qd[:-1], h * self.qd[1:]
         a0, a1 = h * h * self.qdd[:-1] / 2, h * h * self.qdd[1:] / 2
-        # What is left of the step where start and end move on with their own speed and acceleration.
-        rest = np.diff(self.q, axis=0) - (v0 + v1) / 2
+        left = np.diff(self.q, axis=0) - (v0 + v1) / 2 if self.excess is None else self.excess
         turn = v1 - v0
         return np.stack(
             [
                 self.q[:-1],
                 v0,
                 a0,
-                10 * rest + turn - 3 * a0 + a1,
-                -15 * rest - turn / 2 + 3 * a0 - 2 * a1,
-                6 * rest - a0 + a1,
+                10 * left + turn - 3 * a0 + a1,
+                -15 * left - turn / 2 + 3 * a0 - 2 * a1,
+                6 * left - a0 + a1,
             ]
         )
 

@@ -6,19 +6,20 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dynid.core.arrays import FloatArray, as_numbers
 from dynid.core.errors import DynidError
-from dynid.trajectories.quintics import PiecewiseTrajectory, Quintics
-from dynid.trajectories.trajectory import finite_array, require_positive
+from dynid.trajectories.quintics import Quintics
+from dynid.trajectories.trajectory import Trajectory, finite_array, require_positive
 
 MOST_CYCLES = 1000
-MOST_BLEND = 0.5
-"""Beyond it the start and the first corner would overlap in a motion of one cycle."""
+BLENDS = (1e-6, 0.5)
+"""Least and largest: below, corners are as good as sharp; above, start and first corner could overlap."""
 
 
 @dataclass(frozen=True, eq=False)
-class Triangles(PiecewiseTrajectory):
+class Triangles(Trajectory):
     """Every axis goes up and down between offset ± amplitude at one speed, some cycles in the common time.
 
     Constant speeds show friction and gravity. Corners are rounded by quintics, which turn the speed from v
@@ -29,7 +30,7 @@ class Triangles(PiecewiseTrajectory):
         cycles: whole numbers, (axes,); different ones make the axes meet in many ways.
         length: common time of all axes [s].
         offsets: middle of the motion, where it begins and ends, (axes,) [rad or m]; zero when empty.
-        blend: β as a share of the time between two corners, above 0 and at most 0.5.
+        blend: β as a share of the time between two corners, at most 0.5.
     """
 
     amplitudes: FloatArray
@@ -51,28 +52,43 @@ class Triangles(PiecewiseTrajectory):
             raise DynidError(
                 f"cycles is {cycles.tolist()}; it must hold a whole number from 1 to {MOST_CYCLES} per axis."
             )
-        if not 0 < self.blend <= MOST_BLEND:
+        if not BLENDS[0] <= self.blend <= BLENDS[1]:
             raise DynidError(
-                f"blend is {self.blend!r}; it must be above 0, as sharp corners need infinite accelerations, "
-                f"and at most {MOST_BLEND}."
+                f"blend is {self.blend!r}; it must be from {BLENDS[0]:g} to {BLENDS[1]:g}, as sharp corners "
+                "need infinite accelerations."
             )
         object.__setattr__(self, "amplitudes", amplitudes)
         object.__setattr__(self, "offsets", offsets)
         object.__setattr__(self, "cycles", tuple(int(n) for n in cycles))
 
     @property
+    def axes(self) -> int:
+        """Number of axes."""
+        return len(self.cycles)
+
+    @property
+    def duration(self) -> float:
+        """Common time of all axes [s]."""
+        return self.length
+
+    @property
     def speeds(self) -> FloatArray:
         """Constant speed between corners, (axes,) [rad/s or m/s]."""
-        return np.array([self._axis(axis).qd[1, 0] for axis in range(len(self.cycles))])
+        return np.array([axis.qd[1, 0] for axis in self._quintics])
+
+    def at(self, time: ArrayLike, order: int = 0) -> FloatArray:
+        """Derivative at instants, (instants, axes)."""
+        return np.hstack([axis.at(time, order) for axis in self._quintics])
+
+    def extremes(self, order: int = 0) -> tuple[FloatArray, FloatArray]:
+        """Least and largest value over the whole motion, exact."""
+        low, high = zip(*(axis.extremes(order) for axis in self._quintics), strict=True)
+        return np.concatenate(low), np.concatenate(high)
 
     @cached_property
-    def quintics(self) -> Quintics:
-        """The pieces of all axes, cut where any of them has a joint."""
-        axes = [self._axis(axis) for axis in range(len(self.cycles))]
-        time = np.unique(np.concatenate([one.time for one in axes]))
-        # Joints that differ by rounding are one.
-        time = time[np.diff(time, prepend=-np.inf) > 1e-12 * self.length]
-        return Quintics(time, *(np.hstack([one.at(time, order) for one in axes]) for order in range(3)))
+    def _quintics(self) -> tuple[Quintics, ...]:
+        """Every axis by itself, as their corners are at different instants."""
+        return tuple(self._axis(axis) for axis in range(self.axes))
 
     def _axis(self, axis: int) -> Quintics:
         """One axis: half a corner, straight lines and corners in turn, half a corner."""
@@ -92,4 +108,5 @@ class Triangles(PiecewiseTrajectory):
         time = np.concatenate([[0.0, ramp], time, [self.length - ramp, self.length]])
         q = np.concatenate([[middle, middle + way], q, [middle - way, middle]])
         qd = np.concatenate([[0.0, speed], qd, [speed, 0.0]])
-        return Quintics(time, q[:, None], qd[:, None], np.zeros((len(q), 1)))
+        zero = np.zeros((len(q), 1))
+        return Quintics(time, q[:, None], qd[:, None], zero, zero[1:])
