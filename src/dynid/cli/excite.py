@@ -24,8 +24,8 @@ from dynid.excitation.criteria import CRITERIA
 from dynid.excitation.design import Design, design_motion
 from dynid.excitation.limits import LimitFile, load_limits
 from dynid.excitation.solvers import SOLVERS
-from dynid.excitation.workcell import Workcell
 from dynid.excitation.task import DesignTask
+from dynid.excitation.workcell import Workcell
 from dynid.model.robot import Robot
 from dynid.model.shapes import capsules_from_frames
 from dynid.report.design_document import design_document

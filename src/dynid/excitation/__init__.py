@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from dynid.excitation.design import Design as Design, design_motion as design_motion
     from dynid.excitation.limits import LimitChoice as LimitChoice, motion_limits as motion_limits
     from dynid.excitation.solvers import Barrier as Barrier
-    from dynid.excitation.workcell import HalfSpace as HalfSpace, Workcell as Workcell
     from dynid.excitation.task import DesignTask as DesignTask, Prior as Prior
     from dynid.excitation.verify import (
         LeastClearance as LeastClearance,
         verified_clearance as verified_clearance,
     )
+    from dynid.excitation.workcell import HalfSpace as HalfSpace, Workcell as Workcell
 else:
     from dynid.core.lazy import lazy_exports
 
