@@ -26,6 +26,7 @@ from dynid.excitation.limits import LimitFile, load_limits
 from dynid.excitation.solvers import SOLVERS
 from dynid.excitation.task import DesignTask
 from dynid.excitation.workcell import Workcell
+from dynid.model.load import attach_shapes
 from dynid.model.robot import Robot
 from dynid.model.shapes import capsules_from_frames
 from dynid.report.design_document import design_document
@@ -59,7 +60,7 @@ class SpaceOptions(OptionGroup, title="The motion"):
 
     family: str = option("fourier", "NAME", f"One of {', '.join(FAMILIES)}.", choices=FAMILIES)
     duration: float = option(10.0, "S", "Length; of one period where it is repeated [s].")
-    harmonics: int = option(5, "N", "Harmonics of a series, or knots of a spline.", min=1, max=1000)
+    harmonics: int = option(8, "N", "Harmonics of a series, or knots of a spline.", min=1, max=1000)
     start: str | None = option(
         None,
         "POSE",
@@ -132,6 +133,16 @@ class RoomOptions(OptionGroup, title="Limits"):
     )
     no_collisions: bool = option(False, "", "Do not look at collisions, though the robot has shapes.")
 
+    def shaped(self, robot: Robot) -> Robot:
+        """The robot with shapes: its own, those of its URDF or MJCF file, or capsules along its frames."""
+        if self.no_collisions:
+            return robot
+        if self.link_radius is None:
+            return robot if robot.shapes else attach_shapes(robot)
+        if not 0 < self.link_radius < math.inf:
+            raise DynidError(f"--link-radius is {self.link_radius:g}; give a positive length in metres.")
+        return robot.with_shapes(capsules_from_frames(robot, self.link_radius))
+
     def file(self, robot: Robot) -> LimitFile:
         """Limits and workcell as they are asked for."""
         found = LimitFile() if self.limits is None else load_limits(self.limits, robot)
@@ -198,10 +209,7 @@ def excite(
     """Design a motion that reveals the parameters of a robot, within its limits."""
     target.require_free()
     arm = chosen_robot(robot, variant)
-    if room.link_radius is not None:
-        if not room.link_radius > 0:
-            raise DynidError(f"--link-radius is {room.link_radius:g}; it must be positive.")
-        arm = arm.with_shapes(capsules_from_frames(arm, room.link_radius))
+    arm = room.shaped(arm)
     if searching.solver not in SOLVERS:
         raise unknown_name("solver", searching.solver, SOLVERS)
     with progress_line(quiet=as_json) as tell:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         Hadamard as Hadamard,
         LogCond as LogCond,
         LogDet as LogDet,
+        LogSigma as LogSigma,
         Scaled as Scaled,
     )
     from dynid.excitation.design import Design as Design, design_motion as design_motion
@@ -31,7 +32,8 @@ else:
     _NAMES = {
         "clearance": ("CollisionScene",),
         "criteria": (
-            *("CRITERIA", "AOptimal", "Combined", "Criterion", "Hadamard", "LogCond", "LogDet", "Scaled"),
+            *("CRITERIA", "AOptimal", "Combined", "Criterion", "Hadamard", "LogCond", "LogDet", "LogSigma"),
+            "Scaled",
         ),
         "design": ("Design", "design_motion"),
         "limits": ("LimitChoice", "motion_limits"),

@@ -38,7 +38,7 @@ def design_document(design: Design, run: Mapping[str, Any] | None = None) -> dic
             "duration_s": trajectory.duration,
             "periods": design.task.periods,
             "rate_hz": design.task.rate_hz,
-            "words": str(design.task.space),
+            "words": design.task.space.words,
         },
         "criterion": {
             "name": design.problem.criterion.name,

@@ -114,6 +114,11 @@ class FourierSpace(MotionSpace):
         """One period [s]."""
         return 1.0 / self.frequency_hz
 
+    @property
+    def words(self) -> str:
+        """Number and frequency of the harmonics."""
+        return f"{self.harmonics} harmonics of {self.frequency_hz:g} Hz"
+
     @cached_property
     def basis(self) -> FloatArray:
         """Orthonormal basis of the (a, b) with Σ a = 0 and Σ l b = 0, (2 N, size)."""

@@ -117,6 +117,11 @@ class ModifiedFourierSpace(MotionSpace):
         """2 N coefficients per axis, and the way to the end pose."""
         return 2 * self.harmonics + (not self.closed)
 
+    @property
+    def words(self) -> str:
+        """Number and frequency of the harmonics."""
+        return f"{self.harmonics} harmonics of {self.frequency_hz:g} Hz and a quintic"
+
     @cached_property
     def _columns(self) -> ModifiedFourier:
         """The columns of B as the axes of one motion."""

@@ -86,6 +86,11 @@ class SplineSpace(MotionSpace):
         return self.knots + (not self.closed)
 
     @property
+    def words(self) -> str:
+        """Number of the knots."""
+        return f"a quintic spline with {self.knots} knots between its ends"
+
+    @property
     def time(self) -> FloatArray:
         """Both ends and the knots, (knots + 2,) [s]."""
         return np.linspace(0.0, self.duration, self.knots + 2)

@@ -152,6 +152,11 @@ class MotionSpace(ABC):
     def duration(self) -> float:
         """Length of the motions [s]."""
 
+    @property
+    @abstractmethod
+    def words(self) -> str:
+        """What the motions are made of, in words."""
+
     @abstractmethod
     def matrix(self, time: ArrayLike, order: int = 0) -> FloatArray:
         """B or one of its derivatives at instants, (instants, size).
