@@ -148,7 +148,8 @@ def motion_limits(robot: Robot, choice: LimitChoice | None = None) -> MotionLimi
     used = {name: own[name] if values is None else values for name, values in given.items()}
     _check(robot, names, used)
     used, findings = _with_assumed_acceleration(names, used)
-    middle = (used["lower"] + used["upper"]) / 2
+    with np.errstate(invalid="ignore"):  # −∞ + ∞, where there are no limits
+        middle = (used["lower"] + used["upper"]) / 2
     bounded = np.isfinite(middle)
     half = np.where(bounded, (used["upper"] - used["lower"]) / 2, 0.0) * chosen.share
     low, high = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,7 +14,7 @@ from dynid.excitation.clearance import CollisionScene
 from dynid.excitation.criteria import Criterion, SingularError
 from dynid.excitation.information import InformationModel, Observation
 from dynid.excitation.limits import MotionLimits
-from dynid.excitation.room import TIGHTER, AmplitudeRoom, SampledRoom
+from dynid.excitation.room import TIGHTER, AmplitudeRoom, SampledRoom, soft_least
 from dynid.trajectories.fourier import FourierSpace
 from dynid.trajectories.trajectory import MotionSpace, Trajectory
 
@@ -125,6 +126,60 @@ class DesignProblem:
         except SingularError:
             return np.inf
 
+    def objective(self, x: FloatArray) -> tuple[float, FloatArray]:
+        """J and its gradient by x, whatever the limits; infinite where some parameter does not show."""
+        seen = self.observe(x)
+        try:
+            value, by_information = self.criterion.grade(seen.information)
+        except SingularError:
+            return np.inf, np.zeros(self.shape)
+        return value, self._by_variables(self.model.gradient(seen, by_information, None))
+
+    def _by_variables(self, by_motion: Sequence[FloatArray]) -> FloatArray:
+        """∂/∂x of something from its gradients by q and as many derivatives as it depends on."""
+        parts = [part.T @ B for part, B in zip(by_motion, self.matrices, strict=False)]
+        return np.asarray(sum(parts) * self.units, dtype=float)
+
+    # ── limits as constraints ─────────────────────────────────────────────────────────────────────────────
+
+    def constraints(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Rows that must not be negative, (rows,), and their Jacobian (rows, variables of all axes).
+
+        Soft minima over the samples: one per order, joint and side (P3's bounds where ``conservative``), one
+        of all clearances, one per torque. They never lie above the true minimum: keeping them keeps the limits.
+        """
+        motion = self.motion(x)
+        if isinstance(self.room, AmplitudeRoom):
+            values, gradients = self.room.least(*self.split(x))
+        else:
+            values, gradients = self.room.least(motion, self.matrices)
+        rows = [(values, gradients[..., : self.shape[1]] * self.units)]
+        if self.scene is not None and self.scene.pairs:
+            closest = self.scene.at(motion[0])
+            least, shares = soft_least(closest.clearances.ravel() / _CLEARANCE_UNIT)
+            by_q = closest.gradient(shares.reshape(closest.clearances.shape) / _CLEARANCE_UNIT)
+            rows.append((least[None], self._by_variables([by_q])[None]))
+        if self._torques_limited:
+            rows.append(self._torque_rows(motion))
+        jacobian = np.concatenate([slopes.reshape(len(slopes), -1) for _, slopes in rows])
+        return np.concatenate([values for values, _ in rows]), jacobian
+
+    @property
+    def _torques_limited(self) -> bool:
+        return self.model.values is not None and bool(np.any(np.isfinite(self.limits.effort)))
+
+    def _torque_rows(self, motion: list[FloatArray]) -> tuple[FloatArray, FloatArray]:
+        """Soft least slack of each limited torque and its gradient by x, (rows, axes, variables)."""
+        seen = self.model.observe(*motion[:3])
+        share = seen.torques / self.limits.effort[:, None]
+        least, shares = soft_least((1.0 - TIGHTER) ** 2 - share * share)
+        slopes = -2.0 * share * shares / self.limits.effort[:, None]
+        limited = np.flatnonzero(np.isfinite(self.limits.effort))
+        seeds = [slopes * (np.arange(len(slopes)) == j)[:, None] for j in limited]
+        return least[limited], np.array(
+            [self._by_variables(self.model.gradient(seen, None, seed)) for seed in seeds]
+        )
+
     # ── the barrier ───────────────────────────────────────────────────────────────────────────────────────
 
     @cached_property
@@ -160,9 +215,7 @@ class DesignProblem:
         by_state = self.model.gradient(seen, by_information, weight * by_torque if len(by_torque) else None)
         for k, part in enumerate(slopes.by_motion):
             slopes.by_motion[k] = weight * part + (by_state[k] if k < len(by_state) else 0.0)
-        gradient = weight * slopes.by_x
-        for part, B in zip(slopes.by_motion, self.matrices, strict=True):
-            gradient += (part.T @ B) * self.units
+        gradient = weight * slopes.by_x + self._by_variables(slopes.by_motion)
         return value + weight * slopes.total, gradient
 
     def _limit_barrier(self, x: FloatArray, motion: list[FloatArray], slopes: _Slopes) -> bool:
@@ -201,7 +254,7 @@ class DesignProblem:
     def _torque_barrier(self, torques: FloatArray, slopes: _Slopes) -> FloatArray | None:
         """−Σ log slack of the torques; its gradient by them, empty without limits, None outside."""
         effort = self.limits.effort[:, None]
-        if self.model.values is None or not np.any(np.isfinite(effort)):
+        if not self._torques_limited:
             return np.empty(0)
         share = torques / effort
         free = (1.0 - TIGHTER) ** 2 - share * share

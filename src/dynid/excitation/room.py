@@ -19,6 +19,18 @@ from dynid.trajectories.fourier import FourierSpace
 TIGHTER = 1e-3
 """Share of a limit kept free on the samples, for what the motion does between them."""
 
+SHARPNESS = 1000.0
+"""ρ of the soft minimum: it lies at most log(samples)/ρ, some 0.6 % of a range, below the true one, of which
+1/ρ per sample near the extreme is lost in practice; a larger ρ bends the constraints more sharply."""
+
+
+def soft_least(slacks: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """−ρ⁻¹ log Σ exp(−ρ s) over the last axis, never above the least s, and its gradient by s."""
+    least = slacks.min(axis=-1, keepdims=True)
+    shares = np.exp(SHARPNESS * (least - slacks))
+    total = shares.sum(axis=-1, keepdims=True)
+    return (least - np.log(total) / SHARPNESS)[..., 0], shares / total
+
 
 @dataclass(frozen=True, eq=False)
 class SampledRoom:
@@ -58,6 +70,30 @@ class SampledRoom:
             for (above, below), (_, _, unit) in zip(weights, self._bounds, strict=True)
         ]
 
+    def least(
+        self, motion: list[FloatArray], matrices: tuple[FloatArray, ...]
+    ) -> tuple[FloatArray, FloatArray]:
+        """Soft least slack of every limited order, joint and side, and its gradient by x/units.
+
+        Args:
+            motion: q and its derivatives, (samples, coordinates) each.
+            matrices: by which they follow from the variables of an axis, (samples, variables) each.
+
+        Returns:
+            Values (rows,) and gradients (rows, coordinates, variables).
+        """
+        values, gradients = [], []
+        for (above, below), B, (low, high, unit) in zip(
+            self.slacks(motion), matrices, self._bounds, strict=True
+        ):
+            for slacks, end, sign in ((above, high, -1.0), (below, low, 1.0)):
+                limited = np.isfinite(end)
+                least, shares = soft_least(slacks[:, limited].T)
+                by_joint = (sign / unit[limited, None]) * self.limits.matrix[limited]
+                values.append(least)
+                gradients.append(by_joint[:, :, None] * (shares @ B)[:, None, :])
+        return np.concatenate(values), np.concatenate(gradients)
+
 
 @dataclass(frozen=True, eq=False)
 class AmplitudeRoom:
@@ -85,6 +121,10 @@ class AmplitudeRoom:
     def _half(self) -> FloatArray:
         return np.asarray((self.limits.high - self.limits.low)[list(self.orders)] / 2, dtype=float)
 
+    @cached_property
+    def _middle(self) -> FloatArray:
+        return self.limits.middle
+
     def slacks(self, start: FloatArray, coefficients: FloatArray) -> FloatArray:
         """1 − bound/half range, (orders, axes); 1 where there is no limit."""
         a, b = self.space.series(coefficients)
@@ -106,8 +146,22 @@ class AmplitudeRoom:
         by_b = along * b + side[:, None] / self._pulsations
         return side, np.hstack([along * a, by_b]) @ self.space.basis
 
+    def least(self, start: FloatArray, coefficients: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """All slacks that a limit bounds, (rows,), and their gradients by coefficients and start.
+
+        Returns:
+            Values (rows,) and gradients (rows, axes, size + 1).
+        """
+        slacks, limited = self.slacks(start, coefficients), np.isfinite(self._half)
+        gradients = np.zeros((*slacks.shape, len(start), coefficients.shape[1] + 1))
+        axes = np.arange(len(start))
+        for k, weights in enumerate(np.eye(len(slacks))):
+            one = np.repeat(weights[:, None], len(start), axis=1)
+            by_start, by_coefficients = self.slopes(start, coefficients, one)
+            gradients[k, axes, axes] = np.column_stack([by_coefficients, by_start])
+        return slacks[limited], gradients[limited]
+
     def _off_middle(self, start: FloatArray, b: FloatArray) -> FloatArray:
         """q_0 less the middle of the range; ranges without end have none."""
-        middle = (self.limits.high[0] + self.limits.low[0]) / 2
         offset = start + b @ (1.0 / self._pulsations)
-        return np.where(np.isfinite(middle), offset - np.where(np.isfinite(middle), middle, 0.0), 0.0)
+        return np.where(np.isfinite(self._half[0]), offset - self._middle, 0.0)

@@ -118,7 +118,7 @@ def _axis_inside(problem: DesignProblem, x: FloatArray, axis: int, size: float) 
     slacks = room.slacks(problem.motion(alone))
     pairs = zip(slacks, rest, strict=True)
     return all(
-        bool(np.all(side > free * at_rest))
+        bool(np.all((side > free * at_rest) | np.isinf(side)))
         for sides, rests in pairs
         for side, at_rest in zip(sides, rests, strict=True)
     )
