@@ -116,6 +116,14 @@ class DesignTask:
         Raises:
             DynidError: when limits contradict each other, a pose cannot be held, or something is missing.
         """
+        idle = [
+            robot.joints[j].name for j, has in zip(robot.coordinates, robot.driven, strict=True) if not has
+        ]
+        if idle:
+            raise DynidError(
+                f"No motor drives {', '.join(idle)} of robot {robot.name!r}: such a joint cannot be told where to "
+                "go, so its motion cannot be designed; simulate inputs instead, see docs/underactuated.md."
+            )
         limits = motion_limits(robot, self.limits)
         samples = self.samples or max(_LEAST_SAMPLES, _SAMPLES_PER_COEFFICIENT * self.space.size)
         fixed = None if self.start is None else _pose(self.start, robot)
