@@ -121,8 +121,8 @@ class DesignTask:
         ]
         if idle:
             raise DynidError(
-                f"No motor drives {', '.join(idle)} of robot {robot.name!r}: such a joint cannot be told where to "
-                "go, so its motion cannot be designed; simulate inputs instead, see docs/underactuated.md."
+                f"No motor drives {', '.join(idle)} of robot {robot.name!r}: such a joint cannot be told "
+                "where to go, so its motion cannot be designed; docs/underactuated.md says what can be done."
             )
         limits = motion_limits(robot, self.limits)
         samples = self.samples or max(_LEAST_SAMPLES, _SAMPLES_PER_COEFFICIENT * self.space.size)
