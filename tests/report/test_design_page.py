@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import reduce
 from html import unescape
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -355,3 +356,10 @@ def test_a_figure_of_another_robot_is_refused() -> None:
         ShapeError, match=r"time has shape \(3,\) and q \(3, 2\); give \(samples,\) and \(samples, 7\)"
     ):
         stick_figure(load_robot("iiwa14"), np.arange(3.0), np.zeros((3, 2)))
+
+
+def test_the_documentation_names_the_sections_as_the_page_does(page: str) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "excitation.md").read_text(encoding="utf-8")
+    titles = [unescape(title) for title in re.findall(r'<h2 id="[a-z]+-h">([^<]*)</h2>', page)]
+    (listed,) = re.findall(r"Below, in this order: (.*?)\.\n", text, re.DOTALL)
+    assert " ".join(listed.split()).split(", ") == titles

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,10 @@ from dynid.core.plain import plain
 from dynid.excitation.design import Design, condition_number
 from dynid.model.joint import JointKind
 from dynid.report.document import versions
+from dynid.report.stick_figure import MOST_FRAMES, stick_figure
 
 SCHEMA = "dynid.design/1"
 _CURVE_POINTS = 600
-_STICK_HZ = 25.0
-"""Frames of the moving figure per second; a browser fills in between."""
-_MOST_FRAMES = 1500
 
 
 def design_document(design: Design, run: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -149,25 +148,11 @@ def _curves(design: Design) -> dict[str, Any]:
 
 def _stick(design: Design) -> dict[str, Any]:
     """Frames of the links over time, for the moving figure."""
-    robot, duration = design.robot, design.trajectory.duration
-    frames = min(_MOST_FRAMES, max(2, round(_STICK_HZ * duration) + 1))
-    time = np.linspace(0.0, duration, frames)
-    points, rotations = kernels(robot).forward_kinematics(design.trajectory.at(time))
-    around = design.task.workcell
-    return {
-        "times": _rounded(time),
-        "parents": [joint.antecedent for joint in robot.joints],
-        "points": np.round(points, 5).tolist(),
-        "rotations": np.round(rotations.reshape(*rotations.shape[:2], 9), 5).tolist(),
-        "capsules": [
-            {"link": shape.link, "start": list(shape.start), "end": list(shape.end), "radius": shape.radius}
-            for shape in robot.shapes
-        ],
-        "floor": None if around is None else around.floor,
-        "walls": []
-        if around is None
-        else [{"normal": list(wall.normal), "offset": wall.offset} for wall in around.walls],
-    }
+    time = np.linspace(0.0, design.trajectory.duration, MOST_FRAMES)
+    around, capsules = design.task.workcell, [asdict(shape) for shape in design.robot.shapes]
+    walls = [] if around is None else [asdict(wall) for wall in around.walls]
+    floor = None if around is None else around.floor
+    return stick_figure(design.robot, time, design.trajectory.at(time), capsules, floor, walls)
 
 
 def _columns(values: FloatArray) -> list[list[float]]:
