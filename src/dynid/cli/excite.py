@@ -39,10 +39,8 @@ from dynid.trajectories.spline import SplineSpace
 from dynid.trajectories.trajectory import MotionSpace
 
 # Only a design that builds on logs reads and fits them.
-_fit_logs = later("dynid.workflow.fitting", "fit")
 _read_logs = later("dynid.logs.read", "read_logs")
-_prior_of = later("dynid.workflow.next_motion", "prior_of")
-_robot_with_values = later("dynid.workflow.next_motion", "robot_with_values")
+_design_next_motion = later("dynid.workflow.next_motion", "design_next_motion")
 
 FILES = ("motion.csv", "joint_trajectory.json", "joint_trajectory.yaml", "reference.toml", "design.json")
 PAGE = "report.html"
@@ -133,7 +131,7 @@ class RoomOptions(OptionGroup, title="Limits"):
     )
     no_collisions: bool = option(False, "", "Do not look at collisions, though the robot has shapes.")
 
-    def shaped(self, robot: Robot) -> Robot:
+    def robot_with_shapes(self, robot: Robot) -> Robot:
         """The robot with shapes: its own, those of its URDF or MJCF file, or capsules along its frames."""
         if self.no_collisions:
             return robot
@@ -209,27 +207,21 @@ def excite(
     """Design a motion that reveals the parameters of a robot, within its limits."""
     target.require_free()
     arm = chosen_robot(robot, variant)
-    arm = room.shaped(arm)
+    arm = room.robot_with_shapes(arm)
     if searching.solver not in SOLVERS:
         raise unknown_name("solver", searching.solver, SOLVERS)
     with progress_line(quiet=as_json) as tell:
         task = _task(arm, motion, aim, room, target)
+        how: dict[str, Any] = {
+            "starts": searching.starts,
+            "seed": searching.seed,
+            "workers": searching.workers,
+        }
+        how |= {"solver": SOLVERS[searching.solver], "progress": tell}
         if aim.logs:
-            tell("reading and fitting the logs given")
-            result = _fit_logs(arm, _read_logs(aim.logs, aim.mapping), progress=tell)
-            arm, task = (
-                _robot_with_values(arm, result.estimate),
-                replace(task, prior=_prior_of(result.estimate)),
-            )
-        design = design_motion(
-            arm,
-            task,
-            starts=searching.starts,
-            seed=searching.seed,
-            solver=SOLVERS[searching.solver],
-            workers=searching.workers,
-            progress=tell,
-        )
+            design = _design_next_motion(arm, _read_logs(aim.logs, aim.mapping), task, **how)
+        else:
+            design = design_motion(arm, task, **how)
         tell("writing the files")
         groups = (motion, aim, room, searching, variant, target)
         options = {name: str(value) for group in groups for name, value in group.given.items()}
@@ -269,7 +261,7 @@ def _task(
 
 def write_motion(design: Design, document: Mapping[str, Any], folder: Path, force: bool) -> None:
     """Write the motion in all its forms, and its page."""
-    planned = _planned(design)
+    planned = _planned_motion(design)
     message = joint_trajectory(planned)
     title = f"exciting motion of {design.robot.name}"
     texts = (
@@ -284,7 +276,7 @@ def write_motion(design: Design, document: Mapping[str, Any], folder: Path, forc
         write_file(folder / name, text, force)
 
 
-def _planned(design: Design) -> PlannedMotion:
+def _planned_motion(design: Design) -> PlannedMotion:
     """Samples of all periods, with the last pose, so that the robot ends at rest."""
     step, trajectory = 1.0 / design.task.rate_hz, design.trajectory
     whole = trajectory.duration * design.task.periods

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dynid.excitation.design import Design as Design, design_motion as design_motion
     from dynid.excitation.limits import LimitChoice as LimitChoice, motion_limits as motion_limits
     from dynid.excitation.solvers import Barrier as Barrier
-    from dynid.excitation.task import DesignTask as DesignTask, Prior as Prior
+    from dynid.excitation.task import DesignTask as DesignTask, PriorInformation as PriorInformation
     from dynid.excitation.verify import (
         LeastClearance as LeastClearance,
         verified_clearance as verified_clearance,
@@ -39,7 +39,7 @@ else:
         "limits": ("LimitChoice", "motion_limits"),
         "solvers": ("Barrier",),
         "workcell": ("HalfSpace", "Workcell"),
-        "task": ("DesignTask", "Prior"),
+        "task": ("DesignTask", "PriorInformation"),
         "verify": ("LeastClearance", "verified_clearance"),
     }
     __getattr__, __dir__, __all__ = lazy_exports(__name__, _NAMES)

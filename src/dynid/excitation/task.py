@@ -31,7 +31,7 @@ _LEAST_SAMPLES = 200
 
 
 @dataclass(frozen=True, eq=False)
-class Prior:
+class PriorInformation:
     """What is known before the motion: information on the base parameters from earlier logs.
 
     Args:
@@ -75,7 +75,7 @@ class DesignTask:
     conservative: bool = False
     noise: ArrayLike | float | None = None
     essential: Sequence[str] | None = None
-    prior: Prior | None = None
+    prior: PriorInformation | None = None
     rate_hz: float = 100.0
     periods: int = 1
     samples: int | None = None

@@ -140,7 +140,7 @@ def _curves(design: Design) -> dict[str, Any]:
         torque = _columns(kernels(design.robot).inverse(design.robot.parameters, *states))
     names = ("position", "velocity", "acceleration")
     return {
-        "time": _rounded(time),
+        "time": _short_numbers(time),
         **{name: _columns(values) for name, values in zip(names, states, strict=True)},
         "torque": torque,
     }
@@ -156,10 +156,10 @@ def _stick(design: Design) -> dict[str, Any]:
 
 
 def _columns(values: FloatArray) -> list[list[float]]:
-    return [_rounded(column) for column in values.T]
+    return [_short_numbers(column) for column in values.T]
 
 
-def _rounded(values: FloatArray) -> list[float]:
+def _short_numbers(values: FloatArray) -> list[float]:
     return [float(f"{value:.7g}") for value in values.tolist()]
 
 
