@@ -1,4 +1,4 @@
-"""The next motion: what logs already tell is the information from which it is designed (sequential design)."""
+"""The next motion, designed to add to what logs already tell (sequential design)."""
 
 from __future__ import annotations
 
