@@ -42,7 +42,7 @@ def descend(
     *,
     iterations: int,
     tolerance: float,
-    memory: int = 20,
+    memory: int = 50,
     watch: Callable[[FloatArray, float], None] = lambda x, value: None,
 ) -> Descent:
     """Minimise by limited-memory BFGS with a backtracking line search that turns back at the limits.

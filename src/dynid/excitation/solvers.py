@@ -38,7 +38,7 @@ class Barrier(Solver):
         tolerance: decrease of J over five iterations below which a stage ends.
     """
 
-    weights: tuple[float, ...] = (0.06, 0.01, 0.001)
+    weights: tuple[float, ...] = (0.1, 0.03, 0.01, 0.003, 0.001)
     iterations: int = 400
     tolerance: float = 1e-3
     name: ClassVar[str] = "barrier"
