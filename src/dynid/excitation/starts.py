@@ -10,7 +10,6 @@ import numpy as np
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError
 from dynid.excitation.problem import DesignProblem
-from dynid.excitation.room import AmplitudeRoom
 
 _FIRST_SHARE = 0.6
 """Share of the limits that a random start uses at most."""
@@ -86,7 +85,7 @@ def random_start(problem: DesignProblem, rng: np.random.Generator) -> FloatArray
         x[:, -1] = 0.0
     for axis in range(len(x)):
         x[axis] *= _largest(partial(_axis_inside, problem, x, axis), 16.0)
-    inside = _largest(lambda size: np.isfinite(problem.barrier(size * x, 1.0, problem.criterion)[0]), 1.0)
+    inside = _largest(lambda size: np.isfinite(problem.barrier(size * x, 1.0)[0]), 1.0)
     if not inside > 0:
         raise DynidError(
             "No motion about the start pose keeps all limits and shows all parameters; a joint may have no "
@@ -110,15 +109,5 @@ def _axis_inside(problem: DesignProblem, x: FloatArray, axis: int, size: float) 
     """Whether one axis alone, the others at rest, keeps to a share of its limits."""
     alone = np.zeros_like(x)
     alone[axis] = size * x[axis]
-    room = problem.room
-    free = 1.0 - _FIRST_SHARE
-    if isinstance(room, AmplitudeRoom):
-        return bool(np.all(room.slacks(*problem.split(alone))[:, axis] > free))
-    rest = room.slacks([part[:1] for part in problem.motion(np.zeros_like(x))])
-    slacks = room.slacks(problem.motion(alone))
-    pairs = zip(slacks, rest, strict=True)
-    return all(
-        bool(np.all((side > free * at_rest) | np.isinf(side)))
-        for sides, rests in pairs
-        for side, at_rest in zip(sides, rests, strict=True)
-    )
+    rest, moved = (problem.room.slacks(z * problem.units) for z in (np.zeros_like(x), alone))
+    return bool(np.all(moved > (1.0 - _FIRST_SHARE) * rest))
