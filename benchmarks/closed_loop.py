@@ -18,9 +18,9 @@ from dynid.base.find import find_base
 from dynid.cli.process import settle
 from dynid.simulation.controller import Controller, Velocity
 from dynid.simulation.laws import PID
-from dynid.simulation.reference import Reference
 from dynid.simulation.setup import Accuracy, Setup, loop_inputs, prepare_loop
 from dynid.simulation.simulation import simulate, simulate_many
+from dynid.trajectories.reference import Reference
 
 KP, KD, FRICTION, STEP, WIDTH = 50.0, 5.0, 0.5, 1e-3, 3e-3
 STEPS, PEER_STEPS = 10_000, 300

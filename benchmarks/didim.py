@@ -15,9 +15,10 @@ from dynid.problem.closed_loop import build_loop_problem
 from dynid.simulation.controller import Controller, Velocity
 from dynid.simulation.inertia import joint_inertias
 from dynid.simulation.laws import Bandwidth
-from dynid.simulation.reference import Reference, Sines
 from dynid.simulation.sensors import Disturbances, Sensors
 from dynid.simulation.simulation import simulate
+from dynid.trajectories.reference import Reference
+from dynid.trajectories.sines import Sines
 
 PERIOD, DURATION, PEER_STEPS, WIDTH = 5e-3, 100.0, 200, 3e-3
 

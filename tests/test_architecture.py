@@ -15,7 +15,7 @@ MAX_LINES = 400
 # Heavy libraries that most users of a module never touch may be imported where they are used.
 MAY_BE_LATE = {
     *("casadi", "h5py", "jinja2", "llvmlite", "matplotlib", "numpy", "pandas"),
-    *("pyarrow", "rosbags", "scipy", "threadpoolctl"),
+    *("pyarrow", "rosbags", "scipy", "threadpoolctl", "trimesh"),
 }
 
 

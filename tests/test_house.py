@@ -14,11 +14,11 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 BOUNDS = {
-    "files": 349,
-    "lines": 60_200,
+    "files": 352,
+    "lines": 60_600,
     "short files with one importer": 1,
     "class names with two meanings": 0,
-    "numeric constants": 354,
+    "numeric constants": 359,
     "functions named by a participle": 39,
     "duplicated runs of six lines": 11,
     "public names": 40,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dynid.compile.kernels import kernels
 from dynid.core.errors import DynidError, ModelError, ShapeError, UnknownNameError
 from dynid.core.tables import table_from, to_table
-from dynid.excitation import HalfSpace, Scene, Surroundings
+from dynid.excitation import CollisionScene, HalfSpace, Workcell
 from dynid.excitation.segments import closest_on_segments, directions
 from dynid.model.joint import BASE, Joint
 from dynid.model.load import load_robot
@@ -31,7 +31,7 @@ def with_capsules(robot: Robot, radius: float = 0.05) -> Robot:
     return robot.with_shapes(capsules_from_frames(robot, radius))
 
 
-def scenes() -> dict[str, Scene]:
+def scenes() -> dict[str, CollisionScene]:
     robots = {
         "iiwa14": load_robot("iiwa14"),
         "ur10": load_robot("ur10"),
@@ -40,9 +40,10 @@ def scenes() -> dict[str, Scene]:
         "welded": with_capsules(welded_robot()),
         "skew": with_capsules(skew_robot(np.random.default_rng(3)), 0.02),
     }
-    around = Surroundings(floor=-1.0, walls=WALLS, margin=0.01)
+    around = Workcell(floor=-1.0, walls=WALLS, margin=0.01)
     return {
-        name: Scene(robot if robot.shapes else with_capsules(robot), around) for name, robot in robots.items()
+        name: CollisionScene(robot if robot.shapes else with_capsules(robot), around)
+        for name, robot in robots.items()
     }
 
 
@@ -50,11 +51,11 @@ SCENES = scenes()
 both = pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES.keys())
 
 
-def poses(scene: Scene, count: int, seed: int = 0) -> Array:
+def poses(scene: CollisionScene, count: int, seed: int = 0) -> Array:
     return np.random.default_rng(seed).uniform(-2.0, 2.0, (count, scene.robot.n_coordinates))
 
 
-def coal_clearances(scene: Scene, q: Array) -> Array:
+def coal_clearances(scene: CollisionScene, q: Array) -> Array:
     """The same clearances by coal: a capsule lies along z about its middle."""
     p, R = kernels(scene.robot).forward_kinematics(q)
 
@@ -79,14 +80,14 @@ def coal_clearances(scene: Scene, q: Array) -> Array:
             request, result = coal.DistanceRequest(), coal.DistanceResult()
             request.gjk_tolerance = 1e-12
             rows[sample, k] = coal.distance(*first, *second, request, result)
-    return rows - scene.surroundings.margin
+    return rows - scene.workcell.margin
 
 
 @both
-def test_clearances_are_those_of_coal(scene: Scene) -> None:
+def test_clearances_are_those_of_coal(scene: CollisionScene) -> None:
     q = poses(scene, 40)
     ours, theirs = scene.clearances(q), coal_clearances(scene, q)
-    apart = ours > 1e-3 - scene.surroundings.margin
+    apart = ours > 1e-3 - scene.workcell.margin
     assert ours.shape == (40, len(scene.names))
     assert np.count_nonzero(apart) > 100
     np.testing.assert_allclose(ours[apart], theirs[apart], atol=1e-9, rtol=0)
@@ -95,7 +96,7 @@ def test_clearances_are_those_of_coal(scene: Scene) -> None:
 
 
 @both
-def test_gradient_is_that_of_differences(scene: Scene) -> None:
+def test_gradient_is_that_of_differences(scene: CollisionScene) -> None:
     q = poses(scene, 60, seed=1)
     seed = np.random.default_rng(2).normal(size=(60, len(scene.pairs)))
     step, numeric = 1e-6, np.empty_like(q)
@@ -154,7 +155,7 @@ def test_crossing_axes_part_along_their_common_normal() -> None:
         Capsule(BASE, (0.2, -0.3, 0.0), (0.2, 0.3, 0.0), 0.05),
         Capsule(2, (-0.3, 0.0, 0.0), (0.3, 0.0, 0.0), 0.05),
     )
-    scene = Scene(Robot("cross", joints, shapes=shapes), Surroundings(margin=0.0))
+    scene = CollisionScene(Robot("cross", joints, shapes=shapes), Workcell(margin=0.0))
     q = np.zeros((1, 3))
     assert scene.clearances(q)[0, 0] == pytest.approx(-0.1)
     assert np.all(np.isfinite(scene.gradient(q, [[1.0]])))
@@ -172,7 +173,7 @@ def test_pairs_in_words_and_what_is_left_out() -> None:
 
 
 def test_links_that_share_a_wrist_are_left_out() -> None:
-    scene = Scene(with_capsules(load_robot("tx40")))
+    scene = CollisionScene(with_capsules(load_robot("tx40")))
     assert "link 3 and link 5" in scene.left_out  # the axes 4 to 6 meet
     assert "link 2 and link 5" in scene.names
 
@@ -193,19 +194,19 @@ def test_several_shapes_of_a_link_are_numbered() -> None:
 
 def test_links_may_be_ignored_and_self_collision_switched_off() -> None:
     robot = with_capsules(load_robot("tx40"))
-    ignored = Scene(robot, Surroundings(ignored=(("joint2", "joint5"),)))
+    ignored = CollisionScene(robot, Workcell(ignored=(("joint2", "joint5"),)))
     assert "link 2 and link 5" not in ignored.names + ignored.left_out
-    alone = Scene(robot, Surroundings(self_collision=False))
+    alone = CollisionScene(robot, Workcell(self_collision=False))
     assert alone.clearances(np.zeros((3, 6))).shape == (3, 0)
     assert np.all(alone.gradient(np.zeros((3, 6)), np.zeros((3, 0))) == 0)
     with pytest.raises(UnknownNameError, match=r"Unknown link in ignored 'joint9'. Did you mean 'joint"):
-        _ = Scene(robot, Surroundings(ignored=(("joint2", "joint9"),))).pairs
+        _ = CollisionScene(robot, Workcell(ignored=(("joint2", "joint9"),))).pairs
 
 
 def test_a_margin_moves_all_clearances() -> None:
-    wide = replace(SCENES["skew"].surroundings, margin=0.06)
+    wide = replace(SCENES["skew"].workcell, margin=0.06)
     q = poses(SCENES["skew"], 5)
-    thin, thick = SCENES["skew"], Scene(SCENES["skew"].robot, wide)
+    thin, thick = SCENES["skew"], CollisionScene(SCENES["skew"].robot, wide)
     common = [name for name in thin.names if name in thick.names]
     rows = [s.clearances(q)[:, [s.names.index(n) for n in common]] for s in (thin, thick)]
     np.testing.assert_allclose(rows[0] - rows[1], 0.05)
@@ -217,24 +218,24 @@ def test_surroundings_come_from_tables_and_go_back() -> None:
         "walls": [{"normal": [0, 2, 0], "offset": -0.5}],
         "ignored": [["base", "joint3"]],
     }
-    made = table_from(table, Surroundings)
+    made = table_from(table, Workcell)
     assert made.walls[0].normal == (0.0, 1.0, 0.0)
     assert made.half_spaces[0] == HalfSpace((0.0, 0.0, 1.0), -0.36, "the floor")
-    assert table_from(to_table(made), Surroundings) == made
+    assert table_from(to_table(made), Workcell) == made
 
 
 def test_bad_input_is_told() -> None:
     bare = replace(load_robot("scara"), shapes=())
     with pytest.raises(ModelError, match="Robot 'scara' has no shapes, so its clearances are unknown; add"):
-        Scene(bare)
-    with pytest.raises(DynidError, match="Scene takes a Robot for robot, not str 'iiwa14'"):
-        Scene("iiwa14")  # type: ignore[arg-type]
+        CollisionScene(bare)
+    with pytest.raises(DynidError, match="CollisionScene takes a Robot for robot, not str 'iiwa14'"):
+        CollisionScene("iiwa14")  # type: ignore[arg-type]
     with pytest.raises(ModelError, match=r"normal is \[0.0, 0.0, 0.0\], which has no direction; give the"):
         HalfSpace((0.0, 0.0, 0.0), 1.0)
     with pytest.raises(ModelError, match="margin is -1; it must be a number from 0 m"):
-        Surroundings(margin=-1)
+        Workcell(margin=-1)
     with pytest.raises(ModelError, match="floor is nan; it must be"):
-        Surroundings(floor=math.nan)
+        Workcell(floor=math.nan)
     scene = SCENES["ur10"]
     with pytest.raises(ShapeError, match=r"The seed has shape \(2, 1\); expected \(2, "):
         scene.gradient(np.zeros((2, 6)), np.zeros((2, 1)))

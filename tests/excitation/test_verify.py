@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 from numpy.typing import NDArray
 
 from dynid.core.errors import DynidError, ModelError, ShapeError
-from dynid.excitation import HalfSpace, Scene, Surroundings, verified_clearance
+from dynid.excitation import CollisionScene, HalfSpace, Workcell, verified_clearance
 from dynid.excitation.verify import reach
 from dynid.model.coupling import Coupling
 from dynid.model.joint import JointKind, Limits
@@ -60,7 +60,7 @@ every_robot = pytest.mark.parametrize("robot", ROBOTS.values(), ids=ROBOTS.keys(
 @every_robot
 @pytest.mark.parametrize("seed", [1, 2])
 def test_dense_sampling_finds_nothing_below_the_bound(robot: Robot, seed: int) -> None:
-    scene = Scene(robot, Surroundings(floor=-0.5, walls=(WALL,)))
+    scene = CollisionScene(robot, Workcell(floor=-0.5, walls=(WALL,)))
     at, speeds = motion(robot, seed)
     least = verified_clearance(scene, at, 8.0, speeds)  # type: ignore[arg-type]
     dense = scene.clearances(at(np.linspace(0.0, 8.0, 20001)))  # type: ignore[operator]
@@ -74,7 +74,7 @@ def test_dense_sampling_finds_nothing_below_the_bound(robot: Robot, seed: int) -
 
 @every_robot
 def test_no_slope_is_beyond_the_reach(robot: Robot) -> None:
-    scene = Scene(robot, Surroundings(floor=-0.5, walls=(WALL,)))
+    scene = CollisionScene(robot, Workcell(floor=-0.5, walls=(WALL,)))
     q = np.random.default_rng(4).uniform(-1.2, 1.2, (300, robot.n_coordinates))
     levers = reach(scene)
     assert levers.shape == (len(scene.pairs), robot.n_coordinates)
@@ -88,7 +88,7 @@ def test_no_slope_is_beyond_the_reach(robot: Robot) -> None:
 @given(trees(), st.integers(0, 1000))
 def test_no_slope_of_a_drawn_tree_is_beyond_the_reach(tree: Robot, seed: int) -> None:
     robot = with_limits(tree)
-    scene = Scene(robot, Surroundings(floor=-0.3))
+    scene = CollisionScene(robot, Workcell(floor=-0.3))
     rng = np.random.default_rng(seed)
     q, dq = rng.uniform(-1.1, 1.1, (2, 50, robot.n_coordinates))
     step = 1e-3
@@ -99,7 +99,7 @@ def test_no_slope_of_a_drawn_tree_is_beyond_the_reach(tree: Robot, seed: int) ->
 def test_a_brief_approach_between_samples_is_found() -> None:
     """A peak of 20 ms that a grid of 50 ms does not see."""
     robot = ROBOTS["iiwa14"]
-    scene = Scene(robot, Surroundings(floor=-0.5, self_collision=False))
+    scene = CollisionScene(robot, Workcell(floor=-0.5, self_collision=False))
 
     def at(t: Array) -> Array:
         q = np.zeros((len(t), 7))
@@ -118,7 +118,7 @@ def test_a_brief_approach_between_samples_is_found() -> None:
 
 def test_bounds_of_speed_within_intervals_give_the_same() -> None:
     robot = ROBOTS["branched"]
-    scene = Scene(robot, Surroundings(floor=-0.5))
+    scene = CollisionScene(robot, Workcell(floor=-0.5))
     at, speeds = motion(robot, 7)
     calls = []
 
@@ -133,13 +133,13 @@ def test_bounds_of_speed_within_intervals_give_the_same() -> None:
 
 
 def test_without_pairs_nothing_is_near() -> None:
-    scene = Scene(ROBOTS["iiwa14"], Surroundings(self_collision=False))
+    scene = CollisionScene(ROBOTS["iiwa14"], Workcell(self_collision=False))
     assert verified_clearance(scene, lambda t: np.zeros((len(t), 7)), 1.0, np.ones(7)).bound == math.inf
 
 
 def test_bad_input_is_told() -> None:
     robot = ROBOTS["prismatic"]
-    scene = Scene(robot, Surroundings(floor=-3.0))
+    scene = CollisionScene(robot, Workcell(floor=-3.0))
 
     def still(t: Array) -> Array:
         return np.zeros((len(t), 5))
@@ -160,4 +160,4 @@ def test_bad_input_is_told() -> None:
     with pytest.raises(
         ModelError, match=r"Prismatic joints have no limits \('lift', 'reach', 'push'\), so it is unknown"
     ):
-        reach(Scene(replace(robot, joints=free), Surroundings(floor=-3.0)))
+        reach(CollisionScene(replace(robot, joints=free), Workcell(floor=-3.0)))

@@ -92,7 +92,8 @@ def test_an_mjcf_comes_back_with_coupling_spring_and_gravity(tmp_path: Path) -> 
 def test_what_is_taken_for_granted_is_left_out() -> None:
     content = tomllib.loads(dynid.model.robot_to_toml(load_robot("tx40")))
     assert content["joint"][2]["d"] == "D3"
-    assert set(content["joint"][0]) == {"name", "limits"}
+    assert set(content["joint"][0]) == {"name", "limits", "shapes"}
+    assert set(content["joint"][4]["shapes"][0]) == {"start", "radius"}  # a sphere
     assert content["lengths"] == {"D3": 0.225, "RL4": 0.225}
     assert "coupling" not in content
     assert content["drives"]["ratio"][5] == [0, 0, 0, 0, 32, 32]

@@ -250,9 +250,9 @@ def test_numbers_for_reading(value: float | None, expected: str) -> None:
 
 def test_assets_ship_with_the_package() -> None:
     assert "@media print" in asset("page.css")
-    assert '"use strict"' in asset("page.js")
+    assert asset("common.js").startswith('"use strict";\n')
     folder = Path(asset.__code__.co_filename).parent / "assets"
-    assert sorted(path.name for path in folder.iterdir()) == ["page.css", "page.js"]
+    assert sorted(path.name for path in folder.iterdir()) == ["common.js", "motion.js", "page.css", "page.js"]
 
 
 DOCS = (Path(__file__).parents[2] / "docs" / "report.md").read_text(encoding="utf-8")

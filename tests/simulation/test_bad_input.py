@@ -28,7 +28,9 @@ from dynid.simulation import (
     simulate,
     simulate_many,
 )
-from dynid.simulation.reference import Reference, Sines, from_samples, reference_of_log
+from dynid.simulation.reference import reference_of_log
+from dynid.trajectories.reference import Reference, from_samples
+from dynid.trajectories.sines import Sines
 from support.loops import scara, scara_controller, scara_reference
 
 ROBOT = scara()

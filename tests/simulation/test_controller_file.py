@@ -318,7 +318,9 @@ def test_controllers_of_coupled_motors_come_back() -> None:
 
 
 def test_every_key_and_kind_is_described() -> None:
-    text = (DOCS / "controllers.md").read_text(encoding="utf-8")
+    text = "".join(
+        (DOCS / f"{name}.md").read_text(encoding="utf-8") for name in ("controllers", "trajectories")
+    )
     classes = (*KINDS.values(), *REFERENCE_KINDS.values())
     keys = {name for cls in classes for entry in entries_of(cls) for name in entry.names}
     assert [key for key in sorted(keys) if f"`{key}`" not in text] == []

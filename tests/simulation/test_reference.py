@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from dynid.logs.log import Log
-from dynid.simulation.reference import Reference, Sines, from_samples, reference_of_log
+from dynid.simulation.reference import reference_of_log
+from dynid.trajectories.reference import Reference, from_samples
+from dynid.trajectories.sines import Sines
 from support.loops import largest, slopes
 
 

@@ -159,7 +159,7 @@ def test_the_emps_reference(tmp_path: Path) -> None:
 
 
 REFUSED = {
-    "duration = 3": "kind is missing; give sines, waypoints or log.",
+    "duration = 3": "kind is missing; give sines, fourier, modified-fourier, quintic, point-to-point, ",
     'kind = "sine"': "Unknown kind 'sine'. Did you mean 'sines'?",
     SINES + "amplitude = 3": "sines reference: Unknown key 'amplitude'. Did you mean 'amplitudes'",
     SINES + "seed = 1": "phases and seed are both given; keep one.",

@@ -68,8 +68,10 @@ class Page:
         while not any(event["method"] == method for event in self.events):
             self._next(60.0)
 
-    def open(self, path: Path, *, width: int, height: int = 900, dark: bool = False) -> None:
-        """Load a file at a screen width, as a phone or a desktop would show it."""
+    def open(
+        self, path: Path, *, width: int, height: int = 900, dark: bool = False, still: bool = False
+    ) -> None:
+        """Load a file at a screen width, as a phone or a desktop would; ``still`` asks for no motion."""
         self.events.clear()
         phone = width < 600
         self.send(
@@ -80,7 +82,8 @@ class Page:
             mobile=phone,
         )
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        self.send("Emulation.setEmulatedMedia", features=[scheme])
+        motion = {"name": "prefers-reduced-motion", "value": "reduce" if still else "no-preference"}
+        self.send("Emulation.setEmulatedMedia", features=[scheme, motion])
         self.send("Page.navigate", url=path.resolve().as_uri())
         self.wait_for("Page.loadEventFired")
 

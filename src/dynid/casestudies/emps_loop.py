@@ -25,9 +25,9 @@ from dynid.preparation.prepared_motion import prepare
 from dynid.problem.closed_loop import build_loop_problem
 from dynid.simulation.controller import Controller, Velocity
 from dynid.simulation.laws import Cascade
-from dynid.simulation.reference import Reference
 from dynid.simulation.setup import Accuracy
 from dynid.simulation.simulation import simulate
+from dynid.trajectories.reference import Reference
 
 KP, KV, LIMIT_V = 160.18, 243.45, 10.0
 """Gains [1/s, V s/m] and largest output [V] of the controller."""

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dynid.casestudies.case import Row, rows_of_table
-from dynid.casestudies.scara_rules import TABLE_2, estimate_rows, runs_above, runs_below
+from dynid.casestudies.case import Row, rows_of_table, runs_above, runs_below
+from dynid.casestudies.scara_rules import TABLE_2, estimate_rows
 from dynid.casestudies.scara_runs import (
     FOLLOW,
     NONE,
@@ -23,9 +23,9 @@ from dynid.estimators.closed_loop.didim import DIDIM
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.identification import identify
 from dynid.model.load import load_robot
-from dynid.simulation.reference import Reference
 from dynid.simulation.setup import Accuracy
 from dynid.simulation.simulation import simulate
+from dynid.trajectories.reference import Reference
 
 PRINTED = (1.0, 10.0)
 """ω_n of section V as printed [rad/s]."""

@@ -25,9 +25,10 @@ from dynid.problem.closed_loop import LoopProblem, build_loop_problem
 from dynid.simulation.controller import Controller, Velocity
 from dynid.simulation.inertia import joint_inertias
 from dynid.simulation.laws import Bandwidth
-from dynid.simulation.reference import Reference, Sines
 from dynid.simulation.sensors import Disturbances, Sensors
 from dynid.simulation.simulation import Simulation, simulate
+from dynid.trajectories.reference import Reference
+from dynid.trajectories.sines import Sines
 
 NAMES = ("ZZ1R", "Fv1", "Fc1", "ZZ2R", "LMX2", "LMY2", "Fv2", "Fc2")
 """The paper's parameters (eq 64), in the order of dynid's base parameters."""

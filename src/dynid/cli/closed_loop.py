@@ -21,9 +21,9 @@ from dynid.results.result import SavedResult
 from dynid.simulation.controller import Controller
 from dynid.simulation.controller_file import load_controller
 from dynid.simulation.programs import STICK
-from dynid.simulation.reference import Reference
 from dynid.simulation.reference_file import load_reference
 from dynid.simulation.setup import Accuracy
+from dynid.trajectories.reference import Reference
 from dynid.workflow.saved_model import read_as_fitted, required_controller
 
 

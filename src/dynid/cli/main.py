@@ -22,6 +22,7 @@ from dynid.core.errors import DynidError
 COMMANDS = {
     "robots": "List the robots shipped with dynid.",
     "model": "Describe a robot and find its base parameters.",
+    "excite": "Design a motion that reveals a robot's parameters.",
     "map": "Write a mapping of a log's columns to start from.",
     "check": "Say whether logs are good enough to fit.",
     "fit": "Identify a robot's parameters from logs.",
@@ -35,7 +36,7 @@ COMMANDS = {
     "reproduce": "Compare published figures with ours.",
 }
 """Commands and what they do; each is a ``Command`` of its own name in a module of its own name."""
-GREEDY = {"fit": ("--validate",)}
+GREEDY = {"fit": ("--validate",), "excite": ("--given",)}
 """Options, by command, that take several values: ``--validate a.csv b.csv``."""
 _MOVED = {"source": "dynid export ROBOT --to c --kernel NAME"}
 """Commands of earlier versions, and what stands for them."""

@@ -48,6 +48,10 @@ class OtherKey:
     convert: Callable[[float], float]
 
 
+RATE_HZ = OtherKey("rate_hz", "Hz", lambda rate: 1.0 / rate)
+"""A time between samples given as a rate."""
+
+
 @dataclass(frozen=True)
 class Key:
     """What a key of a table means and which values it takes.

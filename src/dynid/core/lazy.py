@@ -36,8 +36,9 @@ def lazy_exports(
 
     Args:
         package: ``__name__`` of the package.
-        names: public names by their module relative to the package, such as ``linear.irls``; where the name
-            there is another one, it follows a colon: ``check:check_log``.
+        names: public names by their module relative to the package, such as ``linear.irls``, or in full,
+            such as ``dynid.model.joint``; where the name there is another one, it follows a colon:
+            ``check:check_log``.
         families: packages inside that can be used without an import of their own.
     """
 
@@ -50,7 +51,8 @@ def lazy_exports(
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module, own = homes[name]
-        value = getattr(import_module(f"{package}.{module}"), own)
+        path = module if module.startswith("dynid.") else f"{package}.{module}"
+        value = getattr(import_module(path), own)
         setattr(sys.modules[package], name, value)
         return value
 

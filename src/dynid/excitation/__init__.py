@@ -1,11 +1,11 @@
-"""Exciting motion: criteria, limits, surroundings, and the verb ``design_motion``."""
+"""Exciting motion: criteria, limits, workcell, and the verb ``design_motion``."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dynid.excitation.clearance import Scene as Scene
+    from dynid.excitation.clearance import CollisionScene as CollisionScene
     from dynid.excitation.criteria import (
         CRITERIA as CRITERIA,
         AOptimal as AOptimal,
@@ -14,30 +14,32 @@ if TYPE_CHECKING:
         Hadamard as Hadamard,
         LogCond as LogCond,
         LogDet as LogDet,
+        LogSigma as LogSigma,
         Scaled as Scaled,
     )
     from dynid.excitation.design import Design as Design, design_motion as design_motion
     from dynid.excitation.limits import LimitChoice as LimitChoice, motion_limits as motion_limits
     from dynid.excitation.solvers import Barrier as Barrier
-    from dynid.excitation.surroundings import HalfSpace as HalfSpace, Surroundings as Surroundings
-    from dynid.excitation.task import DesignTask as DesignTask, Prior as Prior
+    from dynid.excitation.task import DesignTask as DesignTask, PriorInformation as PriorInformation
     from dynid.excitation.verify import (
         LeastClearance as LeastClearance,
         verified_clearance as verified_clearance,
     )
+    from dynid.excitation.workcell import HalfSpace as HalfSpace, Workcell as Workcell
 else:
     from dynid.core.lazy import lazy_exports
 
     _NAMES = {
-        "clearance": ("Scene",),
+        "clearance": ("CollisionScene",),
         "criteria": (
-            *("CRITERIA", "AOptimal", "Combined", "Criterion", "Hadamard", "LogCond", "LogDet", "Scaled"),
+            *("CRITERIA", "AOptimal", "Combined", "Criterion", "Hadamard", "LogCond", "LogDet", "LogSigma"),
+            "Scaled",
         ),
         "design": ("Design", "design_motion"),
         "limits": ("LimitChoice", "motion_limits"),
         "solvers": ("Barrier",),
-        "surroundings": ("HalfSpace", "Surroundings"),
-        "task": ("DesignTask", "Prior"),
+        "workcell": ("HalfSpace", "Workcell"),
+        "task": ("DesignTask", "PriorInformation"),
         "verify": ("LeastClearance", "verified_clearance"),
     }
     __getattr__, __dir__, __all__ = lazy_exports(__name__, _NAMES)

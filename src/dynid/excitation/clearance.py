@@ -16,7 +16,7 @@ from dynid.core.arrays import BoolArray, FloatArray, as_numbers
 from dynid.core.errors import ModelError, ShapeError, unknown_name
 from dynid.core.kinds import require_field_kinds
 from dynid.excitation.segments import closest_on_segments, directions
-from dynid.excitation.surroundings import HalfSpace, Surroundings
+from dynid.excitation.workcell import HalfSpace, Workcell
 from dynid.model.joint import BASE, JointKind
 from dynid.model.robot import Robot
 
@@ -45,8 +45,8 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Scene:
-    """A robot among its surroundings: clearances of pairs and their gradients.
+class CollisionScene:
+    """A robot in its workcell: clearances of pairs and their gradients.
 
     A clearance is the distance between the axes of two capsules less their radii and the margin, or that of
     a capsule's lower end from a wall; below zero the room is not kept. Of the pairs of links those are left
@@ -56,11 +56,11 @@ class Scene:
 
     Args:
         robot: with shapes.
-        surroundings: floor, walls, margin.
+        workcell: floor, walls, margin.
     """
 
     robot: Robot
-    surroundings: Surroundings = field(default_factory=Surroundings)
+    workcell: Workcell = field(default_factory=Workcell)
 
     def __post_init__(self) -> None:
         """A robot without shapes has no clearance."""
@@ -68,7 +68,8 @@ class Scene:
         if not self.robot.shapes:
             raise ModelError(
                 f"Robot {self.robot.name!r} has no shapes, so its clearances are unknown; add shapes to its "
-                "file, or take with_shapes(capsules_from_frames(robot, radius))."
+                "file, take those of its URDF or MJCF with attach_shapes(robot), or those of its frames with "
+                "robot.with_shapes(capsules_from_frames(robot, radius))."
             )
 
     @cached_property
@@ -126,14 +127,14 @@ class Scene:
 
     @cached_property
     def _candidates(self) -> tuple[Pair, ...]:
-        links = tuple(_pairs_of_links(self)) if self.surroundings.self_collision else ()
+        links = tuple(_pairs_of_links(self)) if self.workcell.self_collision else ()
         return (*links, *_pairs_with_walls(self))
 
 
 # ── which pairs there are ─────────────────────────────────────────────────────────────────────────────────
 
 
-def _pairs_of_links(scene: Scene) -> Iterator[Pair]:
+def _pairs_of_links(scene: CollisionScene) -> Iterator[Pair]:
     robot = scene.robot
     bodies = _bodies(robot)
     apart = {(bodies[link], bodies[joint.antecedent]) for link, joint in enumerate(robot.joints)}
@@ -144,11 +145,11 @@ def _pairs_of_links(scene: Scene) -> Iterator[Pair]:
             yield Pair(f"{_shape_name(robot, i)} and {_shape_name(robot, k)}", i, k)
 
 
-def _pairs_with_walls(scene: Scene) -> Iterator[Pair]:
+def _pairs_with_walls(scene: CollisionScene) -> Iterator[Pair]:
     bodies = _bodies(scene.robot)
     for i, shape in enumerate(scene.robot.shapes):
         if bodies[shape.link] != BASE:
-            for wall in scene.surroundings.half_spaces:
+            for wall in scene.workcell.half_spaces:
                 yield Pair(f"{_shape_name(scene.robot, i)} and {wall.name}", i, wall)
 
 
@@ -160,9 +161,9 @@ def _bodies(robot: Robot) -> dict[int, int]:
     return bodies
 
 
-def _ignored_links(scene: Scene) -> Iterator[tuple[int, int]]:
+def _ignored_links(scene: CollisionScene) -> Iterator[tuple[int, int]]:
     links = {"base": BASE} | {joint.name: link for link, joint in enumerate(scene.robot.joints)}
-    for pair in scene.surroundings.ignored:
+    for pair in scene.workcell.ignored:
         for name in pair:
             if name not in links:
                 raise unknown_name("link in ignored", name, links)
@@ -218,8 +219,8 @@ class _Layout:
     offsets: FloatArray
 
     @staticmethod
-    def of(scene: Scene, pairs: tuple[Pair, ...]) -> _Layout:
-        shapes, margin = scene.robot.shapes, scene.surroundings.margin
+    def of(scene: CollisionScene, pairs: tuple[Pair, ...]) -> _Layout:
+        shapes, margin = scene.robot.shapes, scene.workcell.margin
         links = [(pair.first, pair.second) for pair in pairs if isinstance(pair.second, int)]
         walls = [(pair.first, pair.second) for pair in pairs if isinstance(pair.second, HalfSpace)]
         radii = [shapes[i].radius + shapes[k].radius + margin for i, k in links]
@@ -242,12 +243,12 @@ class Closest:
     """The closest points of all pairs at some poses.
 
     Args:
-        scene: robot and surroundings.
+        scene: robot and workcell.
         q: positions (samples, coordinates).
         clearances: (samples, pairs) [m].
     """
 
-    scene: Scene
+    scene: CollisionScene
     q: FloatArray
     clearances: FloatArray
     _layout: _Layout
@@ -274,25 +275,25 @@ class Closest:
         at_starts, at_ends = np.zeros((2, len(layout.links), 3, len(self.q)))
         for capsules, force, share in points:
             chosen = (np.arange(len(layout.links))[:, None] == capsules).astype(float)
-            at_ends += _summed(chosen, share[:, None] * force)
-            at_starts += _summed(chosen, (1.0 - share[:, None]) * force)
+            at_ends += _weighted_sum(chosen, share[:, None] * force)
+            at_starts += _weighted_sum(chosen, (1.0 - share[:, None]) * force)
         robot = self.scene.robot
         frames = np.zeros((len(robot.joints), 12, len(self.q)))
         carried = (np.arange(len(robot.joints))[:, None] == layout.links).astype(float)
-        frames[:, :3] = _summed(carried, at_starts + at_ends)
+        frames[:, :3] = _weighted_sum(carried, at_starts + at_ends)
         for axis in range(3):  # entry (i, axis) of a rotation moves coordinate i of its points
-            frames[:, 3 + axis :: 3] = _summed(carried * layout.starts[:, axis], at_starts)
-            frames[:, 3 + axis :: 3] += _summed(carried * layout.ends[:, axis], at_ends)
+            frames[:, 3 + axis :: 3] = _weighted_sum(carried * layout.starts[:, axis], at_starts)
+            frames[:, 3 + axis :: 3] += _weighted_sum(carried * layout.ends[:, axis], at_ends)
         adjoint = kernels(robot).kernel("forward_kinematics_adjoint")
         return np.ascontiguousarray(adjoint(self.q, frames.reshape(-1, len(self.q))).T)
 
 
-def _summed(weights: FloatArray, values: FloatArray) -> FloatArray:
+def _weighted_sum(weights: FloatArray, values: FloatArray) -> FloatArray:
     """Σ_k weights[i, k] values[k] for values (k, 3, samples)."""
     return np.asarray(np.tensordot(weights, values, axes=1))
 
 
-def _closest(scene: Scene, layout: _Layout, q: ArrayLike) -> Closest:
+def _closest(scene: CollisionScene, layout: _Layout, q: ArrayLike) -> Closest:
     positions = as_numbers(q, "q")
     starts, along = _axes(scene.robot, layout, positions)
     i, k = layout.first, layout.second

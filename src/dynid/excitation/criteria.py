@@ -51,7 +51,7 @@ class LogDet(Criterion):
     """
 
     name: ClassVar[str] = "log-det"
-    words: ClassVar[str] = "the volume of the confidence ellipsoid of all base parameters (−log det WᵀW)"
+    words: ClassVar[str] = "It has the smallest confidence ellipsoid of the base parameters (−log det WᵀW)."
 
     def grade(self, G: FloatArray) -> Graded:
         """−log det G and −G⁻¹, both over n."""
@@ -72,7 +72,7 @@ class LogCond(Criterion):
 
     power: float = 64.0
     name: ClassVar[str] = "log-cond"
-    words: ClassVar[str] = "the condition number of the observation matrix W"
+    words: ClassVar[str] = "It has the smallest condition number of the observation matrix W."
 
     def softer(self, steps: int) -> LogCond:
         """A quarter of the power for each step."""
@@ -98,7 +98,7 @@ class Hadamard(Criterion):
     """
 
     name: ClassVar[str] = "hadamard"
-    words: ClassVar[str] = "Hadamard's bound of det WᵀW, the product of the squared columns of W"
+    words: ClassVar[str] = "It has the longest columns of W, whose product bounds det WᵀW (Hadamard)."
 
     def grade(self, G: FloatArray) -> Graded:
         """−Σ log G_gg and its diagonal gradient, both over n."""
@@ -119,7 +119,7 @@ class AOptimal(Criterion):
 
     units: tuple[float, ...] = ()
     name: ClassVar[str] = "a-optimal"
-    words: ClassVar[str] = "the sum of the variances of the base parameters"
+    words: ClassVar[str] = "It has the smallest sum of variances of the base parameters."
 
     def grade(self, G: FloatArray) -> Graded:
         """log Σ σ_i²/u_i² and its gradient −G⁻¹ S² G⁻¹ / tr."""
@@ -127,6 +127,30 @@ class AOptimal(Criterion):
         weights = 1.0 / np.square(self.units) if self.units else np.ones(len(G))
         total = float(np.diag(inverse) @ weights)
         return float(np.log(total)), -(inverse * weights) @ inverse / total
+
+
+@dataclass(frozen=True)
+class LogSigma(Criterion):
+    """Mean of log σ_i: the geometric mean of the standard deviations, whatever the units of the parameters.
+
+    Args:
+        weights: how much each parameter counts, (parameters,); all alike when empty. Those of weight zero
+            stay unknowns of the fit, but their σ does not matter.
+    """
+
+    weights: tuple[float, ...] = ()
+    name: ClassVar[str] = "log-sigma"
+    words: ClassVar[str] = (
+        "It has the smallest geometric mean of the standard deviations of the base parameters."
+    )
+
+    def grade(self, G: FloatArray) -> Graded:
+        """½ Σ w_i log (G⁻¹)_ii and its gradient −½ G⁻¹ diag(w_i/(G⁻¹)_ii) G⁻¹."""
+        inverse, _ = _inverse(G)
+        variances = np.diag(inverse)
+        weights = np.array(self.weights) if self.weights else np.ones(len(G))
+        weights = weights / weights.sum()
+        return 0.5 * float(weights @ np.log(variances)), -0.5 * (inverse * (weights / variances)) @ inverse
 
 
 @dataclass(frozen=True)
@@ -139,7 +163,7 @@ class Scaled(Criterion):
 
     inner: Criterion
     name: ClassVar[str] = "scaled"
-    words: ClassVar[str] = "of the observation matrix with columns of unit length"
+    words: ClassVar[str] = "It is the best by a criterion of W with columns of unit length."
 
     def softer(self, steps: int) -> Scaled:
         """The inner one softer."""
@@ -168,7 +192,7 @@ class Combined(Criterion):
 
     parts: tuple[tuple[float, Criterion], ...]
     name: ClassVar[str] = "combined"
-    words: ClassVar[str] = "a weighted sum of criteria"
+    words: ClassVar[str] = "It is the best by a weighted sum of criteria."
 
     def __post_init__(self) -> None:
         """Refuse sums of nothing."""
@@ -224,6 +248,7 @@ CRITERIA: dict[str, Criterion] = {
     "log-cond": LogCond(),
     "hadamard": Hadamard(),
     "a-optimal": AOptimal(),
+    "log-sigma": LogSigma(),
     "scaled-log-cond": Scaled(LogCond()),
     "scaled-log-det": Scaled(LogDet()),
 }

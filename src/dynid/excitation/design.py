@@ -189,7 +189,7 @@ def design_motion(
         seed,
         time.perf_counter() - begun,
     )
-    findings = gravest_first([*problem.limits.findings, *_findings(design, size)])
+    findings = gravest_first([*problem.limits.findings, *_findings(design, size, starts)])
     object.__setattr__(design, "findings", findings)
     object.__setattr__(design, "seconds", time.perf_counter() - begun)
     return design
@@ -219,14 +219,14 @@ def _kept_motion(
     )
 
 
-def _findings(design: Design, size: float) -> list[Finding]:
+def _findings(design: Design, size: float, starts: int) -> list[Finding]:
     found = []
     if size < 1.0:
         found.append(
             Finding(
                 Name.SHRUNK_MOTION,
                 Level.NOTE,
-                f"The motion was shrunk to {100 * size:.3g} %, so that it keeps its limits between samples too.",
+                f"The motion was shrunk to {100 * size:.3g} %, to keep its limits between samples too.",
             )
         )
     if not design.robot.parameters or not np.all(np.isfinite(design.limits.effort)):
@@ -239,7 +239,7 @@ def _findings(design: Design, size: float) -> list[Finding]:
                 "Try the motion at low speed first, or add them to the robot file.",
             )
         )
-    if design.task.surroundings is None:
+    if design.task.workcell is None:
         found.append(
             Finding(
                 Name.UNCHECKED_LIMIT,
@@ -260,7 +260,7 @@ def _findings(design: Design, size: float) -> list[Finding]:
                 figures={"condition_scaled": scaled},
             )
         )
-    if any(run.outcome == "interrupted" for run in design.runs):
+    if len(design.runs) < starts or any(run.outcome == "interrupted" for run in design.runs):
         found.append(
             Finding(Name.INTERRUPTED, Level.NOTE, "The search was interrupted; this is the best so far.")
         )

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import radians
+from pathlib import Path
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError
+from dynid.core.files import naming_file, read_toml
 from dynid.core.finding import Finding, Level, Name
+from dynid.core.keys import OtherKey, key
+from dynid.core.kinds import require_kinds
+from dynid.core.tables import check_fields, table_from
+from dynid.excitation.workcell import Workcell
 from dynid.model.robot import Robot
 
 QUANTITIES = ("position", "velocity", "acceleration", "jerk")
@@ -62,28 +69,69 @@ class MotionLimits:
         return turned + self.offset if order == 0 else turned
 
 
+def _own(what: str, unit: str, degrees: str = "", **bounds: Any) -> Any:
+    """A key with one number for all movable joints, or one per joint."""
+    other = None if not degrees else OtherKey(f"{what}_deg", degrees, radians)
+    words = f"{_WORDS[what]}, in place of the robot's"
+    return key(words, None, unit=unit, per_axis=True, other=other, absent="the robot's", **bounds)
+
+
+_WORDS = {
+    "lower": "least positions",
+    "upper": "largest positions",
+    "velocity": "largest speeds",
+    "acceleration": "largest accelerations",
+    "jerk": "largest jerks",
+    "effort": "largest torques or forces",
+}
+
+
 @dataclass(frozen=True)
 class LimitChoice:
-    """What a user asks of the limits; one number stands for all joints.
+    """What a user asks of the limits; one number stands for all movable joints."""
+
+    lower: tuple[float, ...] | None = _own("lower", "rad or m", "deg")
+    upper: tuple[float, ...] | None = _own("upper", "rad or m", "deg")
+    velocity: tuple[float, ...] | None = _own("velocity", "rad/s or m/s", "deg/s")
+    acceleration: tuple[float, ...] | None = _own("acceleration", "rad/s² or m/s²", "deg/s²")
+    jerk: tuple[float, ...] | None = _own("jerk", "rad/s³ or m/s³", "deg/s³")
+    effort: tuple[float, ...] | None = _own("effort", "N m or N")
+    share: float = key(
+        "share of all limits that may be used; of the position limits, about the middle of the range",
+        1.0,
+        above=0,
+        most=1,
+    )
+
+    def __post_init__(self) -> None:
+        """Take arrays and single numbers too."""
+        for name in _WORDS:
+            given = getattr(self, name)
+            if isinstance(given, np.ndarray | int | float):
+                object.__setattr__(self, name, tuple(np.atleast_1d(given).tolist()))
+        check_fields(self, "Limits")
+
+
+@dataclass(frozen=True)
+class LimitFile:
+    """A file of limits: ``[limits]`` and ``[workcell]``."""
+
+    limits: LimitChoice = key("limits in place of the robot's", factory=LimitChoice, absent="the robot's")
+    workcell: Workcell | None = key("floor, walls and room to keep", None, absent="none")
+
+
+def load_limits(path: str | Path, robot: Robot) -> LimitFile:
+    """Read limits from a TOML file; docs/excitation.md lists its keys.
 
     Args:
-        lower: least positions instead of the robot's [rad or m].
-        upper: largest positions [rad or m].
-        velocity: largest speeds [rad/s or m/s].
-        acceleration: largest accelerations [rad/s² or m/s²].
-        jerk: largest jerks [rad/s³ or m/s³].
-        effort: largest torques [N m or N].
-        share: of the distance from the middle to the position limits, and of all other limits, that may be
-            used; 0.8 leaves a fifth.
+        path: the file.
+        robot: whose movable joints they are for.
     """
-
-    lower: ArrayLike | None = None
-    upper: ArrayLike | None = None
-    velocity: ArrayLike | None = None
-    acceleration: ArrayLike | None = None
-    jerk: ArrayLike | None = None
-    effort: ArrayLike | None = None
-    share: float = 1.0
+    require_kinds(load_limits, locals())
+    file = Path(path)
+    content = read_toml(file, "file of limits")
+    with naming_file(file, "File of limits"):
+        return table_from(content, LimitFile, axes=len(robot.movable))
 
 
 def motion_limits(robot: Robot, choice: LimitChoice | None = None) -> MotionLimits:
@@ -93,12 +141,10 @@ def motion_limits(robot: Robot, choice: LimitChoice | None = None) -> MotionLimi
         DynidError: when a speed limit is missing, a limit leaves no room, or the choice does not fit.
     """
     chosen = choice or LimitChoice()
-    if not 0 < chosen.share <= 1:
-        raise DynidError(f"The share of the limits is {chosen.share!r}; give a number above 0 and at most 1.")
     joints = [robot.joints[j] for j in robot.movable]
     names = tuple(joint.name for joint in joints)
-    own = {name: np.array([getattr(joint.limits, name) for joint in joints]) for name in _FIELDS}
-    given = {name: _per_joint(getattr(chosen, name), names, name) for name in _FIELDS}
+    own = {name: np.array([getattr(joint.limits, name) for joint in joints]) for name in _WORDS}
+    given = {name: _per_joint(getattr(chosen, name), names, name) for name in _WORDS}
     used = {name: own[name] if values is None else values for name, values in given.items()}
     _check(robot, names, used)
     used, findings = _with_assumed_acceleration(names, used)
@@ -126,18 +172,14 @@ def motion_limits(robot: Robot, choice: LimitChoice | None = None) -> MotionLimi
     )
 
 
-_FIELDS = ("lower", "upper", "velocity", "acceleration", "jerk", "effort")
-
-
-def _per_joint(values: ArrayLike | None, names: Sequence[str], what: str) -> FloatArray | None:
+def _per_joint(values: tuple[float, ...] | None, names: Sequence[str], what: str) -> FloatArray | None:
+    """One value per joint; None where nothing is asked."""
     if values is None:
         return None
-    array = np.asarray(values, dtype=float)
-    if array.ndim == 0:
-        array = np.full(len(names), float(array))
-    if array.shape != (len(names),) or np.any(np.isnan(array)):
+    array = np.array(values * len(names) if len(values) == 1 else values)
+    if array.shape != (len(names),):
         raise DynidError(
-            f"The limit {what!r} is {np.asarray(values).tolist()}; give one number, or {len(names)}, one for "
+            f"The limit {what!r} is {list(values)}; give one number, or {len(names)}, one for "
             f"each of {', '.join(names)}."
         )
     return array

@@ -10,7 +10,7 @@ import numpy as np
 
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError
-from dynid.excitation.clearance import Scene
+from dynid.excitation.clearance import CollisionScene
 from dynid.excitation.criteria import Criterion, SingularError
 from dynid.excitation.information import InformationModel, Observation
 from dynid.excitation.limits import MotionLimits
@@ -53,7 +53,7 @@ class DesignProblem:
     pose: FloatArray
     free_start: bool
     samples: int
-    scene: Scene | None = None
+    scene: CollisionScene | None = None
     conservative: bool = False
     rounding: float = ROUNDING
 

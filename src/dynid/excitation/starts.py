@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-
 import numpy as np
 
 from dynid.core.arrays import FloatArray
@@ -15,7 +12,8 @@ _FIRST_SHARE = 0.6
 """Share of the limits that a random start uses at most."""
 _TRIES = 400
 """Random poses looked at where the middle of the ranges touches something."""
-_HALVINGS = 30
+_SIZES = 30
+"""Sizes tried of a start that touches something or asks too much, each three quarters of the last."""
 
 
 def require_possible_pose(problem: DesignProblem, pose: FloatArray) -> None:
@@ -84,30 +82,28 @@ def random_start(problem: DesignProblem, rng: np.random.Generator) -> FloatArray
     if problem.free_start:
         x[:, -1] = 0.0
     for axis in range(len(x)):
-        x[axis] *= _largest(partial(_axis_inside, problem, x, axis), 16.0)
-    inside = _largest(lambda size: np.isfinite(problem.barrier(size * x, 1.0)[0]), 1.0)
-    if not inside > 0:
+        x[axis] *= _axis_size(problem, x, axis)
+    sizes = (0.75**k for k in range(_SIZES))
+    inside = (size for size in sizes if np.isfinite(problem.barrier(size * x, 1.0)[0]))
+    size = next(inside, 0.0)
+    if not size > 0:
         raise DynidError(
             "No motion about the start pose keeps all limits and shows all parameters; a joint may have no "
             "room there, or the motion too few coefficients. Give another start pose, more harmonics or "
             "wider limits."
         )
-    return inside * x
+    return size * x
 
 
-def _largest(holds: Callable[[float], bool], most: float) -> float:
-    """The largest tried factor at which a condition holds: most, most/2, …; 0 where none does."""
-    size = most
-    for _ in range(_HALVINGS):
-        if holds(size):
-            return size
-        size *= 0.75
-    return 0.0
+def _axis_size(problem: DesignProblem, x: FloatArray, axis: int) -> float:
+    """Factor at which one axis alone uses a share of the room that its limits leave at the start pose.
 
-
-def _axis_inside(problem: DesignProblem, x: FloatArray, axis: int, size: float) -> bool:
-    """Whether one axis alone, the others at rest, keeps to a share of its limits."""
-    alone = np.zeros_like(x)
-    alone[axis] = size * x[axis]
-    rest, moved = (problem.room.slacks(z * problem.units) for z in (np.zeros_like(x), alone))
-    return bool(np.all(moved > (1.0 - _FIRST_SHARE) * rest))
+    Slacks fall in proportion to the motion, those of P3's bounds nearly so: the second pass corrects it.
+    """
+    alone, size = np.zeros_like(x), 1.0
+    rest = problem.room.slacks(alone)
+    for _ in range(2):
+        alone[axis] = size * x[axis] * problem.units[axis]
+        used = 1.0 - problem.room.slacks(alone) / rest
+        size *= _FIRST_SHARE / max(float(used.max()), 1e-12)
+    return size

@@ -13,13 +13,13 @@ from dynid.base.find import base_of
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, ShapeError, unknown_name
 from dynid.core.kinds import require_field_kinds
-from dynid.excitation.clearance import Scene
+from dynid.excitation.clearance import CollisionScene
 from dynid.excitation.criteria import CRITERIA, Criterion
 from dynid.excitation.information import InformationModel
 from dynid.excitation.limits import LimitChoice, MotionLimits, motion_limits
 from dynid.excitation.problem import DesignProblem
 from dynid.excitation.starts import possible_pose, require_possible_pose
-from dynid.excitation.surroundings import Surroundings
+from dynid.excitation.workcell import Workcell
 from dynid.model.robot import Robot
 from dynid.trajectories.fourier import FourierSpace
 from dynid.trajectories.trajectory import MotionSpace
@@ -31,17 +31,19 @@ _LEAST_SAMPLES = 200
 
 
 @dataclass(frozen=True, eq=False)
-class Prior:
+class PriorInformation:
     """What is known before the motion: information on the base parameters from earlier logs.
 
     Args:
         information: G_0 of all base parameters, (base, base), in units of 1/σ².
-        noise: standard deviation of the torques that it rests on, (coordinates,) [N m or N].
+        noise: standard deviation of the torques in the rows that it rests on, (coordinates,) [N m or N].
+        rate_hz: of these rows; a log of another rate is taken to have noise of the same density.
         source: where it comes from, in words.
     """
 
     information: FloatArray
     noise: FloatArray
+    rate_hz: float
     source: str
 
 
@@ -53,7 +55,7 @@ class DesignTask:
         space: of the motions: family, length, number of coefficients.
         criterion: one of ``CRITERIA`` by name, or your own.
         limits: other limits than the robot's.
-        surroundings: floor, walls and self-collision; needs a robot with shapes.
+        workcell: floor, walls and self-collision; needs a robot with shapes.
         start: pose at rest at both ends, (axes,); chosen with the motion when None.
         conservative: P3's bounds (15)–(17) on amplitudes: faster, less motion.
         noise: standard deviation of the torques, (axes,) [N m or N]; that of the prior, else in proportion to
@@ -68,12 +70,12 @@ class DesignTask:
     space: MotionSpace = field(default_factory=FourierSpace)
     criterion: str | Criterion = "log-det"
     limits: LimitChoice = field(default_factory=LimitChoice)
-    surroundings: Surroundings | None = None
+    workcell: Workcell | None = None
     start: ArrayLike | None = None
     conservative: bool = False
-    noise: ArrayLike | None = None
+    noise: ArrayLike | float | None = None
     essential: Sequence[str] | None = None
-    prior: Prior | None = None
+    prior: PriorInformation | None = None
     rate_hz: float = 100.0
     periods: int = 1
     samples: int | None = None
@@ -114,6 +116,14 @@ class DesignTask:
         Raises:
             DynidError: when limits contradict each other, a pose cannot be held, or something is missing.
         """
+        idle = [
+            robot.joints[j].name for j, has in zip(robot.coordinates, robot.driven, strict=True) if not has
+        ]
+        if idle:
+            raise DynidError(
+                f"No motor drives {', '.join(idle)} of robot {robot.name!r}: such a joint cannot be told "
+                "where to go, so its motion cannot be designed; docs/underactuated.md says what can be done."
+            )
         limits = motion_limits(robot, self.limits)
         samples = self.samples or max(_LEAST_SAMPLES, _SAMPLES_PER_COEFFICIENT * self.space.size)
         fixed = None if self.start is None else _pose(self.start, robot)
@@ -125,7 +135,7 @@ class DesignTask:
             np.zeros(robot.n_coordinates) if fixed is None else fixed,
             fixed is None,
             samples,
-            None if self.surroundings is None else Scene(robot, self.surroundings),
+            None if self.workcell is None else CollisionScene(robot, self.workcell),
             self.conservative,
         )
         if fixed is not None:
@@ -139,7 +149,7 @@ class DesignTask:
             given = np.asarray(self.noise, dtype=float)
             return np.full(robot.n_coordinates, float(given)) if given.ndim == 0 else given
         if self.prior is not None:
-            return self.prior.noise
+            return np.asarray(self.prior.noise * np.sqrt(self.rate_hz / self.prior.rate_hz), dtype=float)
         if np.all(np.isfinite(limits.effort)):
             return np.asarray(0.01 * limits.effort, dtype=float)
         return np.ones(robot.n_coordinates)

@@ -9,7 +9,7 @@ import numpy as np
 
 from dynid.compile.kernels import kernels
 from dynid.core.arrays import FloatArray
-from dynid.excitation.clearance import Scene
+from dynid.excitation.clearance import CollisionScene
 from dynid.excitation.limits import QUANTITIES, MotionLimits
 from dynid.excitation.verify import LeastClearance, verified_clearance
 from dynid.model.joint import JointKind
@@ -117,12 +117,12 @@ def torque_uses(trajectory: Trajectory, robot: Robot, limits: MotionLimits) -> l
     return found
 
 
-def least_clearance(trajectory: Trajectory, scene: Scene, tolerance: float = 1e-3) -> LeastClearance:
+def least_clearance(trajectory: Trajectory, scene: CollisionScene, tolerance: float = 1e-3) -> LeastClearance:
     """The smallest clearance of the motion beyond its margin, proved at every instant.
 
     Args:
         trajectory: the motion.
-        scene: links and surroundings.
+        scene: links and workcell.
         tolerance: how far the bound may lie below the true one [m].
     """
     speeds = np.max(np.abs(trajectory.extremes(1)), axis=0)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from dynid.core.arrays import FloatArray, as_numbers
 from dynid.core.errors import DynidError, ModelError, ShapeError
-from dynid.excitation.clearance import Pair, Scene
+from dynid.excitation.clearance import CollisionScene, Pair
 from dynid.model.geometry import placement
 from dynid.model.joint import BASE, Joint, JointKind
 from dynid.model.robot import Robot
@@ -40,7 +40,7 @@ class LeastClearance:
 
 
 def verified_clearance(
-    scene: Scene,
+    scene: CollisionScene,
     at: Callable[[FloatArray], ArrayLike],
     duration: float,
     speeds: ArrayLike | Callable[[FloatArray, FloatArray], ArrayLike],
@@ -53,7 +53,7 @@ def verified_clearance(
     bound).
 
     Args:
-        scene: robot and surroundings.
+        scene: robot and workcell.
         at: positions (instants, coordinates) at instants between 0 and the duration [s].
         duration: of the motion [s].
         speeds: bounds of |q̇|, one per coordinate [rad/s or m/s]; or a function of the starts and ends of
@@ -86,7 +86,11 @@ def verified_clearance(
 
 
 def _lower_bounds(
-    scene: Scene, at: Callable[[FloatArray], ArrayLike], middles: FloatArray, half: float, rates: FloatArray
+    scene: CollisionScene,
+    at: Callable[[FloatArray], ArrayLike],
+    middles: FloatArray,
+    half: float,
+    rates: FloatArray,
 ) -> tuple[FloatArray, LeastClearance]:
     """A bound of all clearances in each interval, and the smallest clearance in their middles."""
     clearances = scene.clearances(at(middles))
@@ -123,7 +127,7 @@ def _speed_bounds(
 # ── how fast a clearance can change ───────────────────────────────────────────────────────────────────────
 
 
-def reach(scene: Scene) -> FloatArray:
+def reach(scene: CollisionScene) -> FloatArray:
     """How fast each clearance can change with each coordinate, (pairs, coordinates) [m/rad or m/m].
 
     A revolute joint between two links moves the closest points against each other by at most the distance of
@@ -131,7 +135,7 @@ def reach(scene: Scene) -> FloatArray:
     Distances are at most the sum of the lengths between frames, with prismatic joints at their limits.
 
     Args:
-        scene: robot and surroundings.
+        scene: robot and workcell.
     """
     robot = scene.robot
     arms = _arms(robot)
@@ -146,7 +150,7 @@ def reach(scene: Scene) -> FloatArray:
     return tree if robot.coupling is None else tree @ np.abs(robot.coupling.G)
 
 
-def _lever(scene: Scene, pair: Pair, joint: int, arms: list[float]) -> float:
+def _lever(scene: CollisionScene, pair: Pair, joint: int, arms: list[float]) -> float:
     """Bound of |∂clearance/∂v| over all poses, for the variable v of one joint of the tree."""
     robot = scene.robot
     first = scene.robot.shapes[pair.first]

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from dynid.model.drives import Drives as Drives
     from dynid.model.inertia import LinkInertia as LinkInertia
     from dynid.model.joint import Joint as Joint, JointKind as JointKind
-    from dynid.model.load import catalog as catalog, load_robot as load_robot
+    from dynid.model.load import attach_shapes as attach_shapes, catalog as catalog, load_robot as load_robot
     from dynid.model.loaders.mdh import (
         from_mdh as from_mdh,
         load_drives as load_drives,
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dynid.model.parameters import ParameterTable as ParameterTable
     from dynid.model.payload import attach_payload as attach_payload
     from dynid.model.robot import Robot as Robot
+    from dynid.model.shapes import Capsule as Capsule, capsules_from_frames as capsules_from_frames
 else:
     from dynid.core.lazy import lazy_exports
 
@@ -26,12 +27,13 @@ else:
         "drives": ("Drives",),
         "inertia": ("LinkInertia",),
         "joint": ("Joint", "JointKind"),
-        "load": ("catalog", "load_robot"),
+        "load": ("attach_shapes", "catalog", "load_robot"),
         "loaders.mdh": ("from_mdh", "load_drives", "robot_to_toml"),
         "loaders.mjcf": ("from_mjcf",),
         "loaders.urdf": ("from_urdf",),
         "parameters": ("ParameterTable",),
         "payload": ("attach_payload",),
         "robot": ("Robot",),
+        "shapes": ("Capsule", "capsules_from_frames"),
     }
     __getattr__, __dir__, __all__ = lazy_exports(__name__, _NAMES)

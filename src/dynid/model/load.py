@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from dynid.core.errors import FileError, UnknownNameError
@@ -20,7 +21,12 @@ _ROOTS: dict[str, Reader] = {
     "mujoco": later("dynid.model.loaders.mjcf", "from_mjcf"),
 }
 _READERS: dict[str, Reader] = {".toml": from_mdh, ".urdf": _ROOTS["robot"], ".mjcf": _ROOTS["mujoco"]}
+_SHAPES = {
+    "urdf": later("dynid.model.loaders.urdf_shapes", "urdf_shapes"),
+    "mjcf": later("dynid.model.loaders.mjcf_shapes", "mjcf_shapes"),
+}
 _read_xml = later("dynid.model.loaders.xml_safe", "read_xml")
+_parse_xml = later("dynid.model.loaders.xml_safe", "parse_xml")
 
 
 def catalog() -> tuple[str, ...]:
@@ -53,6 +59,24 @@ def load_robot(name_or_path: str | Path) -> Robot:
                 f"{path} ends in {path.suffix!r}; a robot file ends in .toml, .urdf, .mjcf or .xml."
             )
         return _READERS[suffix](path)
+
+
+def attach_shapes(robot: Robot) -> Robot:
+    """The robot with capsules around the collision shapes of the URDF or MJCF file it was read from.
+
+    A robot that has shapes already, or comes from no such file, stays as it is. What cannot be read, such as
+    a mesh that is missing, is left out, and ``robot.notes`` says so.
+
+    Args:
+        robot: the robot.
+    """
+    require_kinds(attach_shapes, locals())
+    if robot.shapes or robot.origin is None:
+        return robot
+    root = _parse_xml(robot.origin.text, f"robot file {robot.origin.name}")
+    folder = Path(robot.origin.folder) if robot.origin.folder else None
+    shapes, notes = _SHAPES[robot.origin.form](root, folder)
+    return replace(robot, shapes=shapes, notes=(*robot.notes, *notes))
 
 
 def _reader_of_xml(path: Path) -> Reader:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -14,13 +15,24 @@ class RobotSource:
         name: file name, without folder.
         form: "urdf" or "mjcf".
         text: its whole text.
+        folder: where it lay, for the meshes it names; empty where it is not known.
     """
 
     name: str
     form: str
     text: str
+    folder: str = field(default="", compare=False)
 
     @property
     def sha256(self) -> str:
         """Hash of the text, in hexadecimal digits."""
         return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+def folder_of(file: Path) -> str:
+    """The folder of a file, from the root of the file system.
+
+    Args:
+        file: the file.
+    """
+    return str(file.absolute().parent)

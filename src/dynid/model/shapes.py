@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import ModelError
 from dynid.core.keys import key
 from dynid.core.tables import check_fields
@@ -41,6 +42,17 @@ class Capsule:
     def __post_init__(self) -> None:
         """Refuse what is no capsule."""
         check_fields(self, "Capsule", ModelError)
+
+    def expressed_in(self, rotation: FloatArray, position: FloatArray, link: int | None = None) -> Capsule:
+        """The capsule in another frame: x' = R x + p.
+
+        Args:
+            rotation: R of this frame in the other, (3, 3).
+            position: p of its origin there [m].
+            link: that the capsule is then fixed to; as before when None.
+        """
+        start, end = ((rotation @ np.array(x) + position).tolist() for x in (self.start, self.end))
+        return Capsule(self.link if link is None else link, start, end, self.radius)
 
 
 @dataclass(frozen=True)

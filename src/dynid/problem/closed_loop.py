@@ -21,8 +21,9 @@ from dynid.problem.build import build_problem
 from dynid.problem.loop_clock import LOOP_CLOCK, log_samples, nearest_samples, on_controller_clock
 from dynid.problem.problem import Problem
 from dynid.simulation.controller import Controller
-from dynid.simulation.reference import Reference, reference_of_log
+from dynid.simulation.reference import reference_of_log
 from dynid.simulation.setup import Accuracy
+from dynid.trajectories.reference import Reference
 
 _ROUNDING = 1e-5
 """Relative difference up to which accelerations are central differences of the speeds."""

@@ -13,7 +13,7 @@ from dynid.logs.log import Log, Step
 from dynid.logs.resample import is_even
 from dynid.logs.retime import Timing, channels_at_stamps
 from dynid.preparation.preparation import Preparation
-from dynid.simulation.reference import Reference
+from dynid.trajectories.reference import Reference
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ class Line:
         x: abscissae.
         y: ordinates.
         marks: whether every point is marked.
-        colour: one of ``COLOURS``; the next free one when empty.
+        colour: one of ``COLOURS``, or "limit"; the next free colour when empty.
     """
 
     name: str
@@ -121,6 +121,7 @@ def chart_drawing(chart: Chart) -> dict[str, Any]:
         "label": f"{chart.title}: {', '.join(item.name for item in chart.lines)}",
         "x_label": chart.x_label,
         "y_label": chart.y_label,
+        "x_span": (x_low, x_high),
         "x_ticks": [(across(v), tick_label(v)) for v in x_marks],
         "y_ticks": [(up(v), tick_label(v)) for v in _marks(y_low, y_high, chart.logarithmic)],
         "lines": [

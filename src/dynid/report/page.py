@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from dynid.core.errors import DynidError
 from dynid.report import sections
 from dynid.report.charts import Figure, figure_drawing
-from dynid.report.document import READABLE, SCHEMA
+from dynid.report.document import READABLE
 from dynid.report.possible import possible
 
 if TYPE_CHECKING:
@@ -52,11 +52,13 @@ class Page:
         name: what the page is, above its title.
         sections: in reading order; the first one stands above the navigation.
         data: what the script draws, from the page's content; without a script when None.
+        script: the asset that draws it, after ``common.js``.
     """
 
     name: str
     sections: tuple[Section, ...]
     data: Callable[[Content], Content] | None = None
+    script: str = "page.js"
 
 
 REPORT = Page(
@@ -97,22 +99,41 @@ def render_report(document: Content) -> str:
     Args:
         document: what ``build_document`` gives, or the same read back from JSON.
     """
-    if document.get("schema") not in READABLE:
+    return render_document(REPORT, document, READABLE, "report", "build_document, or fit again")
+
+
+def render_document(page: Page, document: Content, schemas: Sequence[str], what: str, remedy: str) -> str:
+    """A page of a document that may come from a file: what it lacks is said in a sentence.
+
+    Args:
+        page: what kind of page.
+        document: with a schema and a title.
+        schemas: those that can be shown, the newest first.
+        what: it is a document of, for the sentence.
+        remedy: what makes such a document, likewise.
+    """
+    if document.get("schema") not in schemas:
         raise DynidError(
-            f"The report document has schema {document.get('schema')!r}; this version reads {SCHEMA!r}. "
-            "Make the document again with build_document."
+            f"The {what} document has schema {document.get('schema')!r}; this version reads {schemas[0]!r}. "
+            f"Make the document again with {remedy}."
         )
     from jinja2 import TemplateError
 
     try:
-        return render_page(REPORT, document, document["title"])
-    except (KeyError, IndexError, TypeError, AttributeError, ValueError, TemplateError) as error:
+        return render_page(page, document, document["title"])
+    except (
+        KeyError,
+        IndexError,
+        TypeError,
+        AttributeError,
+        ValueError,
+        ArithmeticError,
+        TemplateError,
+    ) as error:
         lack = (
             f"it lacks {error.args[0]!r}" if isinstance(error, KeyError) else "its content is not as written"
         )
-        raise DynidError(
-            f"The report document is damaged: {lack}. Make it again with build_document, or fit again."
-        ) from error
+        raise DynidError(f"The {what} document is damaged: {lack}. Make it again with {remedy}.") from error
 
 
 def render_case(result: Content, figures: Sequence[Figure]) -> str:
@@ -141,7 +162,7 @@ def render_page(page: Page, content: Content, title: str, about: str = "") -> st
         environment.get_template(f"{part.template or part.key}.html.j2").render(context, key=part.key)
         for part, context in filled
     ]
-    style, script = asset("page.css"), asset("page.js") if page.data else ""
+    style, script = asset("page.css"), asset("common.js") + asset(page.script) if page.data else ""
     return environment.get_template("page.html.j2").render(
         name=f"{page.name} {about}".strip(),
         title=title,

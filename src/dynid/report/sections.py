@@ -180,7 +180,7 @@ def parameters(document: Content) -> Content:
     """The table of base parameters with their standard deviations and what was known before."""
     rows, estimate = document["parameters"], document["estimate"]
     return {
-        "rows": [{**row, **_doubt(row["percent_sigma"])} for row in rows],
+        "rows": [{**row, **doubt_bar(row["percent_sigma"])} for row in rows],
         "n_base": estimate["n_base"],
         "n_further": len(rows) - estimate["n_base"],
         "uncertainty": _uncertainty(document),
@@ -193,7 +193,7 @@ def _uncertainty(document: Content) -> str:
     return SIGMA_WORDS[document["estimate"]["uncertainty"]]
 
 
-def _doubt(percent: float | None) -> Content:
+def doubt_bar(percent: float | None) -> Content:
     """The bar of %σ, on a logarithmic axis from 0.1 % to 100 %."""
     if percent is None:
         return {"doubt": None, "doubt_grade": ""}
@@ -306,7 +306,7 @@ def run(document: Content) -> Content:
     """Command, inputs with hashes, steps, versions: what is needed to make the same page again."""
     facts = document["reproducibility"]
     steps = [
-        {**motion, "steps": [{**step, "options": _pairs(step["options"])} for step in motion["steps"]]}
+        {**motion, "steps": [{**step, "options": worded_pairs(step["options"])} for step in motion["steps"]]}
         for motion in facts["steps"]
         if motion["steps"]
     ]
@@ -327,11 +327,11 @@ def run(document: Content) -> Content:
         "reasons": facts.get("preparation_reasons", []),
         "mapping": facts.get("mapping"),
         "controller": facts.get("controller"),
-        "blocks": [(title, pairs) for title, content in blocks.items() if (pairs := _pairs(content))],
+        "blocks": [(title, pairs) for title, content in blocks.items() if (pairs := worded_pairs(content))],
     }
 
 
-def _pairs(content: Content) -> list[tuple[str, str]]:
+def worded_pairs(content: Content) -> list[tuple[str, str]]:
     """What is set, as words for people: a name with its unit, and a value without brackets or nulls."""
     return [(_named(str(key)), _said(value)) for key, value in content.items() if _is_set(value)]
 
@@ -353,7 +353,7 @@ def _said(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
     if isinstance(value, Mapping):
-        return "; ".join(f"{name} {said}" for name, said in _pairs(value))
+        return "; ".join(f"{name} {said}" for name, said in worded_pairs(value))
     if isinstance(value, list | tuple):
         nested = any(isinstance(item, list | tuple | Mapping) for item in value)
         return ("; " if nested else ", ").join(_said(item) for item in value if _is_set(item))

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
         ComputedTorque as ComputedTorque,
         OpenLoop as OpenLoop,
     )
-    from dynid.simulation.reference import Reference as Reference, Sines as Sines
     from dynid.simulation.reference_file import load_reference as load_reference
     from dynid.simulation.sensors import Disturbances as Disturbances, Sensors as Sensors
     from dynid.simulation.setup import Accuracy as Accuracy
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
         simulate_many as simulate_many,
     )
     from dynid.simulation.user_law import UserLaw as UserLaw
+    from dynid.trajectories import Reference as Reference, Sines as Sines
 else:
     from dynid.core.lazy import lazy_exports
 
@@ -40,11 +40,11 @@ else:
         "inertia": ("joint_inertias",),
         "law": ("DriveSide",),
         "laws": ("Bandwidth", "Cascade", "ComputedTorque", "OpenLoop", "PID"),
-        "reference": ("Reference", "Sines"),
         "reference_file": ("load_reference",),
         "sensors": ("Disturbances", "Sensors"),
         "setup": ("Accuracy",),
         "simulation": ("Simulation", "simulate", "simulate_many"),
         "user_law": ("UserLaw",),
+        "dynid.trajectories": ("Reference", "Sines"),
     }
     __getattr__, __dir__, __all__ = lazy_exports(__name__, _NAMES)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dynid.core.errors import DynidError
-from dynid.core.keys import OtherKey, key
+from dynid.core.keys import RATE_HZ, OtherKey, key
 from dynid.logs.log import SIDES
 from dynid.simulation.controller import KINDS as VELOCITIES, MAXIMUM
 
@@ -17,11 +17,6 @@ PerAxis = tuple[float, ...]
 ModelParameters = bool | str | Mapping[str, float]
 """Whether the robot's own parameters are meant, a file of parameters, or a table of them."""
 _MODEL_WORDS = "true or false, a table of parameters, or the name of a file of them"
-
-
-def period(rate_hz: float) -> float:
-    """Time between samples [s]."""
-    return 1.0 / rate_hz
 
 
 def angular_frequency(hertz: float) -> float:
@@ -41,7 +36,7 @@ class ControllerKeys:
         None,
         unit="s",
         above=0,
-        other=OtherKey("rate_hz", "Hz", period),
+        other=RATE_HZ,
     )
     continuous: bool = key("a law without samples: exact speeds, smooth friction", False)
     velocity: str | None = key(

@@ -13,7 +13,7 @@ from dynid.core.finding import FINE, Finding, Level, Name, Where
 from dynid.model.joint import JointKind
 from dynid.model.robot import Robot
 from dynid.simulation.inertia import definiteness
-from dynid.simulation.reference import Reference
+from dynid.trajectories.reference import Reference
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""References from files: sines or waypoints as TOML, or the positions of a log."""
+"""References from files: trajectories or waypoints as TOML, or the positions of a log."""
 
 from __future__ import annotations
 
@@ -12,75 +12,24 @@ import numpy as np
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, FileError
 from dynid.core.files import named_file, naming_file, read_toml, shipped_names
-from dynid.core.keys import OtherKey, key
+from dynid.core.keys import key
 from dynid.core.kinds import require_kinds
 from dynid.core.tables import table_by_kind
 from dynid.logs.read import MappingLike
 from dynid.model.robot import Robot
-from dynid.simulation.controller_keys import period
-from dynid.simulation.reference import (
-    CHANNELS,
-    METHODS,
-    Reference,
-    Sines,
-    from_samples,
-    reference_from_log,
-    require_size,
+from dynid.simulation.reference import CHANNELS, reference_from_log
+from dynid.trajectories.keys import (
+    KINDS as TRAJECTORIES,
+    PlannedKeys,
+    Points,
+    ReferenceKeys,
+    TrajectoryKeys,
 )
+from dynid.trajectories.reference import METHODS, Reference, from_samples, require_size
 
 _HOME = ("dynid.simulation", "references")
 _LONGEST_S = 1e9
 """Longest step and duration that may be asked for [s]."""
-_MOST_SINES = 1000
-"""Sines of one axis; more are a slip of the file."""
-Rows = tuple[tuple[float, ...], ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReferenceKeys:
-    """Keys of every reference file."""
-
-    kind: str = key("what it is made of", choices=("sines", "waypoints", "log"))
-    title: str = key("what it is, in words", "")
-    source: str = key("where it comes from, in words", "")
-    interpolation: str = key(
-        "from the planner's step to a shorter one of the controller", METHODS[0], choices=METHODS
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class PlannedKeys(ReferenceKeys):
-    """A reference that is computed, at the planner's own step."""
-
-    sample_time: float | None = key(
-        "the planner's own step",
-        None,
-        unit="s",
-        above=0,
-        other=OtherKey("rate_hz", "Hz", period),
-        absent="the controller's",
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class SinesKeys(PlannedKeys):
-    """Σ A sin(2π f t + φ) + offset, with exact derivatives."""
-
-    amplitudes: Rows = key(
-        "A, one list per axis; a number is a list of one", per_axis=True, longest=_MOST_SINES
-    )
-    frequencies_hz: Rows = key(
-        "f, lists as long as those of A", unit="Hz", per_axis=True, longest=_MOST_SINES
-    )
-    phases: Rows = key("φ, likewise", (), unit="rad", per_axis=True, longest=_MOST_SINES, absent="`0.0`")
-    seed: int | None = key("random phases instead, the same ones every time", None, least=0)
-    offsets: tuple[float, ...] = key("middle of the motion", (), per_axis=True, absent="`0.0`")
-    duration: float | None = key("length", None, unit="s", above=0, absent="what is asked for (`--duration`)")
-
-    def __post_init__(self) -> None:
-        """Phases are given or drawn."""
-        if self.phases and self.seed is not None:
-            raise DynidError("phases and seed are both given; keep one.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +37,7 @@ class WaypointsKeys(PlannedKeys):
     """Positions joined by a natural cubic spline."""
 
     time: tuple[float, ...] = key("stamps that increase", unit="s")
-    position: tuple[tuple[float, ...] | float, ...] = key("one position per stamp, with one number per axis")
+    position: Points = key("one position per stamp, with one number per axis")
 
     def __post_init__(self) -> None:
         """Stamps that increase, with a position each."""
@@ -109,7 +58,7 @@ class LogKeys(ReferenceKeys):
     )
 
 
-KINDS: dict[str, type[ReferenceKeys]] = {"sines": SinesKeys, "waypoints": WaypointsKeys, "log": LogKeys}
+KINDS: dict[str, type[ReferenceKeys]] = {**TRAJECTORIES, "waypoints": WaypointsKeys, "log": LogKeys}
 """Kinds of reference."""
 
 
@@ -196,23 +145,21 @@ def reference_from_table(
             "It says neither sample_time nor rate_hz; add one of them, or ask for a rate (--rate-hz on the "
             "command line, sample_time in Python), as a continuous law has none of its own."
         )
-    if isinstance(keys, SinesKeys):
-        made = _sines(keys, robot, clock, step)
+    if isinstance(keys, TrajectoryKeys):
+        made = _trajectory(keys, robot, clock, step)
     else:
         assert isinstance(keys, WaypointsKeys)
         made = _waypoints(keys, robot, step)
     return _at_clock(made, clock, keys.interpolation)
 
 
-def _sines(keys: SinesKeys, robot: Robot, clock: Clock, step: float) -> Reference:
-    phases, duration = keys.phases, clock.duration or keys.duration
-    if duration is None:
-        raise FileError("sines reference: duration is missing; give a number above 0 s.")
-    if keys.seed is not None:
-        rng = np.random.default_rng(keys.seed)
-        phases = tuple(tuple(rng.uniform(0, 2 * np.pi, len(part)).tolist()) for part in keys.amplitudes)
-    require_size(duration / step, robot.n_coordinates)
-    return Sines(keys.amplitudes, keys.frequencies_hz, phases, keys.offsets).sample(step, duration)
+def _trajectory(keys: TrajectoryKeys, robot: Robot, clock: Clock, step: float) -> Reference:
+    motion, duration = keys.trajectory(), clock.duration or keys.wanted
+    if motion.axes != robot.n_coordinates:
+        raise FileError(f"It has {motion.axes} axes, but robot {robot.name!r} has {robot.n_coordinates}.")
+    if duration is None and not np.isfinite(motion.duration):
+        raise FileError(f"{keys.kind} reference: duration is missing; give a number above 0 s.")
+    return motion.sample(step, duration, periods=keys.periods if duration is None else None)
 
 
 def _waypoints(keys: WaypointsKeys, robot: Robot, step: float) -> Reference:

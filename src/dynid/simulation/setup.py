@@ -21,9 +21,9 @@ from dynid.simulation.controller import Controller
 from dynid.simulation.inertia import own_values
 from dynid.simulation.law import per_axis, whole_number
 from dynid.simulation.programs import SMOOTH, STICK, LoopPlan
-from dynid.simulation.reference import Reference
 from dynid.simulation.sensors import Disturbances, Sensors
 from dynid.simulation.simulator import Simulator
+from dynid.trajectories.reference import Reference
 
 FRICTIONS = (SMOOTH, STICK)
 MAX_SUBSTEPS = 256

@@ -31,7 +31,6 @@ from dynid.simulation.outcomes import (
     reference_failure,
     tolerance_not_reached,
 )
-from dynid.simulation.reference import Reference
 from dynid.simulation.sensors import Disturbances, Sensors
 from dynid.simulation.setup import (
     DEFAULT,
@@ -48,6 +47,7 @@ from dynid.simulation.setup import (
 )
 from dynid.simulation.simulator import Paths
 from dynid.simulation.substeps import Integrated, integrate, least_substeps
+from dynid.trajectories.reference import Reference
 
 
 @dataclass(frozen=True, eq=False, repr=False)

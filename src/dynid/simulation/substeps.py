@@ -21,9 +21,9 @@ from dynid.simulation.batch import (
 from dynid.simulation.inertia import element_rate, friction_rate
 from dynid.simulation.outcomes import first_lost_sample
 from dynid.simulation.programs import SMOOTH
-from dynid.simulation.reference import Reference
 from dynid.simulation.setup import MAX_SUBSTEPS, Accuracy, Setup
 from dynid.simulation.simulator import Paths
+from dynid.trajectories.reference import Reference
 
 PILOT = 250
 """Samples of each window on which the number of steps to try first is chosen."""

@@ -14,6 +14,9 @@ _PARTS = 8
 """Parts into which an interval that may hold a larger value is divided."""
 _MOST_PASSES = 40
 """Each pass divides the doubt by 64."""
+_FINEST = 1e-7
+"""Share of the first doubt that is small enough: of a motion that is nothing but the rounding of large terms
+that cancel, every interval would stay in doubt for ever."""
 
 
 def verified_largest(
@@ -66,7 +69,8 @@ def verified_extremes(
     seen = np.abs(function(np.linspace(0.0, duration, _FIRST_INTERVALS + 1))).max(axis=0)
     low, high = np.empty(len(curvature)), np.empty(len(curvature))
     for axis, bound in enumerate(curvature):
-        tolerance = relative * max(float(seen[axis]), 1e-300) + 1e-300
+        first = (duration / _FIRST_INTERVALS) ** 2 / 8.0 * float(bound)
+        tolerance = max(relative * float(seen[axis]), _FINEST * first)
 
         def value(t: FloatArray, sign: float = 1.0, axis: int = axis) -> FloatArray:
             return sign * function(t)[:, axis]

@@ -1,4 +1,4 @@
-"""Fourier series of P3 (eq 10–12): periodic motions with exact derivatives, and the space of those at rest."""
+"""Fourier series of P3 (eq 10–12): periodic motions, exact derivatives, and the space of those at rest."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dynid.core.arrays import FloatArray
-from dynid.core.errors import DynidError, ShapeError
+from dynid.core.errors import DynidError
 from dynid.trajectories.extremes import verified_extremes
-from dynid.trajectories.trajectory import MotionSpace, Trajectory
+from dynid.trajectories.trajectory import MotionSpace, Trajectory, finite_array, require_positive
 
 _LEAST_HARMONICS = 2
 """Two equations per axis hold speed and acceleration at zero: one harmonic would leave no motion."""
-_MOST_HARMONICS = 100
+MOST_HARMONICS = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,17 +37,11 @@ class Fourier(Trajectory):
 
     def __post_init__(self) -> None:
         """Check shapes and values."""
-        for name in ("a", "b", "offset"):
-            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=float))
-        if self.a.ndim != 2 or self.b.shape != self.a.shape or self.offset.shape != self.a.shape[:1]:
-            raise ShapeError(
-                f"The Fourier series has a {self.a.shape}, b {self.b.shape} and offset {self.offset.shape}; "
-                "give (axes, harmonics) twice and (axes,)."
-            )
-        if not all(np.all(np.isfinite(values)) for values in (self.a, self.b, self.offset)):
-            raise DynidError("The Fourier series has coefficients that are not finite; give finite numbers.")
-        if not 0 < self.frequency_hz < np.inf:
-            raise DynidError(f"The frequency is {self.frequency_hz!r} Hz; it must be positive.")
+        require_positive(frequency_hz=self.frequency_hz)
+        a = finite_array(self.a, (None, None), "a of the Fourier series")
+        object.__setattr__(self, "a", a)
+        object.__setattr__(self, "b", finite_array(self.b, a.shape, "b of the Fourier series"))
+        object.__setattr__(self, "offset", finite_array(self.offset, a.shape[:1], "Its offset"))
 
     @property
     def axes(self) -> int:
@@ -58,11 +52,6 @@ class Fourier(Trajectory):
     def duration(self) -> float:
         """One period [s]."""
         return 1.0 / self.frequency_hz
-
-    @property
-    def periodic(self) -> bool:
-        """Always."""
-        return True
 
     @cached_property
     def _pulsations(self) -> FloatArray:
@@ -107,12 +96,11 @@ class FourierSpace(MotionSpace):
 
     def __post_init__(self) -> None:
         """Refuse series that cannot move and rest."""
-        if not 0 < self.frequency_hz < np.inf:
-            raise DynidError(f"The frequency is {self.frequency_hz!r} Hz; it must be positive.")
-        if not _LEAST_HARMONICS <= self.harmonics <= _MOST_HARMONICS:
+        require_positive(frequency_hz=self.frequency_hz)
+        if not _LEAST_HARMONICS <= self.harmonics <= MOST_HARMONICS:
             raise DynidError(
                 f"{self.harmonics} harmonics were asked for; a Fourier series that starts and ends at rest "
-                f"needs {_LEAST_HARMONICS} to {_MOST_HARMONICS}, because speed and acceleration at the ends "
+                f"needs {_LEAST_HARMONICS} to {MOST_HARMONICS}, because speed and acceleration at the ends "
                 "take two coefficients of each axis."
             )
 
@@ -125,6 +113,11 @@ class FourierSpace(MotionSpace):
     def duration(self) -> float:
         """One period [s]."""
         return 1.0 / self.frequency_hz
+
+    @property
+    def words(self) -> str:
+        """Number and frequency of the harmonics."""
+        return f"{self.harmonics} harmonics of {self.frequency_hz:g} Hz"
 
     @cached_property
     def basis(self) -> FloatArray:
@@ -152,7 +145,8 @@ class FourierSpace(MotionSpace):
 
     def trajectory(self, start: ArrayLike, coefficients: ArrayLike) -> Fourier:
         """The series that begins and ends at ``start``."""
-        a, b = self.series(coefficients)
+        pose, free = self.motion_input(start, coefficients)
+        a, b = self.series(free)
         w = 2 * pi * self.frequency_hz * np.arange(1, self.harmonics + 1)
         # At t = 0 the cosines are −Σ b/(ω l): eq 18 with the sign that eq 10 asks for.
-        return Fourier(self.frequency_hz, a, b, np.asarray(start, dtype=float) + b @ (1.0 / w))
+        return Fourier(self.frequency_hz, a, b, pose + b @ (1.0 / w))

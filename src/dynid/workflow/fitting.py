@@ -65,8 +65,8 @@ from dynid.workflow.usable_log import (
 
 if TYPE_CHECKING:
     from dynid.simulation.controller import Controller
-    from dynid.simulation.reference import Reference
     from dynid.simulation.setup import Accuracy
+    from dynid.trajectories.reference import Reference
 
 # Least squares should not wait for the simulator.
 _simulated_motion = later("dynid.workflow.simulated_motion", "SimulatedMotion")

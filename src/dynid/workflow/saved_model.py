@@ -34,7 +34,7 @@ from dynid.workflow.usable_log import (
 
 if TYPE_CHECKING:
     from dynid.simulation.controller import Controller
-    from dynid.simulation.reference import Reference
+    from dynid.trajectories.reference import Reference
 
 LOOP_STRATEGIES = ("DIDIM", "IV", "OutputError")
 """Strategies whose models are put to the test by simulation."""

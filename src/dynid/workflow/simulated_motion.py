@@ -30,8 +30,9 @@ from dynid.problem.loop_clock import on_controller_clock, without_trims
 from dynid.problem.replay import LoopModel, replay
 from dynid.simulation.controller import Controller
 from dynid.simulation.controller_file import controller_to_toml
-from dynid.simulation.reference import Reference, reference_of_log
+from dynid.simulation.reference import reference_of_log
 from dynid.simulation.setup import Accuracy
+from dynid.trajectories.reference import Reference
 from dynid.validation.model import IdentifiedModel
 from dynid.validation.validation import Validation, validate
 from dynid.validation.verdict import Verdict

@@ -19,7 +19,7 @@ from dynid.logs.spool import blocks
 from dynid.model.robot import Robot
 
 if TYPE_CHECKING:
-    from dynid.simulation.reference import Reference
+    from dynid.trajectories.reference import Reference
 
 _NEEDED = ("position", "torque")
 RUINOUS = frozenset(

@@ -34,7 +34,7 @@ from dynid.model.loaders.mjcf_source import (
 from dynid.model.loaders.tree import SNAP_RAD, Held, Segment, assemble, place_segments
 from dynid.model.loaders.xml_safe import parse_xml
 from dynid.model.robot import Robot
-from dynid.model.robot_source import RobotSource
+from dynid.model.robot_source import RobotSource, folder_of
 
 _UNREAD = ("replicate", "attach", "composite", "flexcomp")
 _HERE: Pose = (np.eye(3), np.zeros(3))
@@ -61,7 +61,7 @@ def from_mjcf(path: str | Path, *, snap_rad: float = SNAP_RAD) -> Robot:
         if root.find(".//include") is not None:
             text = tostring(expand_includes(root, file), encoding="unicode")
         robot = robot_from_mjcf(root, default_name=file.stem, snap_rad=snap_rad, source=file.name)
-    return replace(robot, origin=RobotSource(file.name, "mjcf", text))
+    return replace(robot, origin=RobotSource(file.name, "mjcf", text, folder_of(file)))
 
 
 def from_mjcf_text(text: str, *, snap_rad: float = SNAP_RAD) -> Robot:
@@ -99,12 +99,14 @@ class MjcfBody:
         element: its element.
         joints: its joints' elements by name, with their attributes and those of their class.
         inertial: its element ``<inertial>``; None where it has none.
+        geoms: its geoms.
         held: where its frame is held in the robot read from the model.
     """
 
     element: Element
     joints: Mapping[str, tuple[Element, Mapping[str, str]]]
     inertial: Element | None
+    geoms: tuple[Geom, ...]
     held: Held
 
 
@@ -122,6 +124,7 @@ def bodies_of_mjcf(root: Element, snap_rad: float) -> list[MjcfBody]:
             element,
             {name: (joint[0], joint[1]) for name, joint in zip(names, parts.joints, strict=True)},
             parts.inertials[0] if parts.inertials else None,
+            tuple(parts.geoms),
             held[index],
         )
         for element, names, parts, index in walk.bodies

@@ -132,7 +132,7 @@ def _geom_inertia(geom: Geom, settings: Settings, snap_rad: float, where: str) -
             f"{where}: the inertia of a mesh, shell or surface is not computed; give the body an "
             '<inertial> with mass, pos and diaginertia or fullinertia, or give the geom mass="0".'
         )
-    size, pose = _size_and_pose(given, kind, settings, snap_rad, where)
+    size, pose = size_and_pose(given, kind, settings, snap_rad, where)
     volume, per_mass = _solid(kind, size)
     mass = density * volume if math.isnan(mass) else mass
     central = np.diag([mass * value for value in per_mass])
@@ -141,9 +141,18 @@ def _geom_inertia(geom: Geom, settings: Settings, snap_rad: float, where: str) -
     return body.expressed_in(*pose).expressed_in(*geom.frame)
 
 
-def _size_and_pose(
+def size_and_pose(
     given: Mapping[str, str], kind: str, settings: Settings, snap_rad: float, where: str
 ) -> tuple[tuple[float, ...], Pose]:
+    """Sizes of a primitive geom, as MuJoCo halves them, and its pose in the frame it is written in.
+
+    Args:
+        given: its attributes.
+        kind: its type.
+        settings: what ``<compiler>`` says.
+        snap_rad: tolerance of angles.
+        where: the geom, for error sentences.
+    """
     required_text(given, "size", where)
     size: tuple[float, ...]
     if "fromto" in given:

@@ -1,4 +1,4 @@
-"""Robots from URDF: links and joints only; meshes, visuals and collisions are never opened."""
+"""Robots from URDF: links and joints only; collisions are read by ``attach_shapes``, visuals never."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dynid.model.loaders.urdf_transmissions import drives_of_transmissions
 from dynid.model.loaders.xml_safe import number, numbers, parse_xml, required_text
 from dynid.model.orientation import from_rpy, snap_angle, unit
 from dynid.model.robot import Robot
-from dynid.model.robot_source import RobotSource
+from dynid.model.robot_source import RobotSource, folder_of
 
 _KINDS = {
     "revolute": JointKind.REVOLUTE,
@@ -54,7 +54,7 @@ def from_urdf(path: str | Path, *, snap_rad: float = SNAP_RAD) -> Robot:
     root = parse_xml(text, f"URDF file {file.name}")
     with naming_file(file, "Robot file"):
         robot = robot_from_urdf(root, default_name=file.stem, snap_rad=snap_rad, source=file.name)
-    return replace(robot, origin=RobotSource(file.name, "urdf", text))
+    return replace(robot, origin=RobotSource(file.name, "urdf", text, folder_of(file)))
 
 
 def from_urdf_text(text: str, *, snap_rad: float = SNAP_RAD) -> Robot:
@@ -191,7 +191,7 @@ def _segment(
         )
     if kind not in _KINDS:
         raise unknown_name(f"type of joint {name!r}", kind, _KINDS)
-    R, p = _origin(joint, where, snap_rad)
+    R, p = origin_of(joint, where, snap_rad)
     element = joint.find("axis")
     axis = (1.0, 0.0, 0.0)
     if element is not None and kind != "fixed":
@@ -217,7 +217,8 @@ def _segment(
     return segment, _LeftOut(no_inertia, notes)
 
 
-def _origin(element: Element, where: str, snap_rad: float) -> tuple[FloatArray, FloatArray]:
+def origin_of(element: Element, where: str, snap_rad: float) -> tuple[FloatArray, FloatArray]:
+    """Rotation and position of an element by its ``<origin>``."""
     xyz = numbers(_origin_attributes(element), "xyz", f"{where}: <origin>", (0.0, 0.0, 0.0))
     roll, pitch, yaw = (snap_angle(angle, snap_rad) for angle in _rpy(element, where))
     return from_rpy(roll, pitch, yaw), np.array(xyz)
@@ -249,7 +250,7 @@ def _inertia(link: Element, snap_rad: float) -> LinkInertia:
         number(inertia.attrib, key, f"{where}: <inertia>", 0.0)
         for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
     )
-    R, com = _origin(inertial, f"{where}: <inertial>", snap_rad)
+    R, com = origin_of(inertial, f"{where}: <inertial>", snap_rad)
     tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     return LinkInertia.from_com(
         number(mass.attrib, "value", f"{where}: <mass>", 0.0), com, R @ tensor @ R.T, where

@@ -1,23 +1,4 @@
-"use strict";
-/* Everything the page can do without leaving itself: curves, heat map, sorting, filtering. */
-window.addEventListener("error", (event) => {
-  document.documentElement.dataset.error = String(event.message);
-});
-
-const DATA = JSON.parse(document.getElementById("document").textContent);
-const SVG = document.getElementById("drawing").namespaceURI;
-
-function element(name, attributes, parent) {
-  const node = document.createElementNS(SVG, name);
-  for (const key in attributes) node.setAttribute(key, attributes[key]);
-  if (parent) parent.appendChild(node);
-  return node;
-}
-
-function digits(value) {
-  if (!Number.isFinite(value)) return "–";
-  return String(Number(value.toPrecision(4))).replace("-", "−");
-}
+/* A report: curves, heat map, filtering. */
 
 /* ---- torque curves ------------------------------------------------------------------------------- */
 
@@ -340,25 +321,8 @@ function heatMap(holder) {
 
 /* ---- parameter table ----------------------------------------------------------------------------- */
 
-/* One body per parameter: its row, and below it the row with its formula. */
 function parameterTable(table) {
-  const heads = [...table.tHead.rows[0].cells], bodies = [...table.tBodies];
-  const value = (body, column) => body.rows[0].cells[column].dataset.value || "";
-  heads.forEach((head, column) => {
-    const button = head.querySelector("button");
-    if (!button) return;
-    button.addEventListener("click", () => {
-      const rising = head.getAttribute("aria-sort") !== "ascending";
-      for (const other of heads) other.removeAttribute("aria-sort");
-      head.setAttribute("aria-sort", rising ? "ascending" : "descending");
-      table.append(...[...table.tBodies].sort((a, b) => {
-        const x = value(a, column), y = value(b, column);
-        if (!x || !y) return (x ? 0 : 1) - (y ? 0 : 1); // what has no number stays last
-        const order = Number.isNaN(Number(x)) || Number.isNaN(Number(y)) ? x.localeCompare(y, "en", { numeric: true }) : Number(x) - Number(y);
-        return rising ? order : -order;
-      }));
-    });
-  });
+  const last = table.tHead.rows[0].cells.length - 1, bodies = [...table.tBodies];
   for (const body of bodies) {
     const button = body.querySelector(".name button");
     button.addEventListener("click", () => button.setAttribute("aria-expanded", body.classList.toggle("open")));
@@ -367,27 +331,13 @@ function parameterTable(table) {
   const update = () => {
     const wanted = find.value.trim().toLowerCase();
     for (const body of bodies) {
-      const status = value(body, heads.length - 1);
-      body.hidden = !value(body, 0).toLowerCase().includes(wanted) || Boolean(kind.value && status !== kind.value);
+      const status = entryValue(body, last);
+      body.hidden = !entryValue(body, 0).toLowerCase().includes(wanted) || Boolean(kind.value && status !== kind.value);
     }
     count.textContent = `${bodies.filter((body) => !body.hidden).length} of ${bodies.length}`;
   };
   find.addEventListener("input", update);
   kind.addEventListener("change", update);
-}
-
-/* ---- wide tables --------------------------------------------------------------------------------- */
-
-function wide(box) {
-  const hint = box.previousElementSibling;
-  const update = () => {
-    const left = box.scrollWidth - box.clientWidth;
-    if (hint && hint.classList.contains("hint")) hint.classList.toggle("on", left > 2);
-    box.classList.toggle("more", left - box.scrollLeft > 2);
-  };
-  box.addEventListener("scroll", update, { passive: true });
-  new ResizeObserver(update).observe(box);
-  update();
 }
 
 /* ---- start --------------------------------------------------------------------------------------- */
@@ -398,17 +348,9 @@ window.addEventListener("resize", () => {
   clearTimeout(waiting);
   waiting = setTimeout(() => redraws.forEach((redraw) => redraw()), 150);
 });
-let opened = [];
 window.addEventListener("beforeprint", () => {
-  opened = [...document.querySelectorAll("details:not([open])")];
-  for (const node of opened) node.open = true;
   for (const figure of document.querySelectorAll(".plot")) draw(figure); // also those not chosen: paper has no selector
 });
-window.addEventListener("afterprint", () => {
-  for (const node of opened) node.open = false;
-  opened = [];
-});
 heatMap(document.getElementById("heat"));
-for (const box of document.querySelectorAll(".scroll")) wide(box);
-for (const table of document.querySelectorAll("table.sortable")) parameterTable(table);
+for (const table of document.querySelectorAll("table.parameters")) parameterTable(table);
 document.documentElement.dataset.script = "done"; // the style folds the formulas from now on

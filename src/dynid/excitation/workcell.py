@@ -31,8 +31,8 @@ class HalfSpace:
 
 
 @dataclass(frozen=True)
-class Surroundings:
-    """What the links of a robot must keep away from, and how far: the table ``[surroundings]``."""
+class Workcell:
+    """What the links of a robot must keep away from, and how far: the table ``[workcell]``."""
 
     floor: float | None = key(
         "height of the floor in the base frame: links stay at z above it", None, unit="m"
@@ -48,7 +48,7 @@ class Surroundings:
 
     def __post_init__(self) -> None:
         """Check values given in Python as those of a file."""
-        check_fields(self, "Surroundings", ModelError)
+        check_fields(self, "Workcell", ModelError)
 
     @property
     def half_spaces(self) -> tuple[HalfSpace, ...]:

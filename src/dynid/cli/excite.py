@@ -1,0 +1,325 @@
+"""``dynid excite``: a motion that reveals a robot's parameters, within its limits."""
+
+from __future__ import annotations
+
+import json
+import math
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import typer
+
+from dynid.cli.command import JsonOption, OptionGroup, command, numbers_in, option
+from dynid.cli.output import Screen, print_json, progress_line, require_free, write_file
+from dynid.cli.robot_options import RobotArgument, RobotOptions, chosen_robot
+from dynid.compile.kernels import kernels
+from dynid.core.errors import DynidError, FileError, unknown_name
+from dynid.core.lazy import later
+from dynid.core.text import TextTable
+from dynid.excitation.criteria import CRITERIA
+from dynid.excitation.design import Design, design_motion
+from dynid.excitation.limits import LimitFile, load_limits
+from dynid.excitation.solvers import SOLVERS
+from dynid.excitation.task import DesignTask
+from dynid.excitation.workcell import Workcell
+from dynid.model.load import attach_shapes
+from dynid.model.robot import Robot
+from dynid.model.shapes import capsules_from_frames
+from dynid.report.design_document import design_document
+from dynid.report.design_page import render_design
+from dynid.trajectories.files import PlannedMotion, csv_text, joint_trajectory, json_text, yaml_text
+from dynid.trajectories.fourier import FourierSpace
+from dynid.trajectories.keys import reference_toml
+from dynid.trajectories.modified_fourier import ModifiedFourierSpace
+from dynid.trajectories.spline import SplineSpace
+from dynid.trajectories.trajectory import MotionSpace
+
+# Only a design that builds on logs reads and fits them.
+_read_logs = later("dynid.logs.read", "read_logs")
+_design_next_motion = later("dynid.workflow.next_motion", "design_next_motion")
+
+FILES = ("motion.csv", "joint_trajectory.json", "joint_trajectory.yaml", "reference.toml", "design.json")
+PAGE = "report.html"
+FAMILIES: dict[str, Callable[[float, int], MotionSpace]] = {
+    "fourier": lambda duration, size: FourierSpace(1.0 / duration, size),
+    "modified-fourier": lambda duration, size: ModifiedFourierSpace(1.0 / duration, size, duration, True),
+    "spline": lambda duration, size: SplineSpace(duration, size, True),
+}
+"""Spaces of motions from their length [s] and the number of harmonics or knots."""
+
+
+@dataclass(frozen=True)
+class SpaceOptions(OptionGroup, title="The motion"):
+    """Family, length and ends of the motion."""
+
+    family: str = option("fourier", "NAME", f"One of {', '.join(FAMILIES)}.", choices=FAMILIES)
+    duration: float = option(10.0, "S", "Length; of one period where it is repeated [s].")
+    harmonics: int = option(8, "N", "Harmonics of a series, or knots of a spline.", min=1, max=1000)
+    start: str | None = option(
+        None,
+        "POSE",
+        "Pose at rest at both ends: one number per axis, separated by commas [rad or m].",
+        shown="chosen with the motion",
+    )
+    start_deg: str | None = option(None, "POSE", "The same in degrees.")
+
+    def space(self) -> MotionSpace:
+        """The space of motions."""
+        if self.family not in FAMILIES:
+            raise unknown_name("family", self.family, FAMILIES)
+        if not 0 < self.duration < math.inf:
+            raise DynidError(f"--duration is {self.duration:g}; give a positive number of seconds.")
+        return FAMILIES[self.family](self.duration, self.harmonics)
+
+    def pose(self, robot: Robot) -> np.ndarray | None:
+        """The start pose, where one is given."""
+        if self.start is not None and self.start_deg is not None:
+            raise DynidError("--start and --start-deg are both given; keep one.")
+        text = self.start if self.start_deg is None else self.start_deg
+        if text is None:
+            return None
+        numbers = numbers_in(text, robot.n_coordinates)
+        if not numbers:
+            raise DynidError(
+                f"The start pose is {text!r}; give {robot.n_coordinates} numbers separated by commas, or one "
+                "for all axes."
+            )
+        return np.radians(numbers) if self.start_deg is not None else np.array(numbers)
+
+
+@dataclass(frozen=True)
+class AimOptions(OptionGroup, title="What it is to show"):
+    """The criterion, and what is known already."""
+
+    criterion: str = option("log-det", "NAME", f"One of {', '.join(CRITERIA)}.", choices=CRITERIA)
+    parameters: str | None = option(
+        None, "A,B,…", "Base parameters that count, such as the essential ones.", shown="all"
+    )
+    noise: str | None = option(
+        None,
+        "V",
+        "Standard deviation of the torques: one number, or one per axis [N m or N].",
+        shown="that of the logs given, else 1 % of the effort limits, else 1",
+    )
+    logs: list[Path] | None = option(
+        None,
+        "LOG…",
+        "Logs taken already: the motion is designed to add to them. All words up to the next option.",
+        name="--given",
+    )
+    mapping: Path | None = option(None, "MAP", "What the columns of these logs are (TOML).", name="--map")
+
+
+@dataclass(frozen=True)
+class RoomOptions(OptionGroup, title="Limits"):
+    """What the motion must keep."""
+
+    limits: Path | None = option(
+        None, "FILE", "TOML with [limits] in place of the robot's, and [workcell]: floor, walls, margin."
+    )
+    share: float | None = option(None, "S", "Share of all limits that may be used, such as 0.8.", shown="1")
+    conservative: bool = option(
+        False, "", "P3's bounds on sums of amplitudes instead of the motion itself: faster, less motion."
+    )
+    floor: float | None = option(None, "Z", "Height of the floor in the base frame [m].", shown="no floor")
+    link_radius: float | None = option(
+        None, "R", "Radius of capsules along the frames, for a robot without shapes of its own [m]."
+    )
+    no_collisions: bool = option(False, "", "Do not look at collisions, though the robot has shapes.")
+
+    def robot_with_shapes(self, robot: Robot) -> Robot:
+        """The robot with shapes: its own, those of its URDF or MJCF file, or capsules along its frames."""
+        if self.no_collisions:
+            return robot
+        if self.link_radius is None:
+            return robot if robot.shapes else attach_shapes(robot)
+        if not 0 < self.link_radius < math.inf:
+            raise DynidError(f"--link-radius is {self.link_radius:g}; give a positive length in metres.")
+        return robot.with_shapes(capsules_from_frames(robot, self.link_radius))
+
+    def file(self, robot: Robot) -> LimitFile:
+        """Limits and workcell as they are asked for."""
+        found = LimitFile() if self.limits is None else load_limits(self.limits, robot)
+        if self.share is not None:
+            found = replace(found, limits=replace(found.limits, share=self.share))
+        around = found.workcell
+        if self.floor is not None:
+            around = replace(around or Workcell(), floor=self.floor)
+        if around is None and robot.shapes:
+            around = Workcell()
+        return replace(found, workcell=None if self.no_collisions else around)
+
+
+@dataclass(frozen=True)
+class SearchOptions(OptionGroup, title="Search"):
+    """How it is looked for."""
+
+    starts: int = option(5, "N", "Random starts.", min=1, max=10_000)
+    seed: int = option(0, "N", "Seed of the starts.", min=0)
+    solver: str = option("barrier", "NAME", f"One of {', '.join(SOLVERS)}.", choices=SOLVERS)
+    workers: int | None = option(None, "N", "Starts at once.", min=1, shown="one per core")
+
+
+@dataclass(frozen=True)
+class MotionFileOptions(OptionGroup, title="Files"):
+    """What is written."""
+
+    out: Path = option(Path("out/excite"), "FOLDER", f"Folder for {', '.join((*FILES, PAGE))}.")
+    rate_hz: float = option(100.0, "F", "Rate of the files, and of the log that will be recorded.")
+    periods: int = option(1, "N", "Repetitions of the motion in the files.", min=1, max=1000)
+    force: bool = option(False, "", "Overwrite these files in the folder.")
+
+    def require_free(self) -> None:
+        """Refuse before any work a folder that cannot be written."""
+        try:
+            self.out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise FileError(f"The folder {self.out} cannot be made: {error.strerror or error}.") from None
+        for name in (*FILES, PAGE):
+            require_free(self.out / name, self.force)
+
+
+@command(
+    examples=[
+        "dynid excite tx90 --out out/excite",
+        "dynid excite iiwa14 --criterion log-cond --floor -0.36 --share 0.9 --starts 10",
+        "dynid excite tx40 --given first.csv --map map.toml --out out/second",
+        "dynid simulate tx40 --controller tx40 --reference out/excite/reference.toml --out log.csv",
+    ],
+    exit_0="The motion keeps all limits that were asked, and the files are written.",
+    exit_2="No motion was found that keeps its limits.",
+)
+def excite(
+    context: typer.Context,
+    robot: RobotArgument,
+    motion: SpaceOptions,
+    aim: AimOptions,
+    room: RoomOptions,
+    searching: SearchOptions,
+    variant: RobotOptions,
+    target: MotionFileOptions,
+    as_json: JsonOption = False,
+) -> None:
+    """Design a motion that reveals the parameters of a robot, within its limits."""
+    target.require_free()
+    arm = chosen_robot(robot, variant)
+    arm = room.robot_with_shapes(arm)
+    if searching.solver not in SOLVERS:
+        raise unknown_name("solver", searching.solver, SOLVERS)
+    with progress_line(quiet=as_json) as tell:
+        task = _task(arm, motion, aim, room, target)
+        how: dict[str, Any] = {
+            "starts": searching.starts,
+            "seed": searching.seed,
+            "workers": searching.workers,
+        }
+        how |= {"solver": SOLVERS[searching.solver], "progress": tell}
+        if aim.logs:
+            design = _design_next_motion(arm, _read_logs(aim.logs, aim.mapping), task, **how)
+        else:
+            design = design_motion(arm, task, **how)
+        tell("writing the files")
+        groups = (motion, aim, room, searching, variant, target)
+        options = {name: str(value) for group in groups for name, value in group.given.items()}
+        run = {"command": shlex.join(["dynid", *context.obj["typed"]]), "options": options}
+        document = design_document(design, run)
+        write_motion(design, document, target.out, target.force)
+    if as_json:
+        print_json({**document, "folder": str(target.out)})
+    else:
+        _print(design, document, target.out)
+
+
+def _task(
+    robot: Robot, motion: SpaceOptions, aim: AimOptions, room: RoomOptions, target: MotionFileOptions
+) -> DesignTask:
+    asked = room.file(robot)
+    noise = None if aim.noise is None else numbers_in(aim.noise, robot.n_coordinates)
+    if noise is not None and (not noise or not all(0 < value < math.inf for value in noise)):
+        raise DynidError(
+            f"--noise is {aim.noise!r}; give one positive number, or {robot.n_coordinates} separated by "
+            "commas."
+        )
+    names = None if aim.parameters is None else [part.strip() for part in aim.parameters.split(",")]
+    return DesignTask(
+        space=motion.space(),
+        criterion=aim.criterion,
+        limits=asked.limits,
+        workcell=asked.workcell,
+        start=motion.pose(robot),
+        conservative=room.conservative,
+        noise=noise,
+        essential=names,
+        rate_hz=target.rate_hz,
+        periods=target.periods,
+    )
+
+
+def write_motion(design: Design, document: Mapping[str, Any], folder: Path, force: bool) -> None:
+    """Write the motion in all its forms, and its page."""
+    planned = _planned_motion(design)
+    message = joint_trajectory(planned)
+    title = f"exciting motion of {design.robot.name}"
+    texts = (
+        csv_text(planned),
+        json_text(message),
+        yaml_text(message),
+        reference_toml(design.trajectory, periods=design.task.periods, title=title, source="dynid excite"),
+        json.dumps(document, indent=1, allow_nan=False) + "\n",
+        render_design(document),
+    )
+    for name, text in zip((*FILES, PAGE), texts, strict=True):
+        write_file(folder / name, text, force)
+
+
+def _planned_motion(design: Design) -> PlannedMotion:
+    """Samples of all periods, with the last pose, so that the robot ends at rest."""
+    step, trajectory = 1.0 / design.task.rate_hz, design.trajectory
+    whole = trajectory.duration * design.task.periods
+    stamps = step * np.arange(int(whole / step * (1 + 1e-12)) + 1, dtype=float)
+    within = np.where(stamps <= trajectory.duration, stamps, np.mod(stamps, trajectory.duration))
+    states = [trajectory.at(within, order) for order in range(3)]
+    names = tuple(design.robot.joints[j].name for j in design.robot.coordinates)
+    torque = (
+        kernels(design.robot).inverse(design.robot.parameters, *states) if design.robot.parameters else None
+    )
+    return PlannedMotion(stamps, states[0], states[1], states[2], names, torque)
+
+
+def _print(design: Design, document: Mapping[str, Any], folder: Path) -> None:
+    screen = Screen()
+    figures = document["figures"]
+    screen.print(
+        f"{design.robot.name}: {design.trajectory.duration:g} s by {document['criterion']['name']}, "
+        f"condition {figures['condition']:.4g} ({figures['condition_scaled']:.3g} with unit columns), "
+        f"log det {figures['log_det']:.4g}",
+        style="bold",
+    )
+    screen.findings(document["findings"])
+    names = [joint["name"] for joint in document["robot"]["joints"]]
+    quantities = list(dict.fromkeys(row["quantity"] for row in document["limits"]))
+    rows = []
+    for name in names:
+        used = {row["quantity"]: row["used_percent"] for row in document["limits"] if row["joint"] == name}
+        rows.append([name, *("–" if used.get(q) is None else f"{used[q]:.1f}" for q in quantities)])
+    screen.print(TextTable("Used of the limits, at every instant [%]", ["joint", *quantities], rows))
+    if design.clearance is not None:
+        margin = design.task.workcell.margin if design.task.workcell else 0.0
+        screen.print(
+            f"least distance at every instant: {design.clearance.bound + margin:.3f} m "
+            f"({design.clearance.pair})"
+        )
+    gains = [row["gain"] for row in document["parameters"] if row["gain"] is not None]
+    if gains:
+        screen.print(
+            f"σ of the base parameters: {np.median(gains):.2g} times smaller than before (median), "
+            f"{min(gains):.2g} to {max(gains):.2g}"
+        )
+    screen.print(
+        f"{len(design.runs)} starts, {figures['evaluations']} evaluations, {figures['seconds']:.1f} s"
+    )
+    screen.print(f"page: {folder / PAGE}")
