@@ -67,10 +67,9 @@ class _Functions(ca.Callback):  # type: ignore[misc]
         return True
 
     def get_jacobian(self, name: str, inputs: list[str], outputs: list[str], options: dict[str, Any]) -> Any:
-        self._derivative = _Derivatives(
-            self._path, self._size, self._rows, name, options
-        )  # CasADi keeps none
-        return self._derivative
+        # Kept here, because CasADi does not.
+        self._derivatives = _Derivatives(self._path, self._size, self._rows, name, options)
+        return self._derivatives
 
 
 class _Derivatives(_Functions):
@@ -105,10 +104,8 @@ class _Listener(ca.Callback):  # type: ignore[misc]
 
     def __init__(self, path: Path, size: int, rows: int) -> None:
         super().__init__()
-        self._path, self._sizes = (
-            path,
-            {"x": size, "f": 1, "g": rows, "lam_x": size, "lam_g": rows, "lam_p": 0},
-        )
+        self._path = path
+        self._sizes = {"x": size, "f": 1, "g": rows, "lam_x": size, "lam_g": rows, "lam_p": 0}
         self.construct("listener", {})
 
     def get_n_in(self) -> int:

@@ -30,7 +30,7 @@ class Solver(ABC):
 
 @dataclass(frozen=True)
 class Barrier(Solver):
-    """L-BFGS on J − μ Σ log slack, with μ and the smoothness of J falling together.
+    """Newton steps on J − μ Σ log slack, with μ and the smoothness of the problem falling together.
 
     Args:
         weights: μ, one per stage.
@@ -38,26 +38,27 @@ class Barrier(Solver):
         tolerance: decrease of J over five iterations below which a stage ends.
     """
 
-    weights: tuple[float, ...] = (0.1, 0.03, 0.01, 0.003, 0.001)
-    iterations: int = 400
+    weights: tuple[float, ...] = (0.03, 0.003, 0.0003)
+    iterations: int = 300
     tolerance: float = 1e-3
     name: ClassVar[str] = "barrier"
 
     def solve(self, problem: DesignProblem, x: FloatArray, watch: Watch) -> Descent:
         """Stage after stage, each from where the last one ended."""
-        evaluations, found = 0, None
+        evaluations, found = 0, Descent(x, np.inf, 0, False)
         for stage, weight in enumerate(self.weights):
-            criterion = problem.criterion.softer(len(self.weights) - 1 - stage)
+            smooth = problem.softer(len(self.weights) - 1 - stage)
             found = descend(
-                partial(problem.barrier, weight=weight, criterion=criterion),
-                x,
+                partial(smooth.barrier, weight=weight),
+                partial(smooth.limit_barrier, weight=weight),
+                smooth.reach,
+                found.x,
                 iterations=self.iterations,
                 tolerance=self.tolerance,
-                watch=lambda z, _: watch(z),
+                watch=watch,
             )
-            x, evaluations = found.x, evaluations + found.evaluations
-        assert found is not None
-        return Descent(x, problem.value(x), evaluations, found.converged)
+            evaluations += found.evaluations
+        return Descent(found.x, problem.value(found.x), evaluations, found.converged)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ import numpy as np
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError
 from dynid.excitation.problem import DesignProblem
-from dynid.excitation.room import AmplitudeRoom
 
 _FIRST_SHARE = 0.6
 """Share of the limits that a random start uses at most."""
@@ -85,7 +84,7 @@ def random_start(problem: DesignProblem, rng: np.random.Generator) -> FloatArray
     for axis in range(len(x)):
         x[axis] *= _axis_size(problem, x, axis)
     sizes = (0.75**k for k in range(_SIZES))
-    inside = (size for size in sizes if np.isfinite(problem.barrier(size * x, 1.0, problem.criterion)[0]))
+    inside = (size for size in sizes if np.isfinite(problem.barrier(size * x, 1.0)[0]))
     size = next(inside, 0.0)
     if not size > 0:
         raise DynidError(
@@ -102,18 +101,9 @@ def _axis_size(problem: DesignProblem, x: FloatArray, axis: int) -> float:
     Slacks fall in proportion to the motion, those of P3's bounds nearly so: the second pass corrects it.
     """
     alone, size = np.zeros_like(x), 1.0
-    rest = _slacks_of(problem, alone)
+    rest = problem.room.slacks(alone)
     for _ in range(2):
-        alone[axis] = size * x[axis]
-        fallen = rest - _slacks_of(problem, alone)
-        used = np.where(np.isfinite(fallen), fallen, 0.0) / np.where(np.isfinite(rest), rest, 1.0)
+        alone[axis] = size * x[axis] * problem.units[axis]
+        used = 1.0 - problem.room.slacks(alone) / rest
         size *= _FIRST_SHARE / max(float(used.max()), 1e-12)
     return size
-
-
-def _slacks_of(problem: DesignProblem, x: FloatArray) -> FloatArray:
-    """All slacks of the limits of q and its derivatives."""
-    room = problem.room
-    if isinstance(room, AmplitudeRoom):
-        return room.slacks(*problem.split(x))
-    return np.stack([side for pair in room.slacks(problem.motion(x)) for side in pair])
