@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dynid.compile.kernels import kernels
 from dynid.core.finding import Name
-from dynid.excitation import Design, DesignTask, LimitChoice, Prior, design_motion
+from dynid.excitation import Design, DesignTask, LimitChoice, PriorInformation, design_motion
 from dynid.excitation.design import condition_number
 from dynid.model.joint import BASE, Joint, JointKind, Limits
 from dynid.model.load import load_robot
@@ -267,7 +267,7 @@ def test_a_second_motion_tells_more_than_the_first_again() -> None:
     robot = load_robot("scara")
     limits = LimitChoice(lower=-1.0, upper=1.0)  # type: ignore[arg-type]
     first = design_motion(robot, DesignTask(limits=limits, noise=0.5), starts=1, workers=1)
-    prior = Prior(first.information, np.full(2, 0.5), 100.0, "the first log")
+    prior = PriorInformation(first.information, np.full(2, 0.5), 100.0, "the first log")
     second = design_motion(robot, DesignTask(limits=limits, prior=prior), starts=3, workers=1)
     again = 2 * first.information
     assert second.log_det > np.linalg.slogdet(again)[1] + 0.05
