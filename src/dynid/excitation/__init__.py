@@ -17,7 +17,11 @@ if TYPE_CHECKING:
         LogSigma as LogSigma,
         Scaled as Scaled,
     )
-    from dynid.excitation.design import Design as Design, design_motion as design_motion
+    from dynid.excitation.design import (
+        Design as Design,
+        design_motion as design_motion,
+        standard_deviations as standard_deviations,
+    )
     from dynid.excitation.limits import LimitChoice as LimitChoice, motion_limits as motion_limits
     from dynid.excitation.solvers import Barrier as Barrier
     from dynid.excitation.task import DesignTask as DesignTask, PriorInformation as PriorInformation
@@ -35,7 +39,7 @@ else:
             *("CRITERIA", "AOptimal", "Combined", "Criterion", "Hadamard", "LogCond", "LogDet", "LogSigma"),
             "Scaled",
         ),
-        "design": ("Design", "design_motion"),
+        "design": ("Design", "design_motion", "standard_deviations"),
         "limits": ("LimitChoice", "motion_limits"),
         "solvers": ("Barrier",),
         "workcell": ("HalfSpace", "Workcell"),
