@@ -126,7 +126,7 @@ class AOptimal(Criterion):
         inverse, _ = _inverse(G)
         weights = 1.0 / np.square(self.units) if self.units else np.ones(len(G))
         total = float(np.diag(inverse) @ weights)
-        return float(np.log(total)), -(inverse * weights) @ inverse / total
+        return float(np.log(total)), -(inverse * weights) @ (inverse / total)
 
 
 @dataclass(frozen=True)

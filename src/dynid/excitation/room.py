@@ -122,8 +122,8 @@ class SampledRoom(Room):
         weights = both / (both.shape[2] * self._units[:, :, None] ** 2)
         scaled = weights[:, :, None, :] * self.matrices.transpose(0, 2, 1)[:, None]
         of_joints = np.sum(scaled @ self.matrices[:, None], axis=0)
-        M = self.limits.matrix
-        return np.einsum("ja,jb,jvw->avbw", M, M, of_joints, optimize=True)
+        outer = self.limits.matrix[:, :, None] * self.limits.matrix[:, None, :]
+        return np.tensordot(outer, of_joints, axes=(0, 0)).transpose(0, 2, 1, 3)
 
     def least(self, v: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Over the samples."""
@@ -222,19 +222,20 @@ class AmplitudeRoom(Room):
 
     def curvature(self, v: FloatArray) -> FloatArray:
         """Σ ∇s ∇sᵀ/s² and the curvature of the amplitudes."""
-        slacks, (_, slopes) = self.slacks(v), self.least(v)
-        outer = np.einsum("rav,rbw->avbw", slopes / slacks[:, :, None], slopes / slacks[:, :, None])
+        slacks, slopes = self.least(v)
+        ratios = (slopes / slacks[:, None, None]).reshape(len(slacks), -1)
+        total = (ratios.T @ ratios).reshape(*v.shape, *v.shape)
         a, b, amplitudes, _ = self._series(v)
         full = np.zeros(self._limited.shape)
-        full[self._limited] = 1.0 / slacks[:, 0]
+        full[self._limited] = 1.0 / slacks
         weights = np.einsum("ki,kil->il", full, self._bounds) / amplitudes
         cosine, sine = a / amplitudes, b / amplitudes
         A, B = np.split(self.space.basis, 2)
         size, axes = self.space.size, np.arange(len(v))
         for left, right, share in ((A, A, 1 - cosine**2), (B, B, 1 - sine**2), (A, B, -cosine * sine)):
-            block = np.einsum("lv,il,lw->ivw", left, weights * share, right, optimize=True)
-            outer[axes, :size, axes, :size] += block if left is right else block + block.transpose(0, 2, 1)
-        return np.asarray(outer)
+            block = (left.T * (weights * share)[:, None, :]) @ right
+            total[axes, :size, axes, :size] += block if left is right else block + block.transpose(0, 2, 1)
+        return np.asarray(total, dtype=float)
 
     def least(self, v: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The slacks themselves."""
