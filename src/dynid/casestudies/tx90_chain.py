@@ -156,7 +156,7 @@ class ChainRuns(Runs):
         return self._estimates[key]
 
     def residual(self, way: Way, estimate: Estimate) -> FloatArray:
-        """RMS of the recorded torques, of all periods, less those of the fitted mean period, (joints,) [N m]."""
+        """RMS of the recorded torques of all periods less those of the mean period's fit, (joints,) [N m]."""
         motions = self.problem(way).motions
         assert motions is not None
         predicted = np.tile(predicted_torque(motions[0], estimate.values), (PERIODS, 1))
