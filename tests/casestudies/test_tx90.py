@@ -114,12 +114,14 @@ def test_a_filling_motion_touches_a_bound_of_every_axis() -> None:
     assert np.max(np.abs([motion.at([0.0, 10.0], order) for order in range(3)])) < 1e-9
 
 
-def test_a_log_has_the_noise_of_table_5_in_its_mean_period() -> None:
+def test_a_log_has_the_noise_of_table_5() -> None:
     motion = validation_motions()[1]
     log = recorded_log(motion, np.random.default_rng(0))
     mean = averaged_log(log)
-    noise = mean.array("torque") - observation(motion) @ truth()
+    true = observation(motion) @ truth()
+    noise, left = log.array("torque") - np.tile(true, (3, 1)), mean.array("torque") - true
     np.testing.assert_allclose(np.std(noise, axis=0), NOISE, rtol=0.1)
+    np.testing.assert_allclose(np.std(left, axis=0), NOISE / np.sqrt(3), rtol=0.1)
     assert log.samples == 1875
     assert mean.samples == 625
     assert 0 < np.max(np.abs(mean.array("position") - motion.at(STAMPS))) < np.deg2rad(1e-4)
