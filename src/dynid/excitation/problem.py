@@ -72,7 +72,9 @@ class DesignProblem:
             raise DynidError("The conservative bounds hold for robots without coupled joints; ask for exact.")
         ends = np.isfinite([self.limits.low[0], self.limits.high[0]])
         if self.conservative and np.any(ends[0] != ends[1]):
-            raise DynidError("The conservative bounds need both ends of a joint's range or none; ask for exact.")
+            raise DynidError(
+                "The conservative bounds need both ends of a joint's range or none; ask for exact."
+            )
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -211,9 +213,9 @@ class DesignProblem:
 
     @cached_property
     def _air(self) -> FloatArray:
-        """Clearance kept at samples for what lies between them, (pairs,) [m]; less where there is hardly any."""
+        """Clearance kept free on the samples, (pairs,) [m]; less where the start pose has hardly any."""
         assert self.scene is not None
-        return np.minimum(_AIR, 0.5 * self.scene.clearances(self.pose[None, :])[0])
+        return np.asarray(np.minimum(_AIR, 0.5 * self.scene.clearances(self.pose[None, :])[0]), dtype=float)
 
     def limit_barrier(self, x: FloatArray, weight: float) -> tuple[FloatArray, FloatArray]:
         """Gradient (variables of all axes,) and Hessian by x of −μ Σ log slack of the motion alone."""
