@@ -37,18 +37,16 @@ NOTES = (
     "solver stops at once. As Σ log ‖W_g‖² it never overflows, but it does not see columns that become "
     "parallel: more than half of all starts end with a column-scaled condition above 100, which is told. "
     "J2 is printed with the wrong sign: minimised, it would hold the robot still.",
-    "About one start of J2 in ten ends a few units below log det 535, in a local optimum; none of the "
-    "first five does. With more seeds the row may therefore be refused.",
     "P3's ratio of times, 1 : 16 : 19, is not one of the criteria: with exact gradients nearly all the "
     "time goes into the regressor, which they share.",
     "Validation: white torque noise with the RMS of table 5, one period, WLS, five draws; RMS over the "
     "samples of ten random motions and the draws of predicted less noise-free torque, summed over the "
-    "joints. Judged by the median over the seeds. The ten motions are drawn as the starts are and use 45 "
-    "to 60 % of the limits of each axis; the same ten as large as the limits allow stand below.",
-    "After a random motion at least 5.5 N m were asked for. On the ten motions as drawn the median of few "
-    "starts is below that and their mean above: a third of the random motions are twice as bad as the "
-    "others. On motions that fill their limits it is reached by far. Part of what a random motion lacks "
-    "is size: filling its own limits, it predicts about as well as J3.",
+    "joints. Judged by the median over the seeds. The ten motions are drawn as the starts are and use at "
+    "most 60 % of the limits; the same ten as large as the limits allow stand below.",
+    "After a random motion at least 5.5 N m were asked for. On the ten motions as drawn the median over "
+    "the starts is about 5, their mean 5.9: some random motions are twice as bad as the others. On "
+    "motions that fill their limits it is reached by far. Part of what a random motion lacks is size: "
+    "filling its own limits, it predicts about as well as J3.",
     "P3's residuals (tables 5, 6, 8) are modelling errors of a real robot: friction at low speed, ripple. "
     "Ours are white by construction, of the size of table 5, so they cannot depend on the motion; the "
     "torque error without noise is what tells designs apart.",
