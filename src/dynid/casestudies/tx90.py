@@ -33,12 +33,12 @@ NOTES = (
     "Eq 18 has the sign of q(0) wrong (−Σ b/(ω l) + q_0 by eq 10) and eq 20 lost a factor l (q̈(0) = ω Σ "
     "l b): taken literally, the motion would neither start at zero nor at rest. The regroupings of XX2r "
     "and XZ2r in §4.1 are wrong, too (docs/errata.md).",
-    "J1 as printed, 1/Π, is about 1e-180 at a random start: its gradient is below any tolerance and a "
+    "J1 as printed, 1/Π, is below 1e-180 at a random start: its gradient is below any tolerance and a "
     "solver stops at once. As Σ log ‖W_g‖² it never overflows, but it does not see columns that become "
     "parallel: more than half of all starts end with a column-scaled condition above 100, which is told. "
     "J2 is printed with the wrong sign: minimised, it would hold the robot still.",
-    "P3's ratio of times, 1 : 16 : 19, is not one of the criteria: with exact gradients nearly all the "
-    "time goes into the regressor, which they share.",
+    "P3's ratio of times, 1 : 16 : 19, is not one of the criteria: with exact gradients most of the time "
+    "goes into the regressor, which they share.",
     "Validation: white torque noise with the RMS of table 5, one period, WLS, five draws; RMS over the "
     "samples of ten random motions and the draws of predicted less noise-free torque, summed over the "
     "joints. Judged by the median over the seeds. The ten motions are drawn as the starts are and use at "
