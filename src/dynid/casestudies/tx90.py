@@ -64,7 +64,7 @@ NOTES = (
     "“WLS and TLS do not improve”: confirmed for TLS, which is no better than WLS on any criterion's "
     "motion. Refuted for WLS, on the motions of J2 and J3 and for the parameters of links 4 to 6 on all.",
     "The condition number 108 of §4.3 lies between those of J2 and J3 here; those of J1 are far larger. "
-    "By P3's own way, OLS on J1's motion, Ia3 is usually lost.",
+    "By P3's own way, OLS on J1's motion, Ia3 is often lost.",
 )
 
 
