@@ -33,22 +33,20 @@ NOTES = (
     "Eq 18 has the sign of q(0) wrong (−Σ b/(ω l) + q_0 by eq 10) and eq 20 lost a factor l (q̈(0) = ω Σ "
     "l b): taken literally, the motion would neither start at zero nor at rest. The regroupings of XX2r "
     "and XZ2r in §4.1 are wrong, too (docs/errata.md).",
-    "J1 as printed, 1/Π, is about 1e-180 at a random start: its gradient is below any tolerance and a "
+    "J1 as printed, 1/Π, is below 1e-180 at a random start: its gradient is below any tolerance and a "
     "solver stops at once. As Σ log ‖W_g‖² it never overflows, but it does not see columns that become "
     "parallel: more than half of all starts end with a column-scaled condition above 100, which is told. "
     "J2 is printed with the wrong sign: minimised, it would hold the robot still.",
-    "About one start of J2 in ten ends a few units below log det 535, in a local optimum; none of the "
-    "first five does. With more seeds the row may therefore be refused.",
-    "P3's ratio of times, 1 : 16 : 19, is not one of the criteria: with exact gradients nearly all the "
-    "time goes into the regressor, which they share.",
+    "P3's ratio of times, 1 : 16 : 19, is not one of the criteria: with exact gradients most of the time "
+    "goes into the regressor, which they share.",
     "Validation: white torque noise with the RMS of table 5, one period, WLS, five draws; RMS over the "
     "samples of ten random motions and the draws of predicted less noise-free torque, summed over the "
-    "joints. Judged by the median over the seeds. The ten motions are drawn as the starts are and use 45 "
-    "to 60 % of the limits of each axis; the same ten as large as the limits allow stand below.",
-    "After a random motion at least 5.5 N m were asked for. On the ten motions as drawn the median of few "
-    "starts is below that and their mean above: a third of the random motions are twice as bad as the "
-    "others. On motions that fill their limits it is reached by far. Part of what a random motion lacks "
-    "is size: filling its own limits, it predicts about as well as J3.",
+    "joints. Judged by the median over the seeds. The ten motions are drawn as the starts are and use at "
+    "most 60 % of the limits; the same ten as large as the limits allow stand below.",
+    "After a random motion at least 5.5 N m were asked for. On the ten motions as drawn the median over "
+    "the starts is about 5, their mean 5.9: some random motions are twice as bad as the others. On "
+    "motions that fill their limits it is reached by far. Part of what a random motion lacks is size: "
+    "filling its own limits, it predicts about as well as J3.",
     "P3's residuals (tables 5, 6, 8) are modelling errors of a real robot: friction at low speed, ripple. "
     "Ours are white by construction, of the size of table 5, so they cannot depend on the motion; the "
     "torque error without noise is what tells designs apart.",
@@ -66,7 +64,7 @@ NOTES = (
     "“WLS and TLS do not improve”: confirmed for TLS, which is no better than WLS on any criterion's "
     "motion. Refuted for WLS, on the motions of J2 and J3 and for the parameters of links 4 to 6 on all.",
     "The condition number 108 of §4.3 lies between those of J2 and J3 here; those of J1 are far larger. "
-    "By P3's own way, OLS on J1's motion, Ia3 is usually lost.",
+    "By P3's own way, OLS on J1's motion, Ia3 is often lost.",
 )
 
 
