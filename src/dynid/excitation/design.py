@@ -10,7 +10,7 @@ import numpy as np
 
 from dynid.base.base_map import BaseMap
 from dynid.core.arrays import FloatArray
-from dynid.core.errors import NotTrustworthyError
+from dynid.core.errors import DynidError, NotTrustworthyError
 from dynid.core.executor import Progress, no_progress
 from dynid.core.finding import Finding, Level, Name, gravest_first
 from dynid.core.kinds import require_kinds
@@ -170,6 +170,8 @@ def design_motion(
         DynidError: when limits contradict each other or the start pose, naming them.
     """
     require_kinds(design_motion, locals())
+    if seed < 0:
+        raise DynidError(f"The seed is {seed}; give a whole number from 0.")
     begun = time.perf_counter()
     asked = task or DesignTask()
     problem = asked.problem(robot, np.random.default_rng(seed))
@@ -246,6 +248,16 @@ def _findings(design: Design, size: float, starts: int) -> list[Finding]:
                 Level.NOTE,
                 "Collisions were not looked at.",
                 "Give a floor or walls, and shapes of the links in the robot file.",
+            )
+        )
+    scene = design.problem.scene
+    if scene is not None and scene.left_out:
+        found.append(
+            Finding(
+                Name.UNCHECKED_LIMIT,
+                Level.NOTE,
+                f"Not looked at, because they touch in nearly all poses or no motion changes their distance: "
+                f"{', '.join(scene.left_out)}.",
             )
         )
     scaled = design.condition_scaled

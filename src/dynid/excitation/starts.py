@@ -17,8 +17,8 @@ _FIRST_SHARE = 0.6
 _TRIES = 400
 """Random poses looked at where the middle of the ranges touches something."""
 _SIZES = 80
-"""Sizes of a start that are tried, each 3/4 of the last: down to 1e-9, because a coefficient of a motion that is
-brought to rest by quintics may move an axis hundreds of times as far as one of a Fourier series."""
+"""Sizes of a start that are tried, each 3/4 of the last: down to 1e-9, because a coefficient of a motion that
+is brought to rest by quintics may move an axis hundreds of times as far as one of a Fourier series."""
 
 
 def require_possible_pose(problem: DesignProblem, pose: FloatArray) -> None:
