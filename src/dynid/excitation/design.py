@@ -130,14 +130,20 @@ def condition_number(G: FloatArray) -> float:
 
 
 def unit_diagonal(G: FloatArray) -> FloatArray:
-    """G of columns of length 1."""
-    lengths = np.sqrt(np.diag(G))
+    """G of columns of length 1; those of length 0 stay so."""
+    lengths = _lengths(G)
     return np.asarray(G / np.outer(lengths, lengths), dtype=float)
+
+
+def _lengths(G: FloatArray) -> FloatArray:
+    """Lengths of the columns; 1 for those of a parameter that does not show, by which nothing is divided."""
+    lengths = np.sqrt(np.diag(G))
+    return np.where(lengths > 0, lengths, 1.0)
 
 
 def standard_deviations(G: FloatArray) -> FloatArray:
     """√ of the diagonal of G⁻¹, infinite where G has no inverse, (parameters,)."""
-    lengths = np.sqrt(np.diag(G))
+    lengths = _lengths(G)
     values, vectors = np.linalg.eigh(unit_diagonal(G))
     known = values > 1e-14 * values[-1]
     spread = (vectors[:, known] ** 2 / values[known]).sum(axis=1)

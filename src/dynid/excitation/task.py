@@ -108,8 +108,8 @@ class DesignTask:
             if count is not None and not least <= count * (1 + 1e-12) <= MOST_SAMPLES:
                 raise DynidError(
                     f"{what} has {count:.6g} samples of a motion of {length:g} s; {self.space.size} "
-                    f"coefficients per axis need {least}, and at most {MOST_SAMPLES:,} are taken: give another "
-                    "number or length."
+                    f"coefficients per axis need {least}, and at most {MOST_SAMPLES:,} are taken: give "
+                    "another number or length."
                 )
 
     def grade(self) -> Criterion:
