@@ -1,4 +1,4 @@
-"""Designs: P3's setting on the TX-90, limits at every instant, seeds, priors, families, couplings, torques."""
+"""Designs: P3's setting on the TX-90, limits at every instant, seeds, priors, families, couplings."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def test_a_share_of_the_limits_is_about_the_middle_of_the_range() -> None:
     task = DesignTask(limits=LimitChoice(share=0.5), conservative=True, start=None)
     design = design_motion(load_robot("tx90"), task, starts=1, workers=1)
     assert_kept(design)
-    high = np.radians(np.array([0, 8.75, 0, 0, 12.5, 0]) + [90, 69.375, 70, 135, 63.75, 135])
+    high = np.radians([90, 8.75 + 69.375, 70, 135, 12.5 + 63.75, 135])
     np.testing.assert_allclose(design.limits.high[0], high)
     np.testing.assert_allclose(design.limits.high[1], np.radians([125, 100, 150, 215, 175, 300]))
 
@@ -201,7 +201,7 @@ def test_torques_use_all_of_their_limits_and_no_more() -> None:
 
 
 def test_limits_of_joints_that_follow_others_hold_too() -> None:
-    """Joint 4 of the haptic device turns against joint 5, and joints 3 and 6 with the difference of 2 and 5."""
+    """Joint 4 of the haptic device turns against joint 5, joints 3 and 6 with the difference of 2 and 5."""
     pi = float(np.pi)
     choice = LimitChoice(
         lower=(-1.0, -1.0, -pi - 0.6, pi - 0.8, -1.0, -0.7),
