@@ -12,7 +12,7 @@ from dynid.casestudies.tx90_runs import (
     NOISE,
     RATE_HZ,
     SAMPLES,
-    Runs,
+    Tx90Runs,
     base,
     torque_rms,
     truth,
@@ -117,7 +117,7 @@ def random_motion_error(estimate: Estimate) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class ChainRuns(Runs):
+class ChainRuns(Tx90Runs):
     """Logs of the designed motions of one seed, and all that P3 makes of them."""
 
     @cached_property
