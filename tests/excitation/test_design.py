@@ -1,4 +1,4 @@
-"""Designs: P3's setting on the TX-90, limits at every instant, seeds, priors, families, couplings, torques."""
+"""Designs: P3's setting on the TX-90, limits at every instant, seeds, priors, families, couplings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dynid.compile.kernels import kernels
 from dynid.core.finding import Name
-from dynid.excitation import Design, DesignTask, LimitChoice, Prior, design_motion
+from dynid.excitation import Design, DesignTask, LimitChoice, PriorInformation, design_motion
 from dynid.excitation.design import condition_number
 from dynid.model.joint import BASE, Joint, JointKind, Limits
 from dynid.model.load import load_robot
@@ -181,7 +181,7 @@ def test_a_share_of_the_limits_is_about_the_middle_of_the_range() -> None:
     task = DesignTask(limits=LimitChoice(share=0.5), conservative=True, start=None)
     design = design_motion(load_robot("tx90"), task, starts=1, workers=1)
     assert_kept(design)
-    high = np.radians(np.array([0, 8.75, 0, 0, 12.5, 0]) + [90, 69.375, 70, 135, 63.75, 135])
+    high = np.radians([90, 8.75 + 69.375, 70, 135, 12.5 + 63.75, 135])
     np.testing.assert_allclose(design.limits.high[0], high)
     np.testing.assert_allclose(design.limits.high[1], np.radians([125, 100, 150, 215, 175, 300]))
 
@@ -201,7 +201,7 @@ def test_torques_use_all_of_their_limits_and_no_more() -> None:
 
 
 def test_limits_of_joints_that_follow_others_hold_too() -> None:
-    """Joint 4 of the haptic device turns against joint 5, and joints 3 and 6 with the difference of 2 and 5."""
+    """Joint 4 of the haptic device turns against joint 5, joints 3 and 6 with the difference of 2 and 5."""
     pi = float(np.pi)
     choice = LimitChoice(
         lower=(-1.0, -1.0, -pi - 0.6, pi - 0.8, -1.0, -0.7),
@@ -267,7 +267,7 @@ def test_a_second_motion_tells_more_than_the_first_again() -> None:
     robot = load_robot("scara")
     limits = LimitChoice(lower=-1.0, upper=1.0)  # type: ignore[arg-type]
     first = design_motion(robot, DesignTask(limits=limits, noise=0.5), starts=1, workers=1)
-    prior = Prior(first.information, np.full(2, 0.5), 100.0, "the first log")
+    prior = PriorInformation(first.information, np.full(2, 0.5), 100.0, "the first log")
     second = design_motion(robot, DesignTask(limits=limits, prior=prior), starts=3, workers=1)
     again = 2 * first.information
     assert second.log_det > np.linalg.slogdet(again)[1] + 0.05

@@ -1,4 +1,4 @@
-"""Designs judged by others: Pinocchio's torques and placements, coal's distances, over the whole motion at 1 kHz."""
+"""Designs judged by others at 1 kHz: Pinocchio's torques and placements, coal's distances."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from support.pinocchio_oracle import pinocchio_oracle
 
 Array = NDArray[np.float64]
 FLOORS = {"iiwa14": -0.36, "ur10": 0.0}
-"""Height of the floor in the base frame, which is at the shoulder of the one and at the foot of the other [m]."""
+"""Height of the floor [m]: the base frame of the one is at its shoulder, that of the other at its foot."""
 TORQUES = {"iiwa14": 0.25, "ur10": 0.5}
-"""Share of the robot's torques that is allowed: speeds and accelerations need no more, and the limit is to bind."""
+"""Share of the robot's torques that is allowed: its speeds need no more, and the limit is to bind."""
 every_arm = pytest.mark.parametrize("name", FLOORS)
 
 

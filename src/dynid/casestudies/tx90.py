@@ -31,43 +31,38 @@ NOTES = (
     "start, the same for J1, J2 and J3. ours is the median of the seeds, worst the seed farthest from "
     "being accepted.",
     "Eq 18 has the sign of q(0) wrong (−Σ b/(ω l) + q_0 by eq 10) and eq 20 lost a factor l (q̈(0) = ω Σ "
-    "l b): taken literally, the motion would neither start at zero nor at rest.",
-    "J1 as printed, 1/Π, is about 1e-183 at a random start: its gradient is below any tolerance and a "
+    "l b): taken literally, the motion would neither start at zero nor at rest. The regroupings of XX2r "
+    "and XZ2r in §4.1 are wrong, too (docs/errata.md).",
+    "J1 as printed, 1/Π, is below 1e-180 at a random start: its gradient is below any tolerance and a "
     "solver stops at once. As Σ log ‖W_g‖² it never overflows, but it does not see columns that become "
-    "parallel: of 40 starts 25 end with a column-scaled condition above 100, which is told. J2 is printed "
-    "with the wrong sign: minimised, it would hold the robot still.",
-    "Of 40 starts of J2, 36 reach log det 535 and 4 end between 529 and 534 (all reach it where the "
-    "solver's tolerance is a tenth of its own); J3 ends between 28.3 and 35.2. The five seeds are the "
-    "first five.",
-    "P3's ratio of times, 1 : 16 : 19, is not one of the criteria: with exact gradients nearly all the "
-    "time goes into the regressor, which they share.",
+    "parallel: more than half of all starts end with a column-scaled condition above 100, which is told. "
+    "J2 is printed with the wrong sign: minimised, it would hold the robot still.",
+    "P3's ratio of times, 1 : 16 : 19, is not one of the criteria: with exact gradients most of the time "
+    "goes into the regressor, which they share.",
     "Validation: white torque noise with the RMS of table 5, one period, WLS, five draws; RMS over the "
     "samples of ten random motions and the draws of predicted less noise-free torque, summed over the "
-    "joints. Judged by the median over the seeds. The ten motions are drawn as the starts are and use 45 "
-    "to 60 % of the limits of each axis; the same ten as large as the limits allow stand below. After a "
-    "random motion 5.5 N m and more were asked for: on the motions as drawn the median of five starts is "
-    "4.7 and the mean 6.5 (of 40 starts 5.3 and 6.2), on those that fill their limits it is 11.9.",
-    "Part of what a random motion lacks is size: filling its limits, it predicts about as well as J3.",
+    "joints. Judged by the median over the seeds, on motions as large as the limits allow. The same ten as "
+    "they are drawn, with 60 % of the limits, are shown: they ask less of a model, and the error after a "
+    "random motion is about 5 N m there (its mean 5.9), less than the 5.5 that are held above.",
+    "Part of what a random motion lacks is size: filling its own limits, it predicts about as well as J3.",
     "P3's residuals (tables 5, 6, 8) are modelling errors of a real robot: friction at low speed, ripple. "
     "Ours are white by construction, of the size of table 5, so they cannot depend on the motion; the "
     "torque error without noise is what tells designs apart.",
-    "The measured chain: positions rounded to the resolution of table 1, torque noise √3 times table 5 so "
-    "that the mean of three periods has that of table 5, 2 Hz where a row says nothing else, central "
-    "differences, RLOESS with 2 % and 1.5 %, decimation by 2. σ takes smoothed rows for independent and "
-    "is too small.",
+    "The measured chain: three periods, positions rounded to the resolution of table 1, the same torque "
+    "noise, their mean; 2 Hz where a row says nothing else, central differences, RLOESS with 2 % and 1.5 "
+    "%, decimation by 2. σ takes smoothed rows for independent and is too small. Were the noise √3 times "
+    "as large, so that the mean period has that of table 5, Ia3 would be lost on one seed in seven.",
     "“We repeated three times, therefore 625 samples”: three periods are 1875 samples and 11250 rows "
     "(§3.3); 625 and 3750 rows (§4.5) are their mean. The spans fit the mean: 2 % of three periods is 37 "
-    "samples, 0.6 s, and smears the jumps of friction (torque error 5.7 against 2.6 N m).",
-    "A cut-off of 0.5 Hz sits on the fifth harmonic of the motion itself and halves it: the usual "
-    "parameter is 37 % off. From 2 Hz on it is 1.5 %.",
+    "samples, 0.6 s, and smears the jumps of friction.",
+    "A cut-off of 0.5 Hz sits on the fifth harmonic of the motion itself and halves it.",
     "P3's low-pass, 0.016 and 0.16 rad per sample, is read in units of π: 0.5 and 5 Hz. Literally its "
     "pass band would end at 0.16 Hz, below the second harmonic. That RLOESS is better is confirmed for "
-    "the torque error (by 1.3), not for the residual, which is noise.",
-    "“WLS and TLS do not improve”: confirmed for TLS, which is worse than WLS on every criterion's "
-    "motion, by 3.5 on J1's. Refuted for WLS: the torque error is 1.2 to 1.3 times smaller than with OLS, "
-    "and the parameters of links 4 to 6 are 1.2 to 1.8 times nearer to the truth.",
+    "the torque error, not for the residual, which is noise.",
+    "“WLS and TLS do not improve”: confirmed for TLS, which is no better than WLS on any criterion's "
+    "motion. Refuted for WLS, on the motions of J2 and J3 and for the parameters of links 4 to 6 on all.",
     "The condition number 108 of §4.3 lies between those of J2 and J3 here; those of J1 are far larger. "
-    "By P3's own way, OLS on J1's motion, Ia3 is lost on every seed.",
+    "By P3's own way, OLS on J1's motion, Ia3 is often lost.",
 )
 
 

@@ -12,7 +12,7 @@ from dynid.casestudies.tx90_runs import (
     NOISE,
     RATE_HZ,
     SAMPLES,
-    Runs,
+    Tx90Runs,
     base,
     torque_rms,
     truth,
@@ -77,14 +77,11 @@ class Way:
 
 
 def recorded_log(trajectory: Trajectory, rng: np.random.Generator) -> Log:
-    """Three periods: positions rounded to the encoders' steps, white torque noise.
-
-    The noise is so large that the average of the periods, which P3's residuals belong to, has P3's.
-    """
+    """Three periods: positions rounded to the encoders' steps, torques with white noise."""
     time = np.arange(PERIODS * SAMPLES) / RATE_HZ
     q, qd, qdd = (trajectory.at(time, order) for order in range(3))
     torque = kernels(base().robot).inverse(base().robot.parameters, q, qd, qdd)
-    torque += np.sqrt(PERIODS) * NOISE * rng.standard_normal(torque.shape)
+    torque += NOISE * rng.standard_normal(torque.shape)
     step = np.deg2rad(RESOLUTION_DEG)
     return Log("three periods", time, {"position": step * np.round(q / step), "torque": torque})
 
@@ -120,7 +117,7 @@ def random_motion_error(estimate: Estimate) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class ChainRuns(Runs):
+class ChainRuns(Tx90Runs):
     """Logs of the designed motions of one seed, and all that P3 makes of them."""
 
     @cached_property
@@ -159,8 +156,9 @@ class ChainRuns(Runs):
         return self._estimates[key]
 
     def residual(self, way: Way, estimate: Estimate) -> FloatArray:
-        """RMS of the torques of the log, before any smoothing, less the predicted ones, (joints,) [N m]."""
+        """RMS of the recorded torques of all periods less those of the mean period's fit, (joints,) [N m]."""
         motions = self.problem(way).motions
         assert motions is not None
-        left = self.log(way).array("torque") - predicted_torque(motions[0], estimate.values)
+        predicted = np.tile(predicted_torque(motions[0], estimate.values), (PERIODS, 1))
+        left = self.logs[way.motion].array("torque") - predicted
         return np.asarray(np.sqrt(np.mean(np.square(left), axis=0)), dtype=float)

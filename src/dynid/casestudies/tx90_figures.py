@@ -6,7 +6,7 @@ import numpy as np
 
 from dynid.casestudies.tx90_chain import ChainRuns, Way, averaged_log, predicted_torque, recorded_log
 from dynid.casestudies.tx90_measured import CHAIN, LOW_PASSED
-from dynid.casestudies.tx90_runs import AXES, CRITERIA, STAMPS, Runs, validation_motions
+from dynid.casestudies.tx90_runs import AXES, CRITERIA, STAMPS, Tx90Runs, validation_motions
 from dynid.core.arrays import FloatArray
 from dynid.estimators.estimate import Estimate
 from dynid.logs.log import Log
@@ -34,7 +34,7 @@ def figures_of(section: str, run: ChainRuns) -> list[Figure]:
     ]
 
 
-def _reference_figures(run: Runs) -> list[Figure]:
+def _reference_figures(run: Tx90Runs) -> list[Figure]:
     return [
         Figure(
             title,

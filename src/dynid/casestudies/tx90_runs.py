@@ -22,7 +22,6 @@ from dynid.estimators.linear.least_squares import WLS
 from dynid.excitation.design import Design, design_motion
 from dynid.excitation.limits import LimitChoice, MotionLimits, motion_limits
 from dynid.excitation.problem import DesignProblem
-from dynid.excitation.solvers import Barrier
 from dynid.excitation.starts import random_start
 from dynid.excitation.task import DesignTask
 from dynid.model.load import load_robot
@@ -45,8 +44,6 @@ DRAWS = 5
 VALIDATED = 10
 _VALIDATION_SEED = 1000
 """Of the ten random motions, which are the same for all seeds; no seed of a design is likely to meet it."""
-SOLVER = Barrier(tolerance=3e-4)
-"""A third of its usual tolerance: from one start, and not the best of several, J2 is else 3 to 8 short."""
 AXES = range(1, len(NOISE) + 1)
 
 
@@ -98,12 +95,12 @@ def observation(trajectory: Trajectory) -> FloatArray:
     return kernels(base().robot, base().columns).regressor(*motion)
 
 
-def stacked(W: FloatArray) -> FloatArray:
+def stacked_rows(W: FloatArray) -> FloatArray:
     """W as P3 stacks it, (samples · joints, base)."""
     return np.ascontiguousarray(W).reshape(-1, W.shape[-1])
 
 
-def filling(trajectory: Fourier) -> Fourier:
+def largest_motion(trajectory: Fourier) -> Fourier:
     """The same motion from q = 0, every axis as large as the bounds (15)–(17) allow."""
     room = np.min([limits().high[order] / trajectory.bound(order) for order in range(3)], axis=0)
     a, b = trajectory.a * room[:, None], trajectory.b * room[:, None]
@@ -122,7 +119,7 @@ def validation_motions() -> tuple[Fourier, ...]:
 def validation_rows(*, full: bool) -> FloatArray:
     """W of the ten random motions, as drawn or filling their limits, (10 · samples, joints, base)."""
     motions = validation_motions()
-    return np.concatenate([observation(filling(motion) if full else motion) for motion in motions])
+    return np.concatenate([observation(largest_motion(motion) if full else motion) for motion in motions])
 
 
 def torque_rms(W: FloatArray, errors: FloatArray) -> FloatArray:
@@ -177,7 +174,7 @@ def white_noise_fits(trajectory: Trajectory, rng: np.random.Generator) -> WhiteN
 
 
 @dataclass(frozen=True, eq=False)
-class Runs:
+class Tx90Runs:
     """Designs of one seed, and fits of what their motions would measure.
 
     Args:
@@ -190,9 +187,7 @@ class Runs:
     def designs(self) -> dict[str, Design]:
         """One design by each criterion, all from the same random start."""
         return {
-            name: design_motion(
-                base().robot, design_task(criterion), starts=1, seed=self.seed, solver=SOLVER, workers=1
-            )
+            name: design_motion(base().robot, design_task(criterion), starts=1, seed=self.seed, workers=1)
             for name, criterion in CRITERIA.items()
         }
 
@@ -207,12 +202,12 @@ class Runs:
     @cached_property
     def observations(self) -> dict[str, FloatArray]:
         """Their W, (samples · joints, base)."""
-        return {name: stacked(observation(motion)) for name, motion in self.motions.items()}
+        return {name: stacked_rows(observation(motion)) for name, motion in self.motions.items()}
 
     @cached_property
     def white_noise(self) -> dict[str, WhiteNoiseFits]:
         """Fits of one period with white noise, of each motion and of the random one filling its limits."""
-        motions = self.motions | {RANDOM_FILLING: filling(self.motions[RANDOM])}
+        motions = self.motions | {RANDOM_FILLING: largest_motion(self.motions[RANDOM])}
         return {
             name: white_noise_fits(motion, np.random.default_rng((self.seed, k)))
             for k, (name, motion) in enumerate(motions.items())

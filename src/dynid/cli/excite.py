@@ -31,7 +31,14 @@ from dynid.model.robot import Robot
 from dynid.model.shapes import capsules_from_frames
 from dynid.report.design_document import design_document
 from dynid.report.design_page import render_design
-from dynid.trajectories.files import PlannedMotion, csv_text, joint_trajectory, json_text, yaml_text
+from dynid.trajectories.files import (
+    MOST_POINTS,
+    PlannedMotion,
+    csv_text,
+    joint_trajectory,
+    json_text,
+    yaml_text,
+)
 from dynid.trajectories.fourier import FourierSpace
 from dynid.trajectories.keys import reference_toml
 from dynid.trajectories.modified_fourier import ModifiedFourierSpace
@@ -151,6 +158,11 @@ class RoomOptions(OptionGroup, title="Limits"):
             around = replace(around or Workcell(), floor=self.floor)
         if around is None and robot.shapes:
             around = Workcell()
+        if around is not None and not robot.shapes and not self.no_collisions:
+            raise DynidError(
+                f"Robot {robot.name!r} has no shapes, so it is unknown how near it comes to a floor or "
+                "walls; give --link-radius, add shapes to its file, or leave them out with --no-collisions."
+            )
         return replace(found, workcell=None if self.no_collisions else around)
 
 
@@ -245,7 +257,7 @@ def _task(
             "commas."
         )
     names = None if aim.parameters is None else [part.strip() for part in aim.parameters.split(",")]
-    return DesignTask(
+    task = DesignTask(
         space=motion.space(),
         criterion=aim.criterion,
         limits=asked.limits,
@@ -257,6 +269,12 @@ def _task(
         rate_hz=target.rate_hz,
         periods=target.periods,
     )
+    if task.rows() > MOST_POINTS - 1:
+        raise DynidError(
+            f"{task.periods} periods of {task.space.duration:g} s at {task.rate_hz:g} Hz are "
+            f"{task.rows():,.0f} points, and a file takes {MOST_POINTS:,}; lower --rate-hz or --periods."
+        )
+    return task
 
 
 def write_motion(design: Design, document: Mapping[str, Any], folder: Path, force: bool) -> None:
@@ -295,8 +313,8 @@ def _print(design: Design, document: Mapping[str, Any], folder: Path) -> None:
     figures = document["figures"]
     screen.print(
         f"{design.robot.name}: {design.trajectory.duration:g} s by {document['criterion']['name']}, "
-        f"condition {figures['condition']:.4g} ({figures['condition_scaled']:.3g} with unit columns), "
-        f"log det {figures['log_det']:.4g}",
+        f"condition {design.condition:.4g} ({design.condition_scaled:.3g} with unit columns), "
+        f"log det {design.log_det:.4g}",
         style="bold",
     )
     screen.findings(document["findings"])

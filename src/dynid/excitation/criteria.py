@@ -123,10 +123,15 @@ class AOptimal(Criterion):
     name: ClassVar[str] = "a-optimal"
     words: ClassVar[str] = "It has the smallest sum of variances of the base parameters."
 
+    def __post_init__(self) -> None:
+        """Refuse units by which nothing can be divided."""
+        if not all(0 < abs(unit) < np.inf for unit in self.units):
+            raise DynidError(f"units is {list(self.units)}; give sizes that are finite and not zero.")
+
     def grade(self, G: FloatArray) -> Graded:
         """log Σ σ_i²/u_i² and its gradient −G⁻¹ S² G⁻¹ / tr."""
         inverse, _ = _inverse(G)
-        weights = 1.0 / np.square(self.units) if self.units else np.ones(len(G))
+        weights = _per_parameter(self.units, len(G), "units") ** -2.0
         total = float(np.diag(inverse) @ weights)
         return float(np.log(total)), -(inverse * weights) @ (inverse / total)
 
@@ -146,11 +151,16 @@ class LogSigma(Criterion):
         "It has the smallest geometric mean of the standard deviations of the base parameters."
     )
 
+    def __post_init__(self) -> None:
+        """Refuse weights that ask for large standard deviations, or for nothing."""
+        if self.weights and not (min(self.weights) >= 0 and 0 < sum(self.weights) < np.inf):
+            raise DynidError(f"weights is {list(self.weights)}; give numbers from 0, one of them above it.")
+
     def grade(self, G: FloatArray) -> Graded:
         """½ Σ w_i log (G⁻¹)_ii and its gradient −½ G⁻¹ diag(w_i/(G⁻¹)_ii) G⁻¹."""
         inverse, _ = _inverse(G)
         variances = np.diag(inverse)
-        weights = np.array(self.weights) if self.weights else np.ones(len(G))
+        weights = _per_parameter(self.weights, len(G), "weights")
         weights = weights / weights.sum()
         return 0.5 * float(weights @ np.log(variances)), -0.5 * (inverse * (weights / variances)) @ inverse
 
@@ -217,6 +227,15 @@ class Combined(Criterion):
 
 _LEAST_RATIO = 1e-14
 """λ_min/λ_max below which rounding of G hides the least eigenvalue."""
+
+
+def _per_parameter(values: tuple[float, ...], count: int, what: str) -> FloatArray:
+    """One value per parameter that counts; ones where none are given."""
+    if values and len(values) != count:
+        raise DynidError(
+            f"{what} has {len(values)} entries, and {count} base parameters count; give as many."
+        )
+    return np.array(values, dtype=float) if values else np.ones(count)
 
 
 def _soft_largest(logs: FloatArray, power: float) -> tuple[float, FloatArray]:

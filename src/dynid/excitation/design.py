@@ -10,7 +10,7 @@ import numpy as np
 
 from dynid.base.base_map import BaseMap
 from dynid.core.arrays import FloatArray
-from dynid.core.errors import NotTrustworthyError
+from dynid.core.errors import DynidError, NotTrustworthyError
 from dynid.core.executor import Progress, no_progress
 from dynid.core.finding import Finding, Level, Name, gravest_first
 from dynid.core.kinds import require_kinds
@@ -130,14 +130,20 @@ def condition_number(G: FloatArray) -> float:
 
 
 def unit_diagonal(G: FloatArray) -> FloatArray:
-    """G of columns of length 1."""
-    lengths = np.sqrt(np.diag(G))
+    """G of columns of length 1; those of length 0 stay so."""
+    lengths = _lengths(G)
     return np.asarray(G / np.outer(lengths, lengths), dtype=float)
+
+
+def _lengths(G: FloatArray) -> FloatArray:
+    """Lengths of the columns; 1 for those of a parameter that does not show, by which nothing is divided."""
+    lengths = np.sqrt(np.diag(G))
+    return np.where(lengths > 0, lengths, 1.0)
 
 
 def standard_deviations(G: FloatArray) -> FloatArray:
     """√ of the diagonal of G⁻¹, infinite where G has no inverse, (parameters,)."""
-    lengths = np.sqrt(np.diag(G))
+    lengths = _lengths(G)
     values, vectors = np.linalg.eigh(unit_diagonal(G))
     known = values > 1e-14 * values[-1]
     spread = (vectors[:, known] ** 2 / values[known]).sum(axis=1)
@@ -170,6 +176,8 @@ def design_motion(
         DynidError: when limits contradict each other or the start pose, naming them.
     """
     require_kinds(design_motion, locals())
+    if seed < 0:
+        raise DynidError(f"The seed is {seed}; give a whole number from 0.")
     begun = time.perf_counter()
     asked = task or DesignTask()
     problem = asked.problem(robot, np.random.default_rng(seed))
@@ -246,6 +254,16 @@ def _findings(design: Design, size: float, starts: int) -> list[Finding]:
                 Level.NOTE,
                 "Collisions were not looked at.",
                 "Give a floor or walls, and shapes of the links in the robot file.",
+            )
+        )
+    scene = design.problem.scene
+    if scene is not None and scene.left_out:
+        found.append(
+            Finding(
+                Name.UNCHECKED_LIMIT,
+                Level.NOTE,
+                f"Not looked at, because they touch in nearly all poses or no motion changes their distance: "
+                f"{', '.join(scene.left_out)}.",
             )
         )
     scaled = design.condition_scaled

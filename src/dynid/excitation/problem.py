@@ -18,6 +18,10 @@ from dynid.excitation.room import TIGHTER, AmplitudeRoom, Room, SampledRoom, sof
 from dynid.trajectories.fourier import FourierSpace
 from dynid.trajectories.trajectory import MotionSpace, Trajectory
 
+_FAINTER = 0.01
+"""Factor of prior information on the way: beside all of it a small motion tells nothing, and stays small."""
+_AIR = 0.004
+"""Clearance kept free on the samples, for what the motion does between them [m]."""
 _CLEARANCE_UNIT = 0.1
 """Length by which clearances are measured in the barrier [m]."""
 ROUNDING = 0.002
@@ -68,7 +72,9 @@ class DesignProblem:
             raise DynidError("The conservative bounds hold for robots without coupled joints; ask for exact.")
         ends = np.isfinite([self.limits.low[0], self.limits.high[0]])
         if self.conservative and np.any(ends[0] != ends[1]):
-            raise DynidError("The conservative bounds need both ends of a joint's range or none; ask for exact.")
+            raise DynidError(
+                "The conservative bounds need both ends of a joint's range or none; ask for exact."
+            )
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -151,8 +157,10 @@ class DesignProblem:
 
     def softer(self, steps: int) -> DesignProblem:
         """A smoother problem for the way, so many steps before the last one."""
-        rounding = self.rounding * _ROUNDER**steps
-        return replace(self, criterion=self.criterion.softer(steps), rounding=rounding)
+        rounding, model = self.rounding * _ROUNDER**steps, self.model
+        if model.prior is not None:
+            model = replace(model, prior=model.prior * _FAINTER**steps)
+        return replace(self, model=model, criterion=self.criterion.softer(steps), rounding=rounding)
 
     @cached_property
     def room(self) -> Room:
@@ -183,7 +191,8 @@ class DesignProblem:
             return outside
         motion = self.motion(x)
         closest = None if self.scene is None else self.scene.at(motion[0])
-        if closest is not None and not np.all(closest.clearances > 0):
+        clear = np.ones(1) if closest is None else closest.clearances - self._air
+        if not np.all(clear > 0):
             return outside
         seen = self.model.observe(*motion[:3])
         free, by_torque = self._torque_slacks(seen.torques)
@@ -197,11 +206,16 @@ class DesignProblem:
         seed = -weight * by_torque / (free * self.samples) if free.size else None
         by_q, by_speed, by_acceleration = self.model.gradient(seen, by_information, seed)
         if closest is not None:
-            clear = closest.clearances
             total -= float(np.sum(np.log(clear / _CLEARANCE_UNIT))) / self.samples
             by_q = by_q + closest.gradient(-weight / (clear * self.samples))
         gradient = weight * by_values * self.units + self._by_variables((by_q, by_speed, by_acceleration))
         return value + weight * total, gradient
+
+    @cached_property
+    def _air(self) -> FloatArray:
+        """Clearance kept free on the samples, (pairs,) [m]; less where the start pose has hardly any."""
+        assert self.scene is not None
+        return np.asarray(np.minimum(_AIR, 0.5 * self.scene.clearances(self.pose[None, :])[0]), dtype=float)
 
     def limit_barrier(self, x: FloatArray, weight: float) -> tuple[FloatArray, FloatArray]:
         """Gradient (variables of all axes,) and Hessian by x of −μ Σ log slack of the motion alone."""

@@ -28,6 +28,10 @@ _SAMPLES_PER_COEFFICIENT = 40
 """Samples of the criterion per coefficient of an axis: 320 for five harmonics; twice as many move log det by
 less than 0.1 % of a parameter's σ."""
 _LEAST_SAMPLES = 200
+_FARTHEST = 1e5
+"""Largest position of a start pose [rad or m]: the compiled sines are exact to 1e6 rad."""
+MOST_SAMPLES = 200_000
+"""Samples of one motion in a log or in the criterion: the rows of six axes then take half a gigabyte."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +49,15 @@ class PriorInformation:
     noise: FloatArray
     rate_hz: float
     source: str
+
+    def __post_init__(self) -> None:
+        """Refuse what is no information."""
+        square = self.information.ndim == 2 and len(self.information) == self.information.shape[1]
+        if not square or not np.all(np.isfinite(self.information)) or not 0 < self.rate_hz < np.inf:
+            raise DynidError(
+                f"The prior information has shape {self.information.shape} and a rate of {self.rate_hz:g} "
+                "Hz; give a square matrix of finite numbers and a positive rate."
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,11 +101,16 @@ class DesignTask:
                 f"rate_hz is {self.rate_hz:g} and periods {self.periods}; give a positive rate and at least "
                 "one period."
             )
-        if self.samples is not None and self.samples < 2 * self.space.size:
-            raise DynidError(
-                f"samples is {self.samples}; the motion has {self.space.size} coefficients per axis, which "
-                f"need at least {2 * self.space.size}."
-            )
+        least = 2 * self.space.size
+        length = self.space.duration
+        counts = {f"At {self.rate_hz:g} Hz the log": self.rate_hz * length, "The criterion": self.samples}
+        for what, count in counts.items():
+            if count is not None and not least <= count * (1 + 1e-12) <= MOST_SAMPLES:
+                raise DynidError(
+                    f"{what} has {count:.6g} samples of a motion of {length:g} s; {self.space.size} "
+                    f"coefficients per axis need {least}, and at most {MOST_SAMPLES:,} are taken: give "
+                    "another number or length."
+                )
 
     def grade(self) -> Criterion:
         """The criterion itself."""
@@ -146,8 +164,13 @@ class DesignTask:
     def torque_noise(self, robot: Robot, limits: MotionLimits) -> FloatArray:
         """Standard deviation of the torques as it is asked for or known, (axes,)."""
         if self.noise is not None:
-            given = np.asarray(self.noise, dtype=float)
-            return np.full(robot.n_coordinates, float(given)) if given.ndim == 0 else given
+            given, n = np.asarray(self.noise, dtype=float), robot.n_coordinates
+            noise = np.full(n, float(given)) if given.ndim == 0 else given
+            if noise.shape != (n,) or not np.all((noise > 0) & np.isfinite(noise)):
+                raise DynidError(
+                    f"The noise is {given.tolist()}; give one positive number, or {n}, one per axis."
+                )
+            return noise
         if self.prior is not None:
             return np.asarray(self.prior.noise * np.sqrt(self.rate_hz / self.prior.rate_hz), dtype=float)
         if np.all(np.isfinite(limits.effort)):
@@ -173,9 +196,10 @@ class DesignTask:
 
 def _pose(given: ArrayLike, robot: Robot) -> FloatArray:
     pose = np.asarray(given, dtype=float)
-    if pose.shape != (robot.n_coordinates,) or not np.all(np.isfinite(pose)):
+    if pose.shape != (robot.n_coordinates,) or not np.all(np.abs(pose) <= _FARTHEST):
         raise DynidError(
-            f"The start pose is {pose.tolist()}; give {robot.n_coordinates} finite numbers, one per axis."
+            f"The start pose is {pose.tolist()}; give {robot.n_coordinates} numbers, one per axis, of at "
+            f"most {_FARTHEST:g} rad or m."
         )
     return pose
 

@@ -45,9 +45,9 @@ def design_document(design: Design, run: Mapping[str, Any] | None = None) -> dic
             "words": design.problem.criterion.words,
         },
         "figures": {
-            "condition": design.condition,
-            "condition_scaled": design.condition_scaled,
-            "log_det": design.log_det,
+            "condition": _finite(design.condition),
+            "condition_scaled": _finite(design.condition_scaled),
+            "log_det": _finite(design.log_det),
             "evaluations": sum(one.evaluations for one in design.runs),
             "seconds": design.seconds,
         },
@@ -78,8 +78,8 @@ def _start(design: Design, k: int) -> dict[str, Any]:
     G = design.information_of(design.problem.trajectory(one.x))
     return {
         "value": one.value,
-        "condition": condition_number(G),
-        "log_det": float(np.linalg.slogdet(G)[1]),
+        "condition": _finite(condition_number(G)),
+        "log_det": _finite(np.linalg.slogdet(G)[1]),
         "evaluations": one.evaluations,
         "seconds": one.seconds,
         "outcome": one.outcome,
@@ -114,7 +114,7 @@ def _parameters(design: Design) -> list[dict[str, Any]]:
                 "unit": base.units[k],
                 "sigma_before": _finite(before),
                 "sigma": _finite(sigma),
-                "gain": _finite(before / sigma) if sigma > 0 else None,
+                "gain": _finite(before / sigma) if np.isfinite(before) and sigma > 0 else None,
                 "value": value,
                 "percent_sigma": None if value is None else _finite(100 * sigma / abs(value)),
             }
