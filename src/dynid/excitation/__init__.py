@@ -23,7 +23,13 @@ if TYPE_CHECKING:
         standard_deviations as standard_deviations,
     )
     from dynid.excitation.limits import LimitChoice as LimitChoice, motion_limits as motion_limits
-    from dynid.excitation.solvers import Barrier as Barrier
+    from dynid.excitation.solvers import (
+        SOLVERS as SOLVERS,
+        Barrier as Barrier,
+        Ipopt as Ipopt,
+        Slsqp as Slsqp,
+        Solver as Solver,
+    )
     from dynid.excitation.task import DesignTask as DesignTask, PriorInformation as PriorInformation
     from dynid.excitation.verify import (
         LeastClearance as LeastClearance,
@@ -41,7 +47,7 @@ else:
         ),
         "design": ("Design", "design_motion", "standard_deviations"),
         "limits": ("LimitChoice", "motion_limits"),
-        "solvers": ("Barrier",),
+        "solvers": ("SOLVERS", "Barrier", "Ipopt", "Slsqp", "Solver"),
         "workcell": ("HalfSpace", "Workcell"),
         "task": ("DesignTask", "PriorInformation"),
         "verify": ("LeastClearance", "verified_clearance"),

@@ -80,6 +80,8 @@ class LogCond(Criterion):
 
     def grade(self, G: FloatArray) -> Graded:
         """The smooth logarithm of the condition number and its gradient."""
+        if not np.all(np.isfinite(G)):
+            raise SingularError
         values, vectors = np.linalg.eigh(G)
         if not values[0] > _LEAST_RATIO * values[-1]:
             raise SingularError

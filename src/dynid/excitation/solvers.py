@@ -12,6 +12,7 @@ import numpy as np
 
 from dynid.core.arrays import FloatArray
 from dynid.excitation.barrier import Descent, descend
+from dynid.excitation.ipopt import ipopt
 from dynid.excitation.problem import DesignProblem
 
 Watch = Callable[[FloatArray], None]
@@ -76,8 +77,6 @@ class Ipopt(Solver):
 
     def solve(self, problem: DesignProblem, x: FloatArray, watch: Watch) -> Descent:
         """From the start itself; the best iterate within all limits."""
-        from dynid.excitation.ipopt import ipopt
-
         path = Path(problem, x, watch)
         options = {
             "max_iter": self.iterations,
