@@ -16,7 +16,6 @@ import typer
 from dynid.cli.command import JsonOption, OptionGroup, command, numbers_in, option
 from dynid.cli.output import Screen, print_json, progress_line, require_free, write_file
 from dynid.cli.robot_options import RobotArgument, RobotOptions, chosen_robot
-from dynid.compile.kernels import kernels
 from dynid.core.errors import DynidError, FileError, unknown_name
 from dynid.core.lazy import later
 from dynid.core.text import TextTable
@@ -296,16 +295,16 @@ def write_motion(design: Design, document: Mapping[str, Any], folder: Path, forc
 
 def _planned_motion(design: Design) -> PlannedMotion:
     """Samples of all periods, with the last pose, so that the robot ends at rest."""
-    step, trajectory = 1.0 / design.task.rate_hz, design.trajectory
+    trajectory, rate = design.trajectory, design.task.rate_hz
     whole = trajectory.duration * design.task.periods
-    stamps = step * np.arange(int(whole / step * (1 + 1e-12)) + 1, dtype=float)
+    stamps = np.arange(int(whole * rate * (1 + 1e-12)) + 1) / rate
+    if whole - stamps[-1] > 1e-6 / rate:
+        stamps = np.append(stamps, whole)  # a last step that is shorter: the robot must end at rest
     within = np.where(stamps <= trajectory.duration, stamps, np.mod(stamps, trajectory.duration))
-    states = [trajectory.at(within, order) for order in range(3)]
+    within[-1] = trajectory.duration
+    q, qd, qdd = (trajectory.at(within, order) for order in range(3))
     names = tuple(design.robot.joints[j].name for j in design.robot.coordinates)
-    torque = (
-        kernels(design.robot).inverse(design.robot.parameters, *states) if design.robot.parameters else None
-    )
-    return PlannedMotion(stamps, states[0], states[1], states[2], names, torque)
+    return PlannedMotion(stamps, q, qd, qdd, names, design.torques(within))
 
 
 def _print(design: Design, document: Mapping[str, Any], folder: Path) -> None:

@@ -83,7 +83,7 @@ class LogCond(Criterion):
         if not np.all(np.isfinite(G)):
             raise SingularError
         values, vectors = np.linalg.eigh(G)
-        if not values[0] > _LEAST_RATIO * values[-1]:
+        if not values[0] > LEAST_RATIO * values[-1]:
             raise SingularError
         logs = np.log(values)
         top, top_weights = _soft_largest(logs, self.power)
@@ -225,7 +225,7 @@ class Combined(Criterion):
         return sum(weight * value for weight, value, _ in grades), gradient
 
 
-_LEAST_RATIO = 1e-14
+LEAST_RATIO = 1e-14
 """λ_min/λ_max below which rounding of G hides the least eigenvalue."""
 
 
@@ -257,7 +257,7 @@ def _inverse(G: FloatArray) -> tuple[FloatArray, FloatArray]:
     if not np.all(lengths > 0) or not np.all(np.isfinite(G)):
         raise SingularError
     factor, failed = lapack.dpotrf(G / np.outer(lengths, lengths), lower=1)
-    if failed or np.min(np.diag(factor)) ** 2 < _LEAST_RATIO:
+    if failed or np.min(np.diag(factor)) ** 2 < LEAST_RATIO:
         raise SingularError
     half, _ = lapack.dpotri(factor, lower=1)
     inverse = np.tril(half) + np.tril(half, -1).T

@@ -153,7 +153,7 @@ class DesignTask:
             np.zeros(robot.n_coordinates) if fixed is None else fixed,
             fixed is None,
             samples,
-            None if self.workcell is None else CollisionScene(robot, self.workcell),
+            None if self.workcell is None else CollisionScene(limits.applied_to(robot), self.workcell),
             self.conservative,
         )
         if fixed is not None:

@@ -73,10 +73,11 @@ def _limit_words(limits: Sequence[Content], passed: Sequence[Content]) -> str:
 
 
 def _distance_words(document: Content) -> str:
+    proved = document.get("distance")
+    if proved:
+        return f"The least distance at every instant is {number(proved['bound'])} m, of {proved['pair']}."
     least = min(document["clearances"], key=lambda row: float(row["least"]), default=None)
-    if least is None:
-        return ""
-    return f"The least distance is {number(least['least'])} m, of {least['pair']}."
+    return "" if least is None else f"The least distance is {number(least['least'])} m, of {least['pair']}."
 
 
 def _figures(document: Content, limits: Sequence[Content]) -> list[Content]:
@@ -95,7 +96,8 @@ def _figures(document: Content, limits: Sequence[Content]) -> list[Content]:
         rows.append(("used_percent", "Fullest limit", full["used_percent"], "%", what))
     if document["clearances"]:
         near = min(document["clearances"], key=lambda row: float(row["least"]))
-        rows.append(("clearance", "Least distance", near["least"], "m", near["pair"]))
+        least = (document.get("distance") or {}).get("bound", near["least"])
+        rows.append(("clearance", "Least distance", least, "m", near["pair"]))
     keys = ("key", "label", "value", "unit", "note")
     return [dict(zip(keys, row, strict=True)) for row in rows]
 
