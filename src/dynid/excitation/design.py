@@ -107,7 +107,7 @@ class Design:
     def information_of(self, trajectory: Trajectory) -> FloatArray:
         """G of any motion of the robot in a log of the same rate and number of periods, with the prior."""
         model = self.problem.model
-        noise = self.task.torque_noise(self.robot, self.limits)
+        noise = self.task.torque_noise(self.robot)
         rows = max(2, round(self.task.rate_hz * trajectory.duration))
         stamps = np.arange(rows) / self.task.rate_hz
         plain = InformationModel(

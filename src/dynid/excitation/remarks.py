@@ -43,12 +43,13 @@ def _on_torques(design: Design) -> Iterator[Finding]:
     ]
     if robot.parameters and not free:
         return
-    lacks = f"effort limits of {', '.join(free)} are" if robot.parameters else "a-priori parameters are"
+    whose = f" of {', '.join(free)}" if robot.parameters and len(free) < len(robot.coordinates) else ""
+    lacks = "effort limits" if robot.parameters else "a-priori parameters"
+    given = not robot.parameters and len(free) < len(robot.coordinates)  # limits that could not be asked
     yield Finding(
         Name.UNCHECKED_LIMIT,
-        Level.NOTE,
-        f"{'Some torques' if robot.parameters and len(free) < len(robot.coordinates) else 'Torques'} were not "
-        f"held to limits: no {lacks} known.",
+        Level.CARE if given else Level.NOTE,
+        f"The torques{whose} were not held to limits: no {lacks} are known.",
         "Try the motion at low speed first, or add them to the robot file.",
     )
 

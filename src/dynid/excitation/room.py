@@ -63,7 +63,7 @@ class Room(ABC):
     def reach(self, v: FloatArray, step: FloatArray) -> float:
         """How much of a step may be tried so that a tenth of every slack is left."""
         kept, share = 0.1 * self.slacks(v), 1.0
-        while not np.all(self.slacks(v + share * step) >= kept):
+        while share > 1e-12 and not np.all(self.slacks(v + share * step) >= kept):
             share *= 0.8
         return share
 

@@ -20,6 +20,8 @@ RATE_HZ = 1000.0
 """Rate of the grid on which torques are checked, and limits of joints that follow others."""
 TOLERANCE = 1e-6
 """Excess over a limit that rounding may leave, as a share of the limit's size."""
+_FINEST = 1e-5
+"""Tolerance of clearances below which a proof would take too long [m]."""
 _UNITS = {JointKind.REVOLUTE: "rad", JointKind.PRISMATIC: "m"}
 
 
@@ -49,7 +51,7 @@ class LimitUse:
 
     @property
     def share(self) -> float:
-        """How much of the limit is used, measured from the middle of the range: 1 at its ends; 0 without one."""
+        """How much of the limit is used, from the middle of the range: 1 at its ends; 0 without one."""
         if self.low is None or self.high is None:
             return 0.0
         middle, half = (self.low + self.high) / 2, (self.high - self.low) / 2
@@ -133,7 +135,11 @@ def least_clearance(trajectory: Trajectory, scene: CollisionScene, tolerance: fl
         tolerance: how far the bound may lie below the true one [m].
     """
     speeds = np.max(np.abs(trajectory.extremes(1)), axis=0)
-    return verified_clearance(scene, trajectory.at, trajectory.duration, speeds, tolerance)
+    least = verified_clearance(scene, trajectory.at, trajectory.duration, speeds, tolerance)
+    if least.bound < 0 < least.value:  # too coarse to tell whether the margin is kept
+        finer = max(least.value / 2, _FINEST)
+        least = verified_clearance(scene, trajectory.at, trajectory.duration, speeds, finer)
+    return least
 
 
 def _grid(trajectory: Trajectory, rate_hz: float) -> FloatArray:

@@ -139,7 +139,7 @@ def _parameters(design: Design) -> list[dict[str, Any]]:
 
 
 def _sigma_words(design: Design) -> str:
-    noise = design.task.torque_noise(design.robot, design.limits)
+    noise = design.task.torque_noise(design.robot)
     sizes = ", ".join(f"{value:.3g}" for value in noise)
     earlier = "with the logs given" if design.task.prior else "for the random motion it began with"
     return (

@@ -85,8 +85,14 @@ def _figures(document: Content, limits: Sequence[Content]) -> list[Content]:
     effort = f"{number(figures['evaluations'])} evaluations in {number(figures['seconds'])} s"
     rows = [
         ("criterion", f"Criterion: {criterion['name']}", criterion["value"], "", effort),
-        ("condition", "Condition of W", figures["condition"], "", "near 1 is best, below 100 is good"),
-        ("condition_scaled", "Condition, columns scaled", figures["condition_scaled"], "", ""),
+        (
+            "condition",
+            "Condition of W",
+            figures["condition"],
+            "",
+            "it depends on the units of the parameters",
+        ),
+        ("condition_scaled", "Condition, unit columns", figures["condition_scaled"], "", "above 100 is poor"),
         ("log_det", "log det", figures["log_det"], "", "of WᵀW: what all parameters gain together"),
         ("duration_s", "Duration", trajectory["duration_s"], "s", trajectory["words"]),
     ]
