@@ -54,7 +54,7 @@ def descend(
     tolerance: float,
     watch: Callable[[FloatArray], None] = lambda x: None,
 ) -> Descent:
-    """Minimise by Newton steps and a line search that turns back at the limits (Nocedal, Wright 2006, §3, §18).
+    """Minimise by Newton steps and a line search that turns back at the limits (Nocedal, Wright 2006, §18).
 
     Args:
         objective: what to minimise.

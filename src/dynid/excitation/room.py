@@ -21,8 +21,8 @@ from dynid.trajectories.fourier import FourierSpace
 TIGHTER = 1e-3
 """Share of a limit kept free on the samples, for what the motion does between them."""
 SHARPNESS = 1000.0
-"""ρ of the soft minimum: it lies at most log(samples)/ρ, some 0.6 % of a range, below the true one; larger ones
-bend the constraints more sharply than solvers like."""
+"""ρ of the soft minimum: it lies at most log(samples)/ρ, some 0.6 % of a range, below the true one; a larger
+one bends the constraints more sharply than solvers like."""
 
 
 def soft_least(slacks: FloatArray) -> tuple[FloatArray, FloatArray]:
