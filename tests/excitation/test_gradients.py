@@ -1,4 +1,4 @@
-"""Gradients of whole designs against central differences: criteria, barriers, constraints, on all kinds of limits."""
+"""Gradients of whole designs against central differences: criteria, barriers, constraints."""
 
 from __future__ import annotations
 

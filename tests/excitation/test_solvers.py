@@ -21,7 +21,11 @@ from support.design_problems import KINDS, problem_of, start_of
 
 Array = NDArray[np.float64]
 every_solver = pytest.mark.parametrize("name", SOLVERS)
-SHORT: dict[str, Solver] = {"barrier": Barrier(), "ipopt": Ipopt(iterations=60), "slsqp": Slsqp(iterations=60)}
+SHORT: dict[str, Solver] = {
+    "barrier": Barrier(),
+    "ipopt": Ipopt(iterations=60),
+    "slsqp": Slsqp(iterations=60),
+}
 KEPT = {"exact", "conservative", "torques", "clearances", "coupled", "prismatic, conservative"}
 
 
@@ -149,7 +153,7 @@ def test_every_solver_improves_within_the_limits(name: str, kind: str) -> None:
     problem = problem_of(kind)
     x = start_of(problem)
     seen: list[Array] = []
-    found = SHORT[name].solve(problem, x, lambda z: seen.append(z))
+    found = SHORT[name].solve(problem, x, seen.append)
     assert is_inside(problem, found.x)
     assert found.value == pytest.approx(problem.value(found.x), rel=1e-12)
     assert found.value < problem.value(x) - 1.0
@@ -199,7 +203,7 @@ def test_a_watch_ends_every_solver(name: str) -> None:
 
 @pytest.mark.parametrize("conservative", [False, True])
 def test_all_solvers_design_alike_on_the_scara(conservative: bool) -> None:
-    """Best of two starts: log det of eight parameters within 4 of each other (measured: MEASURED), limits proved."""
+    """Best of two starts: log det of eight parameters within 4 of each other, limits proved."""
     limits = LimitChoice(lower=-2.0, upper=2.0, effort=50.0)
     task = DesignTask(limits=limits, conservative=conservative, samples=200)
     designs = [
@@ -214,7 +218,7 @@ def test_all_solvers_design_alike_on_the_scara(conservative: bool) -> None:
 
 @every_solver
 def test_all_solvers_design_the_tx90_from_the_same_start(name: str) -> None:
-    """Log det from 422 to 570 and more: measured 588 (barrier), 583 (IPOPT) and 577 (SLSQP, sixty iterations)."""
+    """Log det from 422 to 570 and more: 588 (barrier), 583 (IPOPT) and 577 (SLSQP, sixty iterations)."""
     design = design_motion(
         load_robot("tx90"), DesignTask(rate_hz=62.5), starts=1, workers=1, solver=SHORT[name]
     )
