@@ -232,7 +232,7 @@ def _motion(problem: DesignProblem, robot: Robot, run: DesignRun, size: float) -
 
 
 def _kept_motion(problem: DesignProblem, robot: Robot, run: DesignRun) -> _Motion | None:
-    """The motion of a run, a little smaller where it passes a limit between its samples; None if none does."""
+    """A run's motion, a little smaller where it passes a limit between its samples; None if no size does."""
     tried = (_motion(problem, robot, run, size) for size in _SHRINKS)
     return next((motion for motion in tried if not motion.passed), None)
 
