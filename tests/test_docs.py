@@ -28,6 +28,7 @@ from dynid.compile.kernels import RobotKernels
 from dynid.compile.trace import KERNELS
 from dynid.core.tables import table_from
 from dynid.estimators.uncertainty import KINDS
+from dynid.excitation.limits import LimitFile
 from dynid.model.friction import BUILT_IN, FUNCTIONS
 from dynid.model.load import load_robot
 from dynid.model.loaders.mdh import DrivesFile, robot_from_table
@@ -178,6 +179,18 @@ def test_the_readme_s_python_runs() -> None:
     assert names["tau"].shape == (1000, 7)
 
 
+def test_the_design_from_python_runs() -> None:
+    first = next(block.text for block in blocks(DOCS / "excitation.md") if block.language == "python")
+    names: dict[str, Any] = {}
+    exec(compile(first, "excitation.md", "exec"), names)
+    assert names["reference"].samples == 15_000
+    shown = next(block.text for block in blocks(DOCS / "excitation.md") if block.language == "toml")
+    file = table_from(tomllib.loads(shown), LimitFile, axes=6)
+    assert file.limits.share == 0.9
+    assert file.workcell is not None
+    assert file.workcell.walls[0].name == "the fence"
+
+
 def test_the_mapping_shown_is_the_demo_s(demo_logs: Path) -> None:
     shown = next(block.text for block in blocks(DOCS / "fitting.md") if block.language == "toml")
     written = (demo_logs / "tx40.toml").read_text(encoding="utf-8")
@@ -185,7 +198,7 @@ def test_the_mapping_shown_is_the_demo_s(demo_logs: Path) -> None:
 
 
 @pytest.mark.usefixtures("beside_the_demo")
-@pytest.mark.parametrize("name", ["cli", "export", "index", "underactuated"])
+@pytest.mark.parametrize("name", ["cli", "excitation", "export", "index", "underactuated"])
 def test_commands_work_as_written(name: str) -> None:
     consoles = [block for block in blocks(DOCS / f"{name}.md") if block.language == "console"]
     assert consoles
@@ -255,6 +268,7 @@ def test_every_json_key_is_described(capsys: pytest.CaptureFixture[str]) -> None
         f"predict out/fit {LOG} --json",
         "export out/fit --to latex --json",
         "simulate scara --controller scara --reference scara --duration 2 --json",
+        "excite scara --starts 1 --json",
     )
     for command in commands:
         run(command.split())

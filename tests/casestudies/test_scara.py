@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from dynid.casestudies import scara
+from dynid.casestudies.case import runs_above, runs_below
 from dynid.casestudies.scara_rad import dead_zone, lag
-from dynid.casestudies.scara_rules import NEAR, parameter_rows, runs_above, runs_below
+from dynid.casestudies.scara_rules import NEAR, parameter_rows
 from dynid.casestudies.scara_runs import NAMES, Runs, truth
 from dynid.casestudies.scara_tables import section_e
 from dynid.casestudies.scara_tracking import track

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -175,6 +176,21 @@ def over_runs(
     """
     worst = max(values, key=excess)
     return Row(quantity, published, float(median(values)), accept, excess(worst) <= 0.0, worst=worst)
+
+
+def runs_below(
+    quantity: str, published: float | None, values: Sequence[float], bound: float, accept: str = ""
+) -> Row:
+    """Not above a bound on any seed; an infinite bound only shows."""
+    words = accept or (SHOWN if math.isinf(bound) else f"at most {bound:g}")
+    if math.isinf(bound):
+        return over_runs(quantity, published, values, words, lambda v: -1.0 / (1.0 + abs(v)))
+    return over_runs(quantity, published, values, words, lambda v: v - bound)
+
+
+def runs_above(quantity: str, published: float | None, values: Sequence[float], bound: float) -> Row:
+    """Not below a bound on any seed."""
+    return over_runs(quantity, published, values, f"at least {bound:g}", lambda v: bound - v)
 
 
 def rows_of_table(group: str, rows: Iterable[Row]) -> list[Row]:

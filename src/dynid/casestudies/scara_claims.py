@@ -8,9 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
-from dynid.casestudies.case import Row, over_runs, rows_of_table
+from dynid.casestudies.case import Row, over_runs, rows_of_table, runs_above, runs_below
 from dynid.casestudies.scara_rad import fit_steps
-from dynid.casestudies.scara_rules import is_told, off_by, runs_above, runs_below
+from dynid.casestudies.scara_rules import is_told, off_by
 from dynid.casestudies.scara_runs import (
     FOLLOW,
     NAMES,

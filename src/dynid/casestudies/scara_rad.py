@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dynid.casestudies.case import Row, rows_of_table
-from dynid.casestudies.scara_rules import TABLE_2, estimate_rows, runs_above, runs_below
+from dynid.casestudies.case import Row, rows_of_table, runs_above, runs_below
+from dynid.casestudies.scara_rules import TABLE_2, estimate_rows
 from dynid.casestudies.scara_runs import (
     FOLLOW,
     NONE,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dynid.casestudies.case import SHOWN, Row, over_runs
+from dynid.casestudies.case import SHOWN, Row, over_runs, runs_below
 from dynid.casestudies.scara_runs import NAMES, paper_units, truth
 from dynid.core.arrays import FloatArray
 from dynid.core.finding import Name
@@ -148,21 +148,6 @@ def estimate_rows(
         accept = SHOWN if np.isinf(top) else f"at most {top:.3g}"
         rows.append(runs_below(f"2σ of {name}{label}", published, sigmas, float(top), accept))
     return rows
-
-
-def runs_below(
-    quantity: str, published: float | None, values: Sequence[float], bound: float, accept: str = ""
-) -> Row:
-    """Not above a bound on any seed; an infinite bound only shows."""
-    words = accept or (SHOWN if np.isinf(bound) else f"at most {bound:g}")
-    if np.isinf(bound):
-        return over_runs(quantity, published, values, words, lambda v: -1.0 / (1.0 + abs(v)))
-    return over_runs(quantity, published, values, words, lambda v: v - bound)
-
-
-def runs_above(quantity: str, published: float | None, values: Sequence[float], bound: float) -> Row:
-    """Not below a bound on any seed."""
-    return over_runs(quantity, published, values, f"at least {bound:g}", lambda v: bound - v)
 
 
 def off_by(name: str, estimates: Sequence[Estimate]) -> list[float]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dynid.casestudies.case import Row, rows_of_table
+from dynid.casestudies.case import Row, rows_of_table, runs_above, runs_below
 from dynid.casestudies.scara_rules import (
     INVERSE,
     NEAR,
@@ -28,8 +28,6 @@ from dynid.casestudies.scara_rules import (
     is_told,
     off_by,
     parameter_rows,
-    runs_above,
-    runs_below,
 )
 from dynid.casestudies.scara_runs import Runs, joint_residuals, overall_residual, paper_units, truth
 from dynid.core.arrays import FloatArray

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dynid.casestudies.case import Row, rows_of_table
-from dynid.casestudies.scara_rules import TRACKING, runs_above, runs_below
+from dynid.casestudies.case import Row, rows_of_table, runs_above, runs_below
+from dynid.casestudies.scara_rules import TRACKING
 from dynid.casestudies.scara_runs import (
     FOLLOW,
     NAMES,

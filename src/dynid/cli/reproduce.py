@@ -24,8 +24,14 @@ PAGE = "report.html"
 class ExperimentOptions(OptionGroup, title="The experiment"):
     """What of a case is run; each case takes some of these."""
 
-    section: str | None = option(None, "S", "Only this section of the paper (scara: A to E, or claims).")
-    seeds: int | None = option(None, "N", "How many simulated experiments (scara).", shown="5")
+    section: str | None = option(
+        None,
+        "S",
+        "Only this section (scara: A to E, or claims; tx90: designs, validation or measured).",
+    )
+    seeds: int | None = option(
+        None, "N", "How many simulated experiments (scara), or random starts (tx90).", shown="5"
+    )
     loop: str | None = option(
         None, "L", "How the loop's ω_n is read (scara): hz or rad.", choices=("hz", "rad"), shown="hz"
     )
@@ -43,6 +49,7 @@ class CasePageOptions(OptionGroup):
 @command(
     examples=[
         "dynid reproduce scara --section A --seeds 2",
+        "dynid reproduce tx90 --out out/tx90",
         "dynid reproduce emps --data FOLDER --out out/emps",
     ],
     exit_0="Every figure that is held to a rule is accepted.",

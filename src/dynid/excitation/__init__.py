@@ -17,10 +17,20 @@ if TYPE_CHECKING:
         LogSigma as LogSigma,
         Scaled as Scaled,
     )
-    from dynid.excitation.design import Design as Design, design_motion as design_motion
+    from dynid.excitation.design import (
+        Design as Design,
+        design_motion as design_motion,
+    )
+    from dynid.excitation.information import standard_deviations as standard_deviations
     from dynid.excitation.limits import LimitChoice as LimitChoice, motion_limits as motion_limits
-    from dynid.excitation.solvers import Barrier as Barrier
-    from dynid.excitation.task import DesignTask as DesignTask, Prior as Prior
+    from dynid.excitation.solvers import (
+        SOLVERS as SOLVERS,
+        Barrier as Barrier,
+        Ipopt as Ipopt,
+        Slsqp as Slsqp,
+        Solver as Solver,
+    )
+    from dynid.excitation.task import DesignTask as DesignTask, PriorInformation as PriorInformation
     from dynid.excitation.verify import (
         LeastClearance as LeastClearance,
         verified_clearance as verified_clearance,
@@ -36,10 +46,11 @@ else:
             "Scaled",
         ),
         "design": ("Design", "design_motion"),
+        "information": ("standard_deviations",),
         "limits": ("LimitChoice", "motion_limits"),
-        "solvers": ("Barrier",),
+        "solvers": ("SOLVERS", "Barrier", "Ipopt", "Slsqp", "Solver"),
         "workcell": ("HalfSpace", "Workcell"),
-        "task": ("DesignTask", "Prior"),
+        "task": ("DesignTask", "PriorInformation"),
         "verify": ("LeastClearance", "verified_clearance"),
     }
     __getattr__, __dir__, __all__ = lazy_exports(__name__, _NAMES)

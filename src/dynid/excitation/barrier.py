@@ -1,4 +1,8 @@
-"""The solver of designs: a logarithmic barrier, and L-BFGS on the compiled gradient."""
+"""Descent on a criterion and the barrier of its limits: Newton's method, where curvature is known.
+
+The logarithms of slacks bend sharply near the limits, and their Hessian is known; that of the criterion is
+not, and BFGS learns it from gradients. Learning both together takes several times as many evaluations.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +16,15 @@ from dynid.core.arrays import FloatArray
 
 Objective = Callable[[FloatArray], tuple[float, FloatArray]]
 """Value, infinite outside the limits, and gradient."""
+Known = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
+"""Gradient (variables,) and Hessian of the part of the objective whose curvature is known."""
 _ARMIJO = 1e-4
 """Share of the promised decrease that a step must bring."""
-_SHORTER = 0.4
+_SHORTER = 0.5
 """Factor of a step that was too long."""
 _LEAST_STEP = 1e-9
+_FIRST_LENGTH = 0.1
+"""Length of the first step, while nothing is known of the criterion, as a share of that of the variables."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,34 +46,35 @@ class Descent:
 
 def descend(
     objective: Objective,
+    known: Known,
+    reach: Callable[[FloatArray, FloatArray], float],
     x: FloatArray,
     *,
     iterations: int,
     tolerance: float,
-    memory: int = 20,
-    watch: Callable[[FloatArray, float], None] = lambda x, value: None,
+    watch: Callable[[FloatArray], None] = lambda x: None,
 ) -> Descent:
-    """Minimise by limited-memory BFGS with a backtracking line search that turns back at the limits.
+    """Minimise by Newton steps and a line search that turns back at the limits (Nocedal, Wright 2006, §18).
 
     Args:
         objective: what to minimise.
-        x: start, inside the limits.
+        known: the part of it whose curvature is known and positive.
+        reach: how much of a step is worth trying: steps to a limit are refused, or glide along it after.
+        x: start; where it lies outside the limits it is the end too.
         iterations: at most.
         tolerance: decrease over five iterations below which it ends.
-        memory: pairs of steps that are remembered.
-        watch: called with each accepted point and value.
+        watch: called with each accepted point.
     """
     value, gradient = objective(x)
-    pairs: deque[tuple[FloatArray, FloatArray, float]] = deque(maxlen=memory)
     history, evaluations = deque([value], maxlen=6), 1
+    if not value < np.inf:
+        return Descent(x, value, evaluations, True)
+    of_known, bend = known(x)
+    learnt: FloatArray | None = None
     for _ in range(iterations):
-        direction = _direction(gradient, pairs, x)
-        slope = float(np.vdot(gradient, direction))
-        if not slope < 0:
-            pairs.clear()
-            direction = _direction(gradient, pairs, x)
-            slope = float(np.vdot(gradient, direction))
-        step, found = 1.0, None
+        guess = _first_guess(gradient.ravel() - of_known, x) if learnt is None else learnt
+        direction = _newton(bend + guess, gradient.ravel()).reshape(x.shape)
+        slope, step = float(np.vdot(gradient, direction)), reach(x, direction)
         while step > _LEAST_STEP:
             found = objective(x + step * direction)
             evaluations += 1
@@ -73,38 +82,46 @@ def descend(
                 break
             step *= _SHORTER
         else:
-            if not pairs:
+            if learnt is None:
                 return Descent(x, value, evaluations, True)
-            pairs.clear()  # a steepest descent may still find a way
+            learnt = None  # what was learnt may mislead; a steepest descent may still find a way
             continue
-        change = found[1] - gradient
         moved = step * direction
-        curvature = float(np.vdot(moved, change))
-        if curvature > 1e-12 * float(np.vdot(change, change)):
-            pairs.append((moved, change, curvature))
-        x, value, gradient = x + moved, found[0], found[1]
-        watch(x, value)
+        before = gradient.ravel() - of_known
+        x, (value, gradient) = x + moved, found
+        of_known, bend = known(x)
+        learnt = _learn(learnt, moved.ravel(), gradient.ravel() - of_known - before)
+        watch(x)
         history.append(value)
         if len(history) == history.maxlen and history[0] - value < tolerance:
             return Descent(x, value, evaluations, True)
     return Descent(x, value, evaluations, False)
 
 
-def _direction(
-    gradient: FloatArray, pairs: deque[tuple[FloatArray, FloatArray, float]], x: FloatArray
-) -> FloatArray:
-    """−H g by the two-loop recursion; along the steepest descent, a twentieth of x long, at first."""
-    d = -gradient
-    if not pairs:
-        size = 0.05 * max(float(np.linalg.norm(x)), 1e-3) / max(float(np.linalg.norm(d)), 1e-300)
-        return size * d
-    shares = []
-    for moved, change, curvature in reversed(pairs):
-        share = float(np.vdot(moved, d)) / curvature
-        shares.append(share)
-        d = d - share * change
-    moved, change, curvature = pairs[-1]
-    d = d * (curvature / float(np.vdot(change, change)))
-    for (moved, change, curvature), share in zip(pairs, reversed(shares), strict=True):
-        d = d + (share - float(np.vdot(change, d)) / curvature) * moved
-    return d
+def _first_guess(gradient: FloatArray, x: FloatArray) -> FloatArray:
+    """A multiple of the identity that makes the first step of the criterion a share of x long."""
+    length = _FIRST_LENGTH * max(float(np.linalg.norm(x)), 1e-3)
+    return np.eye(x.size) * max(float(np.linalg.norm(gradient)) / length, 1e-9)
+
+
+def _newton(hessian: FloatArray, gradient: FloatArray) -> FloatArray:
+    """−H⁻¹ g through a diagonal of ones: near a limit its entries differ by 1e12."""
+    from scipy.linalg import lapack
+
+    units = 1.0 / np.sqrt(np.diag(hessian))
+    scaled = hessian * np.outer(units, units)
+    scaled[np.diag_indices_from(scaled)] += 1e-10  # rounding must not make it indefinite
+    _, solution, _ = lapack.dposv(scaled, -units * gradient)
+    return np.asarray(units * solution, dtype=float)
+
+
+def _learn(hessian: FloatArray | None, moved: FloatArray, change: FloatArray) -> FloatArray:
+    """BFGS with Powell's damping, which keeps the Hessian positive (Nocedal, Wright 2006, procedure 18.2)."""
+    product = float(moved @ change)
+    if hessian is None:
+        hessian = np.eye(len(moved)) * max(float(change @ change) / max(abs(product), 1e-300), 1e-6)
+    image = hessian @ moved
+    length = float(moved @ image)
+    share = 1.0 if product >= 0.2 * length else 0.8 * length / (length - product)
+    damped = share * change + (1.0 - share) * image
+    return hessian - np.outer(image, image) / length + np.outer(damped, damped) / float(moved @ damped)

@@ -1,13 +1,11 @@
-"""IPOPT on functions of ours: CasADi's callbacks, with exact first derivatives.
-
-Imported where IPOPT is asked for: it loads CasADi.
-"""
+"""IPOPT on functions of ours: CasADi's callbacks, with exact first derivatives."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
-import casadi as ca
 import numpy as np
 
 if TYPE_CHECKING:
@@ -20,108 +18,88 @@ def ipopt(path: Path, options: dict[str, Any]) -> bool:
     Args:
         path: gives values and derivatives, and is told every iterate.
         options: of IPOPT.
+
+    Raises:
+        Exception: what the path raises when it is told an iterate, such as the end that Ctrl-C asks for.
     """
+    import casadi as ca
+
     size, rows = path.start.size, len(path.at(path.start.ravel()).rows)
-    functions, listener = _Functions(path, size, rows), _Listener(path, size, rows)
+    errors: list[Exception] = []
+
+    def listen(*iterate: Any) -> list[Any]:
+        try:
+            path.tell(iterate[0])
+        except Exception as error:  # CasADi would swallow it
+            errors.append(error)
+        return [float(len(errors))]  # above 0 ends the search
+
+    shapes = [(size, 1), (1, 1), (rows, 1)]
+    derivatives = _callback(
+        "derivatives",
+        shapes,
+        [(1, size), (rows, size)],
+        lambda x, *_: [path.at(x).gradient[None, :], path.at(x).jacobian],
+    )
+    functions = _callback(
+        "functions", shapes[:1], shapes[1:], lambda x: [path.at(x).value, path.at(x).rows], derivatives
+    )
+    sizes = {"x": size, "f": 1, "g": rows, "lam_x": size, "lam_g": rows, "lam_p": 0}
+    outputs = [(sizes[ca.nlpsol_out(i)], 1) for i in range(ca.nlpsol_n_out())]
+    listener = _callback("listener", outputs, [(1, 1)], listen)
     x = ca.MX.sym("x", size)
     value, limits = functions(x)
     quiet = {"print_time": False, "show_eval_warnings": False, "iteration_callback": listener}
     quasi_newton = {"print_level": 0, "sb": "yes", "hessian_approximation": "limited-memory"}
-    solver = ca.nlpsol(
-        "design",
-        "ipopt",
-        {"x": x, "f": value, "g": limits},
-        {**quiet, "ipopt": {**quasi_newton, **options}},
-    )
+    asked: Any = {"x": x, "f": value, "g": limits}
+    how: Any = {**quiet, "ipopt": {**quasi_newton, **options}}
+    solver = ca.nlpsol("design", "ipopt", asked, how)
     solver(x0=path.start.ravel(), lbg=0.0, ubg=np.inf)
-    if listener.error is not None:
-        raise listener.error
+    if errors:
+        raise errors[0]
     return bool(solver.stats()["success"])
 
 
-class _Functions(ca.Callback):  # type: ignore[misc]
-    """x → J and the rows that must not be negative."""
-
-    def __init__(self, path: Path, size: int, rows: int) -> None:
-        super().__init__()
-        self._path, self._size, self._rows = path, size, rows
-        self.construct("functions", {})
-
-    def get_n_in(self) -> int:
-        return 1
-
-    def get_n_out(self) -> int:
-        return 2
-
-    def get_sparsity_in(self, i: int) -> Any:
-        return ca.Sparsity.dense(self._size)
-
-    def get_sparsity_out(self, i: int) -> Any:
-        return ca.Sparsity.dense((1, self._rows)[i])
-
-    def eval(self, arguments: list[Any]) -> list[Any]:
-        point = self._path.at(np.array(arguments[0]).ravel())
-        return [point.value, point.rows]
-
-    def has_jacobian(self) -> bool:
-        return True
-
-    def get_jacobian(self, name: str, inputs: list[str], outputs: list[str], options: dict[str, Any]) -> Any:
-        self._derivative = _Derivatives(self._path, self._size, self._rows, name, options)  # CasADi keeps none
-        return self._derivative
+def _callback(
+    name: str,
+    inputs: Sequence[tuple[int, int]],
+    outputs: Sequence[tuple[int, int]],
+    function: Callable[..., list[Any]],
+    jacobian: Any = None,
+) -> Any:
+    """A Python function of vectors as one of CasADi's, all shapes known, with that of its Jacobian."""
+    return _callback_type()(name, inputs, outputs, function, jacobian)
 
 
-class _Derivatives(_Functions):
-    """x and the values there → gradient of J and Jacobian of the rows."""
+@cache
+def _callback_type() -> Any:
+    import casadi as ca
 
-    def __init__(self, path: Path, size: int, rows: int, name: str, options: dict[str, Any]) -> None:
-        ca.Callback.__init__(self)
-        self._path, self._size, self._rows = path, size, rows
-        self.construct(name, options)
+    class Callback(ca.Callback):
+        def __init__(self, name: str, *parts: Any) -> None:
+            super().__init__()
+            self.inputs, self.outputs, self.function, self.jacobian_callback = parts
+            self.construct(name, {})
 
-    def get_n_in(self) -> int:
-        return 3
+        def get_n_in(self) -> int:
+            return len(self.inputs)
 
-    def get_sparsity_in(self, i: int) -> Any:
-        return ca.Sparsity.dense((self._size, 1, self._rows)[i])
+        def get_n_out(self) -> int:
+            return len(self.outputs)
 
-    def get_sparsity_out(self, i: int) -> Any:
-        return ca.Sparsity.dense((1, self._rows)[i], self._size)
+        def get_sparsity_in(self, i: int) -> Any:
+            return ca.Sparsity.dense(*self.inputs[i])
 
-    def eval(self, arguments: list[Any]) -> list[Any]:
-        point = self._path.at(np.array(arguments[0]).ravel())
-        return [point.gradient[None, :], point.jacobian]
+        def get_sparsity_out(self, i: int) -> Any:
+            return ca.Sparsity.dense(*self.outputs[i])
 
-    def has_jacobian(self) -> bool:
-        return False
+        def eval(self, values: Any) -> list[Any]:
+            return list(self.function(*(np.array(value).ravel() for value in values)))
 
+        def has_jacobian(self) -> bool:
+            return self.jacobian_callback is not None
 
-class _Listener(ca.Callback):  # type: ignore[misc]
-    """Tells the path every iterate; ends the search with the error that this raises, such as Ctrl-C's."""
+        def get_jacobian(self, *_: Any) -> Any:
+            return self.jacobian_callback
 
-    error: Exception | None = None
-
-    def __init__(self, path: Path, size: int, rows: int) -> None:
-        super().__init__()
-        self._path, self._sizes = path, {"x": size, "f": 1, "g": rows, "lam_x": size, "lam_g": rows, "lam_p": 0}
-        self.construct("listener", {})
-
-    def get_n_in(self) -> int:
-        return ca.nlpsol_n_out()
-
-    def get_n_out(self) -> int:
-        return 1
-
-    def get_name_in(self, i: int) -> str:
-        return str(ca.nlpsol_out(i))
-
-    def get_sparsity_in(self, i: int) -> Any:
-        size = self._sizes[ca.nlpsol_out(i)]
-        return ca.Sparsity.dense(size) if size else ca.Sparsity(0, 0)
-
-    def eval(self, arguments: list[Any]) -> list[Any]:
-        try:
-            self._path.tell(np.array(arguments[0]).ravel())
-        except Exception as error:  # noqa: BLE001 - CasADi would swallow it
-            self.error = error
-        return [float(self.error is not None)]
+    return Callback

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,12 +14,20 @@ from dynid.excitation.clearance import CollisionScene
 from dynid.excitation.criteria import Criterion, SingularError
 from dynid.excitation.information import InformationModel, Observation
 from dynid.excitation.limits import MotionLimits
-from dynid.excitation.room import TIGHTER, AmplitudeRoom, SampledRoom, soft_least
+from dynid.excitation.room import TIGHTER, AmplitudeRoom, Room, SampledRoom, soft_least
 from dynid.trajectories.fourier import FourierSpace
 from dynid.trajectories.trajectory import MotionSpace, Trajectory
 
+_FAINTER = 0.01
+"""Factor of prior information on the way: beside all of it a small motion tells nothing, and stays small."""
+_AIR = 0.004
+"""Clearance kept free on the samples, for what the motion does between them [m]."""
 _CLEARANCE_UNIT = 0.1
 """Length by which clearances are measured in the barrier [m]."""
+ROUNDING = 0.002
+"""ε of the conservative bounds, in speed limits: five harmonics that vanish cost an axis 1 % of its speed."""
+_ROUNDER = 5.0
+"""Factor of ε for a step back: 0.05 two steps before the end, where amplitudes are still to choose."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +47,7 @@ class DesignProblem:
         samples: of the motion in criterion and limits.
         scene: links and what they must not touch; None leaves space free.
         conservative: P3's bounds (15)–(17) on sums of amplitudes instead of the motion itself.
+        rounding: of these bounds where a harmonic vanishes, as a share of the speed limits.
     """
 
     model: InformationModel
@@ -50,6 +59,7 @@ class DesignProblem:
     samples: int
     scene: CollisionScene | None = None
     conservative: bool = False
+    rounding: float = ROUNDING
 
     def __post_init__(self) -> None:
         """The conservative bounds need a Fourier series."""
@@ -60,6 +70,11 @@ class DesignProblem:
             )
         if self.conservative and not np.array_equal(self.limits.matrix, np.eye(len(self.pose))):
             raise DynidError("The conservative bounds hold for robots without coupled joints; ask for exact.")
+        ends = np.isfinite([self.limits.low[0], self.limits.high[0]])
+        if self.conservative and np.any(ends[0] != ends[1]):
+            raise DynidError(
+                "The conservative bounds need both ends of a joint's range or none; ask for exact."
+            )
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -140,57 +155,28 @@ class DesignProblem:
         parts = [part.T @ B for part, B in zip(by_motion, self.matrices, strict=False)]
         return np.asarray(sum(parts) * self.units, dtype=float)
 
-    # ── limits as constraints ─────────────────────────────────────────────────────────────────────────────
+    def softer(self, steps: int) -> DesignProblem:
+        """A smoother problem for the way, so many steps before the last one."""
+        rounding, model = self.rounding * _ROUNDER**steps, self.model
+        if model.prior is not None:
+            model = replace(model, prior=model.prior * _FAINTER**steps)
+        return replace(self, model=model, criterion=self.criterion.softer(steps), rounding=rounding)
 
-    def constraints(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Rows that must not be negative, (rows,), and their Jacobian (rows, variables of all axes).
-
-        Soft minima over the samples: one per order, joint and side (P3's bounds where ``conservative``), one
-        of all clearances, one per torque. They never lie above the true minimum: keeping them keeps the limits.
-        """
-        motion = self.motion(x)
-        if isinstance(self.room, AmplitudeRoom):
-            values, gradients = self.room.least(*self.split(x))
-        else:
-            values, gradients = self.room.least(motion, self.matrices)
-        rows = [(values, gradients[..., : self.shape[1]] * self.units)]
-        if self.scene is not None and self.scene.pairs:
-            closest = self.scene.at(motion[0])
-            least, shares = soft_least(closest.clearances.ravel() / _CLEARANCE_UNIT)
-            by_q = closest.gradient(shares.reshape(closest.clearances.shape) / _CLEARANCE_UNIT)
-            rows.append((least[None], self._by_variables([by_q])[None]))
-        if self._torques_limited:
-            rows.append(self._torque_rows(motion))
-        jacobian = np.concatenate([slopes.reshape(len(slopes), -1) for _, slopes in rows])
-        return np.concatenate([values for values, _ in rows]), jacobian
+    @cached_property
+    def room(self) -> Room:
+        """How the limits of the motion are asked."""
+        if self.conservative:
+            assert isinstance(self.space, FourierSpace)
+            return AmplitudeRoom(self.limits, self.orders, self.space, self.pose, self.rounding)
+        return SampledRoom(self.limits, self.orders, np.array(self.matrices), self.pose)
 
     @property
     def _torques_limited(self) -> bool:
         return self.model.values is not None and bool(np.any(np.isfinite(self.limits.effort)))
 
-    def _torque_rows(self, motion: list[FloatArray]) -> tuple[FloatArray, FloatArray]:
-        """Soft least slack of each limited torque and its gradient by x, (rows, axes, variables)."""
-        seen = self.model.observe(*motion[:3])
-        share = seen.torques / self.limits.effort[:, None]
-        least, shares = soft_least((1.0 - TIGHTER) ** 2 - share * share)
-        slopes = -2.0 * share * shares / self.limits.effort[:, None]
-        limited = np.flatnonzero(np.isfinite(self.limits.effort))
-        seeds = [slopes * (np.arange(len(slopes)) == j)[:, None] for j in limited]
-        return least[limited], np.array(
-            [self._by_variables(self.model.gradient(seen, None, seed)) for seed in seeds]
-        )
+    # ── limits as a barrier ───────────────────────────────────────────────────────────────────────────────
 
-    # ── the barrier ───────────────────────────────────────────────────────────────────────────────────────
-
-    @cached_property
-    def room(self) -> SampledRoom | AmplitudeRoom:
-        """How the limits of the motion are asked."""
-        if self.conservative:
-            assert isinstance(self.space, FourierSpace)
-            return AmplitudeRoom(self.limits, self.orders, self.space)
-        return SampledRoom(self.limits, self.orders)
-
-    def barrier(self, x: FloatArray, weight: float, criterion: Criterion) -> tuple[float, FloatArray]:
+    def barrier(self, x: FloatArray, weight: float) -> tuple[float, FloatArray]:
         """J − μ Σ log slack and its gradient by x; infinite outside the limits.
 
         Cheap limits are asked first, so that a step too far costs no kernel.
@@ -198,76 +184,82 @@ class DesignProblem:
         Args:
             x: variables.
             weight: μ.
-            criterion: J, or a smoother one on the way.
         """
-        motion, slopes = self.motion(x), _Slopes(self)
-        inside = self._limit_barrier(x, motion, slopes) and self._clearance_barrier(motion[0], slopes)
-        if not inside:
-            return np.inf, slopes.by_x
-        seen = self.model.observe(*motion[:3])
-        by_torque = self._torque_barrier(seen.torques, slopes)
-        if by_torque is None:
-            return np.inf, slopes.by_x
-        try:
-            value, by_information = criterion.grade(seen.information)
-        except SingularError:
-            return np.inf, slopes.by_x
-        by_state = self.model.gradient(seen, by_information, weight * by_torque if len(by_torque) else None)
-        for k, part in enumerate(slopes.by_motion):
-            slopes.by_motion[k] = weight * part + (by_state[k] if k < len(by_state) else 0.0)
-        gradient = weight * slopes.by_x + self._by_variables(slopes.by_motion)
-        return value + weight * slopes.total, gradient
-
-    def _limit_barrier(self, x: FloatArray, motion: list[FloatArray], slopes: _Slopes) -> bool:
-        """−Σ log slack of the limits of q and its derivatives, means over the samples; whether inside."""
-        if isinstance(self.room, AmplitudeRoom):
-            start, coefficients = self.split(x)
-            slacks = self.room.slacks(start, coefficients)
-            if not np.all(slacks > 0):
-                return False
-            slopes.total -= float(np.sum(np.log(slacks)))
-            by_start, by_coefficients = self.room.slopes(start, coefficients, -1.0 / slacks)
-            both = [by_coefficients, by_start[:, None]] if self.free_start else [by_coefficients]
-            slopes.by_x += np.hstack(both) * self.units
-            return True
-        sides = self.room.slacks(motion)
-        if not all(np.all(side > 0) for pair in sides for side in pair):
-            return False
-        bounded = [side[np.isfinite(side)] for pair in sides for side in pair]
-        slopes.total -= sum(float(np.sum(np.log(side))) for side in bounded) / self.samples
-        weights = [(-1.0 / (self.samples * above), -1.0 / (self.samples * below)) for above, below in sides]
-        slopes.by_motion = self.room.slopes(weights)
-        return True
-
-    def _clearance_barrier(self, q: FloatArray, slopes: _Slopes) -> bool:
-        """−Σ log clearance, means over the samples; whether nothing touches."""
-        if self.scene is None:
-            return True
-        closest = self.scene.at(q)
-        clear = closest.clearances
+        outside = np.inf, np.zeros(self.shape)
+        total, by_values = self.room.barrier(x * self.units)
+        if not total < np.inf:
+            return outside
+        motion = self.motion(x)
+        closest = None if self.scene is None else self.scene.at(motion[0])
+        clear = np.ones(1) if closest is None else closest.clearances - self._air
         if not np.all(clear > 0):
-            return False
-        slopes.total -= float(np.sum(np.log(clear / _CLEARANCE_UNIT))) / self.samples
-        slopes.by_motion[0] += closest.gradient(-1.0 / (clear * self.samples))
-        return True
-
-    def _torque_barrier(self, torques: FloatArray, slopes: _Slopes) -> FloatArray | None:
-        """−Σ log slack of the torques; its gradient by them, empty without limits, None outside."""
-        effort = self.limits.effort[:, None]
-        if not self._torques_limited:
-            return np.empty(0)
-        share = torques / effort
-        free = (1.0 - TIGHTER) ** 2 - share * share
+            return outside
+        seen = self.model.observe(*motion[:3])
+        free, by_torque = self._torque_slacks(seen.torques)
         if not np.all(free > 0):
-            return None
-        slopes.total -= float(np.sum(np.log(free))) / self.samples
-        return np.asarray(2.0 * share / (free * effort * self.samples), dtype=float)
+            return outside
+        try:
+            value, by_information = self.criterion.grade(seen.information)
+        except SingularError:
+            return outside
+        total -= float(np.sum(np.log(free))) / self.samples
+        seed = -weight * by_torque / (free * self.samples) if free.size else None
+        by_q, by_speed, by_acceleration = self.model.gradient(seen, by_information, seed)
+        if closest is not None:
+            total -= float(np.sum(np.log(clear / _CLEARANCE_UNIT))) / self.samples
+            by_q = by_q + closest.gradient(-weight / (clear * self.samples))
+        gradient = weight * by_values * self.units + self._by_variables((by_q, by_speed, by_acceleration))
+        return value + weight * total, gradient
 
+    @cached_property
+    def _air(self) -> FloatArray:
+        """Clearance kept free on the samples, (pairs,) [m]; less where the start pose has hardly any."""
+        assert self.scene is not None
+        return np.asarray(np.minimum(_AIR, 0.5 * self.scene.clearances(self.pose[None, :])[0]), dtype=float)
 
-class _Slopes:
-    """Sums that the limits fill: −Σ log slack, and its gradients by the motion and by the variables."""
+    def limit_barrier(self, x: FloatArray, weight: float) -> tuple[FloatArray, FloatArray]:
+        """Gradient (variables of all axes,) and Hessian by x of −μ Σ log slack of the motion alone."""
+        values, units = x * self.units, self.units.ravel()
+        hessian = self.room.curvature(values).reshape(x.size, x.size)
+        gradient = self.room.barrier(values)[1].ravel()
+        return weight * units * gradient, weight * units[:, None] * hessian * units
 
-    def __init__(self, problem: DesignProblem) -> None:
-        self.total = 0.0
-        self.by_motion = [np.zeros((problem.samples, problem.shape[0])) for _ in problem.orders]
-        self.by_x = np.zeros(problem.shape)
+    def reach(self, x: FloatArray, step: FloatArray) -> float:
+        """How much of a step keeps away from the limits of the motion, without a kernel."""
+        return self.room.reach(x * self.units, step * self.units)
+
+    def _torque_slacks(self, torques: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """1 − (τ/τ_max)², a little tighter, and its gradient by τ, (coordinates, samples); empty if free."""
+        if not self._torques_limited:
+            return np.empty(0), np.empty(0)
+        share = torques / self.limits.effort[:, None]
+        return (1.0 - TIGHTER) ** 2 - share * share, -2.0 * share / self.limits.effort[:, None]
+
+    # ── limits as constraints ─────────────────────────────────────────────────────────────────────────────
+
+    def constraints(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Rows that must not be negative, (rows,), and their Jacobian (rows, variables of all axes).
+
+        Soft minima over the samples: one per order, joint and side (P3's bounds where ``conservative``), one
+        of all clearances, one per torque. They never lie above the true minimum: kept, they keep the limits.
+        """
+        values, by_values = self.room.least(x * self.units)
+        rows, motion = [(values, by_values * self.units)], self.motion(x)
+        if self.scene is not None and self.scene.pairs:
+            closest = self.scene.at(motion[0])
+            least, shares = soft_least(closest.clearances.ravel() / _CLEARANCE_UNIT)
+            by_q = closest.gradient(shares.reshape(closest.clearances.shape) / _CLEARANCE_UNIT)
+            rows.append((least[None], self._by_variables([by_q])[None]))
+        if self._torques_limited:
+            rows.append(self._torque_rows(self.model.observe(*motion[:3])))
+        jacobian = np.concatenate([slopes.reshape(len(slopes), -1) for _, slopes in rows])
+        return np.concatenate([values for values, _ in rows]), jacobian
+
+    def _torque_rows(self, seen: Observation) -> tuple[FloatArray, FloatArray]:
+        """Soft least slack of each limited torque and its gradient by x, (rows, axes, variables)."""
+        slacks, by_torque = self._torque_slacks(seen.torques)
+        least, shares = soft_least(slacks)
+        limited = np.flatnonzero(np.isfinite(self.limits.effort))
+        seeds = [shares * by_torque * (np.arange(len(slacks)) == j)[:, None] for j in limited]
+        slopes = [self._by_variables(self.model.gradient(seen, None, seed)) for seed in seeds]
+        return least[limited], np.array(slopes)

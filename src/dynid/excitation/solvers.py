@@ -12,6 +12,7 @@ import numpy as np
 
 from dynid.core.arrays import FloatArray
 from dynid.excitation.barrier import Descent, descend
+from dynid.excitation.ipopt import ipopt
 from dynid.excitation.problem import DesignProblem
 
 Watch = Callable[[FloatArray], None]
@@ -30,7 +31,7 @@ class Solver(ABC):
 
 @dataclass(frozen=True)
 class Barrier(Solver):
-    """L-BFGS on J − μ Σ log slack, with μ and the smoothness of J falling together.
+    """Newton steps on J − μ Σ log slack, with μ and the smoothness of the problem falling together.
 
     Args:
         weights: μ, one per stage.
@@ -38,31 +39,32 @@ class Barrier(Solver):
         tolerance: decrease of J over five iterations below which a stage ends.
     """
 
-    weights: tuple[float, ...] = (0.06, 0.01, 0.001)
-    iterations: int = 400
+    weights: tuple[float, ...] = (0.03, 0.003, 0.0003)
+    iterations: int = 300
     tolerance: float = 1e-3
     name: ClassVar[str] = "barrier"
 
     def solve(self, problem: DesignProblem, x: FloatArray, watch: Watch) -> Descent:
         """Stage after stage, each from where the last one ended."""
-        evaluations, found = 0, None
+        evaluations, found = 0, Descent(x, np.inf, 0, False)
         for stage, weight in enumerate(self.weights):
-            criterion = problem.criterion.softer(len(self.weights) - 1 - stage)
+            smooth = problem.softer(len(self.weights) - 1 - stage)
             found = descend(
-                partial(problem.barrier, weight=weight, criterion=criterion),
-                x,
+                partial(smooth.barrier, weight=weight),
+                partial(smooth.limit_barrier, weight=weight),
+                smooth.reach,
+                found.x,
                 iterations=self.iterations,
                 tolerance=self.tolerance,
-                watch=lambda z, _: watch(z),
+                watch=watch,
             )
-            x, evaluations = found.x, evaluations + found.evaluations
-        assert found is not None
-        return Descent(x, problem.value(x), evaluations, found.converged)
+            evaluations += found.evaluations
+        return Descent(found.x, problem.value(found.x), evaluations, found.converged)
 
 
 @dataclass(frozen=True)
 class Ipopt(Solver):
-    """IPOPT from CasADi's wheel: an interior-point method (Wächter, Biegler 2006) with a limited-memory Hessian.
+    """IPOPT from CasADi's wheel: interior points (Wächter, Biegler 2006) with a limited-memory Hessian.
 
     Args:
         iterations: at most.
@@ -75,8 +77,6 @@ class Ipopt(Solver):
 
     def solve(self, problem: DesignProblem, x: FloatArray, watch: Watch) -> Descent:
         """From the start itself; the best iterate within all limits."""
-        from dynid.excitation.ipopt import ipopt
-
         path = Path(problem, x, watch)
         options = {
             "max_iter": self.iterations,
@@ -126,7 +126,7 @@ class Slsqp(Solver):
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """What a general solver asks at some variables: criterion, rows that must not be negative, derivatives."""
+    """What a general solver asks at some variables: criterion, rows that must not be negative, slopes."""
 
     value: float
     gradient: FloatArray
@@ -144,6 +144,7 @@ class Path:
     """
 
     def __init__(self, problem: DesignProblem, x: FloatArray, watch: Watch) -> None:
+        """Begin at the start."""
         self.problem, self.watch = problem, watch
         self.start, self.evaluations = x, 0
         self._latest: tuple[bytes, Point] | None = None

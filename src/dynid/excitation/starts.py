@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-
 import numpy as np
 
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError
 from dynid.excitation.problem import DesignProblem
-from dynid.excitation.room import AmplitudeRoom
 
 _FIRST_SHARE = 0.6
 """Share of the limits that a random start uses at most."""
 _TRIES = 400
 """Random poses looked at where the middle of the ranges touches something."""
-_SIZES = 80
-"""Sizes of a start that are tried, each 3/4 of the last: down to 1e-9, because a coefficient of a motion that
-is brought to rest by quintics may move an axis hundreds of times as far as one of a Fourier series."""
+_SIZES = 30
+"""Sizes tried of a start that touches something or asks too much, each three quarters of the last."""
 
 
 def require_possible_pose(problem: DesignProblem, pose: FloatArray) -> None:
@@ -87,40 +82,28 @@ def random_start(problem: DesignProblem, rng: np.random.Generator) -> FloatArray
     if problem.free_start:
         x[:, -1] = 0.0
     for axis in range(len(x)):
-        x[axis] *= _largest(partial(_axis_inside, problem, x, axis), 16.0)
-    inside = _largest(lambda size: np.isfinite(problem.barrier(size * x, 1.0, problem.criterion)[0]), 1.0)
-    if not inside > 0:
+        x[axis] *= _axis_size(problem, x, axis)
+    sizes = (0.75**k for k in range(_SIZES))
+    inside = (size for size in sizes if np.isfinite(problem.barrier(size * x, 1.0)[0]))
+    size = next(inside, 0.0)
+    if not size > 0:
         raise DynidError(
             "No motion about the start pose keeps all limits and shows all parameters; a joint may have no "
             "room there, or the motion too few coefficients. Give another start pose, more harmonics or "
             "wider limits."
         )
-    return inside * x
+    return size * x
 
 
-def _largest(holds: Callable[[float], bool], most: float) -> float:
-    """The largest tried factor at which a condition holds: most, ¾ most, …; 0 where none does."""
-    size = most
-    for _ in range(_SIZES):
-        if holds(size):
-            return size
-        size *= 0.75
-    return 0.0
+def _axis_size(problem: DesignProblem, x: FloatArray, axis: int) -> float:
+    """Factor at which one axis alone uses a share of the room that its limits leave at the start pose.
 
-
-def _axis_inside(problem: DesignProblem, x: FloatArray, axis: int, size: float) -> bool:
-    """Whether one axis alone, the others at rest, keeps to a share of its limits."""
-    alone = np.zeros_like(x)
-    alone[axis] = size * x[axis]
-    room = problem.room
-    free = 1.0 - _FIRST_SHARE
-    if isinstance(room, AmplitudeRoom):
-        return bool(np.all(room.slacks(*problem.split(alone))[:, axis] > free))
-    rest = room.slacks([part[:1] for part in problem.motion(np.zeros_like(x))])
-    slacks = room.slacks(problem.motion(alone))
-    pairs = zip(slacks, rest, strict=True)
-    return all(
-        bool(np.all((side > free * at_rest) | np.isinf(side)))
-        for sides, rests in pairs
-        for side, at_rest in zip(sides, rests, strict=True)
-    )
+    Slacks fall in proportion to the motion, those of P3's bounds nearly so: the second pass corrects it.
+    """
+    alone, size = np.zeros_like(x), 1.0
+    rest = problem.room.slacks(alone)
+    for _ in range(2):
+        alone[axis] = size * x[axis] * problem.units[axis]
+        used = 1.0 - problem.room.slacks(alone) / rest
+        size *= _FIRST_SHARE / max(float(used.max()), 1e-12)
+    return size

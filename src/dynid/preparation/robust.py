@@ -18,6 +18,8 @@ _ROUNDS = 5
 """Robust rounds of RLOESS, as in MATLAB."""
 _FEWEST = 5
 """Samples that a window of RLOESS must have."""
+_LEAST_WEIGHT = 1e-3
+"""Product of three moments over that of a full window below which no quadratic is fitted."""
 _CELLS = 4_000_000
 """Values of windows held at once: 32 MB."""
 
@@ -151,7 +153,7 @@ def _local_quadratics(y: FloatArray, robust: FloatArray, window: int) -> FloatAr
     S = [moment(robust, power) for power in range(5)]
     T = [moment(weighted, power) for power in range(3)]
     out = np.empty_like(y)
-    out[half : len(y) - half] = _centre_values(S, T, y[half : len(y) - half])
+    out[half : len(y) - half] = _centre_values(S, T, y[half : len(y) - half], window)
     out[:half] = _at_start(y, robust, window)
     out[len(y) - half :] = _at_start(y[::-1], robust[::-1], window)[::-1]
     return out
@@ -174,17 +176,22 @@ def _at_start(y: FloatArray, robust: FloatArray, window: int) -> FloatArray:
             if power <= 2:
                 T.append(w @ values)
             w = w * u
-        out[at] = _centre_values(S, T, values[at])
+        out[at] = _centre_values(S, T, values[at], window)
     return out
 
 
-def _centre_values(S: list[FloatArray], T: list[FloatArray], own: FloatArray) -> FloatArray:
-    """Constant term of quadratics with moments S₀…S₄ and T₀…T₂, by Cramer; own value where singular."""
+def _centre_values(S: list[FloatArray], T: list[FloatArray], own: FloatArray, window: int) -> FloatArray:
+    """Constant term of quadratics with moments S₀…S₄ and T₀…T₂, by Cramer; own value where singular.
+
+    On a smooth signal the robust weights of a whole window may be zero: its moments are then what rounding of
+    the convolution left, far below those of full weights, which are about the window's size.
+    """
     a = S[2] * S[4] - S[3] ** 2
     b = S[2] * S[3] - S[1] * S[4]
     c = S[1] * S[3] - S[2] ** 2
     determinant = S[0] * a + S[1] * b + S[2] * c
-    good = determinant > 1e-10 * np.abs(S[0]) * np.abs(S[2]) * np.abs(S[4])
+    own_size = np.abs(S[0]) * np.abs(S[2]) * np.abs(S[4])
+    good = determinant > 1e-10 * np.maximum(own_size, _LEAST_WEIGHT * window**3)
     safe = np.where(good, determinant, 1.0)
     value: FloatArray = np.where(good, (T[0] * a + T[1] * b + T[2] * c) / safe, own)
     return value

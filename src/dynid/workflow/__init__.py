@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from dynid.workflow.checking import check as check
     from dynid.workflow.fitting import fit as fit
+    from dynid.workflow.next_motion import design_next_motion as design_next_motion, prior_of as prior_of
     from dynid.workflow.proof import Proof as Proof
     from dynid.workflow.result import FitResult as FitResult
     from dynid.workflow.saved_model import validate as validate
@@ -17,6 +18,7 @@ else:
     _NAMES = {
         "checking": ("check",),
         "fitting": ("fit",),
+        "next_motion": ("design_next_motion", "prior_of"),
         "proof": ("Proof",),
         "result": ("FitResult",),
         "saved_model": ("validate",),

@@ -1,18 +1,49 @@
-"""What logs already tell, as the information from which the next motion is designed (sequential design)."""
+"""The next motion, designed to add to what logs already tell (sequential design)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from dynid.core.errors import DynidError
+from dynid.core.executor import Progress, no_progress
+from dynid.core.kinds import require_kinds
 from dynid.estimators.estimate import Estimate
-from dynid.excitation.task import Prior
+from dynid.excitation.design import Design, design_motion
+from dynid.excitation.task import DesignTask, PriorInformation
+from dynid.logs.log import Log
 from dynid.model.robot import Robot
+from dynid.workflow.fitting import fit
 
 
-def prior_of(estimate: Estimate) -> Prior:
+def design_next_motion(
+    robot: Robot,
+    logs: Sequence[Log],
+    task: DesignTask | None = None,
+    *,
+    progress: Progress = no_progress,
+    **search: Any,
+) -> Design:
+    """Design a motion that adds most to what logs already tell.
+
+    Args:
+        robot: with limits; values of the fit stand in for a-priori ones that it lacks.
+        logs: taken already; they are fitted first.
+        task: what else is asked of the motion.
+        progress: told what is being done.
+        search: ``starts``, ``seed``, ``solver`` and ``workers`` of ``design_motion``.
+    """
+    require_kinds(design_next_motion, locals())
+    progress("fitting the logs given")
+    estimate = fit(robot, list(logs), progress=progress).estimate
+    known = replace(task or DesignTask(), prior=prior_of(estimate))
+    return design_motion(robot_with_values(robot, estimate), known, progress=progress, **search)
+
+
+def prior_of(estimate: Estimate) -> PriorInformation:
     """The information of an estimate on its base parameters, and the noise that the next log will have.
 
     Errors of real logs are coloured, so their honest variances are larger than those of white noise: both the
@@ -39,7 +70,7 @@ def prior_of(estimate: Estimate) -> Prior:
     experiments = estimate.problem.experiments
     seconds = sum(experiment.regression_samples * experiment.step_s for experiment in experiments)
     count = sum(experiment.regression_samples for experiment in experiments)
-    return Prior(
+    return PriorInformation(
         information / colour,
         estimate.joint_sigma * np.sqrt(colour),
         count / seconds,
