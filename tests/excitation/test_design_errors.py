@@ -18,7 +18,7 @@ from dynid.excitation import (
     DesignTask,
     LimitChoice,
     LogSigma,
-    Prior,
+    PriorInformation,
     Workcell,
     design_motion,
 )
@@ -168,12 +168,12 @@ def test_logs_of_no_size_or_too_large() -> None:
 def test_priors_that_do_not_fit() -> None:
     ones = np.ones(2)
     assert "has shape (3, 3), and the robot has 8 base parameters" in told(
-        lambda: design(prior=Prior(np.eye(3), ones, 100.0, "a log"))
+        lambda: design(prior=PriorInformation(np.eye(3), ones, 100.0, "a log"))
     )
     assert "give a square matrix of finite numbers" in told(
-        lambda: Prior(np.full((8, 8), NAN), ones, 100.0, "a log")
+        lambda: PriorInformation(np.full((8, 8), NAN), ones, 100.0, "a log")
     )
-    assert "and a rate of 0 Hz" in told(lambda: Prior(np.eye(8), ones, 0.0, "a log"))
+    assert "and a rate of 0 Hz" in told(lambda: PriorInformation(np.eye(8), ones, 0.0, "a log"))
 
 
 def test_sizes_of_parameters_that_do_not_fit() -> None:

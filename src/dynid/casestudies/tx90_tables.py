@@ -30,7 +30,8 @@ from dynid.casestudies.tx90_runs import (
 from dynid.compile.kernels import kernels
 from dynid.core.arrays import FloatArray
 from dynid.core.finding import Name
-from dynid.excitation.design import PARALLEL, Design
+from dynid.excitation.design import Design
+from dynid.excitation.remarks import PARALLEL
 from dynid.simulation.inertia import postures
 from dynid.trajectories.fourier import Fourier
 

@@ -16,7 +16,6 @@ import typer
 from dynid.cli.command import JsonOption, OptionGroup, command, numbers_in, option
 from dynid.cli.output import Screen, print_json, progress_line, require_free, write_file
 from dynid.cli.robot_options import RobotArgument, RobotOptions, chosen_robot
-from dynid.compile.kernels import kernels
 from dynid.core.errors import DynidError, FileError, unknown_name
 from dynid.core.lazy import later
 from dynid.core.text import TextTable
@@ -26,6 +25,7 @@ from dynid.excitation.limits import LimitFile, load_limits
 from dynid.excitation.solvers import SOLVERS
 from dynid.excitation.task import DesignTask
 from dynid.excitation.workcell import Workcell
+from dynid.model.joint import JointKind
 from dynid.model.load import attach_shapes
 from dynid.model.robot import Robot
 from dynid.model.shapes import capsules_from_frames
@@ -65,7 +65,7 @@ class SpaceOptions(OptionGroup, title="The motion"):
 
     family: str = option("fourier", "NAME", f"One of {', '.join(FAMILIES)}.", choices=FAMILIES)
     duration: float = option(10.0, "S", "Length; of one period where it is repeated [s].")
-    harmonics: int = option(8, "N", "Harmonics of a series, or knots of a spline.", min=1, max=1000)
+    harmonics: int = option(8, "N", "Harmonics of a series, or knots of a spline.", min=1, max=100)
     start: str | None = option(
         None,
         "POSE",
@@ -89,6 +89,13 @@ class SpaceOptions(OptionGroup, title="The motion"):
         text = self.start if self.start_deg is None else self.start_deg
         if text is None:
             return None
+        slides = [
+            robot.joints[j].name for j in robot.coordinates if robot.joints[j].kind is not JointKind.REVOLUTE
+        ]
+        if self.start_deg is not None and slides:
+            raise DynidError(
+                f"--start-deg is in degrees, and {', '.join(slides)} slides; give --start [rad or m]."
+            )
         numbers = numbers_in(text, robot.n_coordinates)
         if not numbers:
             raise DynidError(
@@ -142,10 +149,13 @@ class RoomOptions(OptionGroup, title="Limits"):
         """The robot with shapes: its own, those of its URDF or MJCF file, or capsules along its frames."""
         if self.no_collisions:
             return robot
+        own = robot if robot.shapes else attach_shapes(robot)
         if self.link_radius is None:
-            return robot if robot.shapes else attach_shapes(robot)
+            return own
         if not 0 < self.link_radius < math.inf:
             raise DynidError(f"--link-radius is {self.link_radius:g}; give a positive length in metres.")
+        if own.shapes:
+            raise DynidError(f"Robot {robot.name!r} has shapes of its own; leave --link-radius out.")
         return robot.with_shapes(capsules_from_frames(robot, self.link_radius))
 
     def file(self, robot: Robot) -> LimitFile:
@@ -163,6 +173,8 @@ class RoomOptions(OptionGroup, title="Limits"):
                 f"Robot {robot.name!r} has no shapes, so it is unknown how near it comes to a floor or "
                 "walls; give --link-radius, add shapes to its file, or leave them out with --no-collisions."
             )
+        if self.no_collisions and (self.floor is not None or found.workcell is not None):
+            raise DynidError("A floor or a [workcell] is given, and --no-collisions too; keep one of them.")
         return replace(found, workcell=None if self.no_collisions else around)
 
 
@@ -236,7 +248,7 @@ def excite(
             design = design_motion(arm, task, **how)
         tell("writing the files")
         groups = (motion, aim, room, searching, variant, target)
-        options = {name: str(value) for group in groups for name, value in group.given.items()}
+        options = {name: _told(value) for group in groups for name, value in group.given.items()}
         run = {"command": shlex.join(["dynid", *context.obj["typed"]]), "options": options}
         document = design_document(design, run)
         write_motion(design, document, target.out, target.force)
@@ -244,6 +256,13 @@ def excite(
         print_json({**document, "folder": str(target.out)})
     else:
         _print(design, document, target.out)
+
+
+def _told(value: Any) -> Any:
+    """A value of an option as JSON has it."""
+    if isinstance(value, list):
+        return [_told(part) for part in value]
+    return str(value) if isinstance(value, Path) else value
 
 
 def _task(
@@ -296,16 +315,17 @@ def write_motion(design: Design, document: Mapping[str, Any], folder: Path, forc
 
 def _planned_motion(design: Design) -> PlannedMotion:
     """Samples of all periods, with the last pose, so that the robot ends at rest."""
-    step, trajectory = 1.0 / design.task.rate_hz, design.trajectory
+    trajectory, rate = design.trajectory, design.task.rate_hz
     whole = trajectory.duration * design.task.periods
-    stamps = step * np.arange(int(whole / step * (1 + 1e-12)) + 1, dtype=float)
+    stamps = np.arange(int(whole * rate * (1 + 1e-12)) + 1) / rate
+    if whole - stamps[-1] > 1e-6 / rate:
+        stamps = np.append(stamps, whole)  # a last step that is shorter: the robot must end at rest
     within = np.where(stamps <= trajectory.duration, stamps, np.mod(stamps, trajectory.duration))
-    states = [trajectory.at(within, order) for order in range(3)]
+    within[-1] = trajectory.duration
+    q, qd, qdd = (trajectory.at(within, order) for order in range(3))
+    qd[[0, -1]] = qdd[[0, -1]] = 0.0  # rest, without rounding: its sign would be that of a friction
     names = tuple(design.robot.joints[j].name for j in design.robot.coordinates)
-    torque = (
-        kernels(design.robot).inverse(design.robot.parameters, *states) if design.robot.parameters else None
-    )
-    return PlannedMotion(stamps, states[0], states[1], states[2], names, torque)
+    return PlannedMotion(stamps, q, qd, qdd, names, design.torques(within))
 
 
 def _print(design: Design, document: Mapping[str, Any], folder: Path) -> None:
@@ -324,18 +344,17 @@ def _print(design: Design, document: Mapping[str, Any], folder: Path) -> None:
     for name in names:
         used = {row["quantity"]: row["used_percent"] for row in document["limits"] if row["joint"] == name}
         rows.append([name, *("–" if used.get(q) is None else f"{used[q]:.1f}" for q in quantities)])
-    screen.print(TextTable("Used of the limits, at every instant [%]", ["joint", *quantities], rows))
-    if design.clearance is not None:
-        margin = design.task.workcell.margin if design.task.workcell else 0.0
-        screen.print(
-            f"least distance at every instant: {design.clearance.bound + margin:.3f} m "
-            f"({design.clearance.pair})"
-        )
+    heads = ["joint", *(f"{q} (1 kHz)" if q == "torque" else q for q in quantities)]
+    asked = "" if design.task.limits.share == 1 else f" after a share of {design.task.limits.share:g}"
+    screen.print(TextTable(f"Used of the limits{asked}, at every instant [%]", heads, rows))
+    least = document["distance"]
+    if least is not None:
+        screen.print(f"least distance at every instant: {least['bound']:.3f} m ({least['pair']})")
     gains = [row["gain"] for row in document["parameters"] if row["gain"] is not None]
     if gains:
         screen.print(
-            f"σ of the base parameters: {np.median(gains):.2g} times smaller than before (median), "
-            f"{min(gains):.2g} to {max(gains):.2g}"
+            f"σ of the base parameters: {np.median(gains):.2g} times smaller (median; {min(gains):.2g} to "
+            f"{max(gains):.2g}) than {'with the logs alone' if design.task.prior else 'of the random start'}"
         )
     screen.print(
         f"{len(design.runs)} starts, {figures['evaluations']} evaluations, {figures['seconds']:.1f} s"

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from dynid.excitation.design import (
         Design as Design,
         design_motion as design_motion,
-        standard_deviations as standard_deviations,
     )
+    from dynid.excitation.information import standard_deviations as standard_deviations
     from dynid.excitation.limits import LimitChoice as LimitChoice, motion_limits as motion_limits
     from dynid.excitation.solvers import (
         SOLVERS as SOLVERS,
@@ -45,7 +45,8 @@ else:
             *("CRITERIA", "AOptimal", "Combined", "Criterion", "Hadamard", "LogCond", "LogDet", "LogSigma"),
             "Scaled",
         ),
-        "design": ("Design", "design_motion", "standard_deviations"),
+        "design": ("Design", "design_motion"),
+        "information": ("standard_deviations",),
         "limits": ("LimitChoice", "motion_limits"),
         "solvers": ("SOLVERS", "Barrier", "Ipopt", "Slsqp", "Solver"),
         "workcell": ("HalfSpace", "Workcell"),

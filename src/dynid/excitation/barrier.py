@@ -54,12 +54,12 @@ def descend(
     tolerance: float,
     watch: Callable[[FloatArray], None] = lambda x: None,
 ) -> Descent:
-    """Minimise by Newton steps with a line search that turns back at the limits (Nocedal, Wright 2006, §3, §18).
+    """Minimise by Newton steps and a line search that turns back at the limits (Nocedal, Wright 2006, §18).
 
     Args:
         objective: what to minimise.
         known: the part of it whose curvature is known and positive.
-        reach: how much of a step is worth trying: steps to a wall are refused, or glide along it from then on.
+        reach: how much of a step is worth trying: steps to a limit are refused, or glide along it after.
         x: start; where it lies outside the limits it is the end too.
         iterations: at most.
         tolerance: decrease over five iterations below which it ends.
@@ -67,9 +67,11 @@ def descend(
     """
     value, gradient = objective(x)
     history, evaluations = deque([value], maxlen=6), 1
-    of_known, bend = known(x) if value < np.inf else (gradient.ravel(), None)
+    if not value < np.inf:
+        return Descent(x, value, evaluations, True)
+    of_known, bend = known(x)
     learnt: FloatArray | None = None
-    for _ in range(iterations if bend is not None else 0):
+    for _ in range(iterations):
         guess = _first_guess(gradient.ravel() - of_known, x) if learnt is None else learnt
         direction = _newton(bend + guess, gradient.ravel()).reshape(x.shape)
         slope, step = float(np.vdot(gradient, direction)), reach(x, direction)

@@ -51,7 +51,9 @@ class LogDet(Criterion):
     """
 
     name: ClassVar[str] = "log-det"
-    words: ClassVar[str] = "It has the smallest confidence ellipsoid of the base parameters (−log det WᵀW)."
+    words: ClassVar[str] = (
+        "It was searched for a small confidence ellipsoid of the base parameters (−log det WᵀW)."
+    )
 
     def grade(self, G: FloatArray) -> Graded:
         """−log det G and −G⁻¹, both over n."""
@@ -72,7 +74,7 @@ class LogCond(Criterion):
 
     power: float = 64.0
     name: ClassVar[str] = "log-cond"
-    words: ClassVar[str] = "It has the smallest condition number of the observation matrix W."
+    words: ClassVar[str] = "It was searched for a small condition number of the observation matrix W."
 
     def softer(self, steps: int) -> LogCond:
         """A quarter of the power for each step."""
@@ -83,7 +85,7 @@ class LogCond(Criterion):
         if not np.all(np.isfinite(G)):
             raise SingularError
         values, vectors = np.linalg.eigh(G)
-        if not values[0] > _LEAST_RATIO * values[-1]:
+        if not values[0] > LEAST_RATIO * values[-1]:
             raise SingularError
         logs = np.log(values)
         top, top_weights = _soft_largest(logs, self.power)
@@ -100,7 +102,7 @@ class Hadamard(Criterion):
     """
 
     name: ClassVar[str] = "hadamard"
-    words: ClassVar[str] = "It has the longest columns of W, whose product bounds det WᵀW (Hadamard)."
+    words: ClassVar[str] = "It was searched for long columns of W, whose product bounds det WᵀW (Hadamard)."
 
     def grade(self, G: FloatArray) -> Graded:
         """−Σ log G_gg and its diagonal gradient, both over n."""
@@ -121,7 +123,7 @@ class AOptimal(Criterion):
 
     units: tuple[float, ...] = ()
     name: ClassVar[str] = "a-optimal"
-    words: ClassVar[str] = "It has the smallest sum of variances of the base parameters."
+    words: ClassVar[str] = "It was searched for a small sum of variances of the base parameters."
 
     def __post_init__(self) -> None:
         """Refuse units by which nothing can be divided."""
@@ -148,7 +150,7 @@ class LogSigma(Criterion):
     weights: tuple[float, ...] = ()
     name: ClassVar[str] = "log-sigma"
     words: ClassVar[str] = (
-        "It has the smallest geometric mean of the standard deviations of the base parameters."
+        "It was searched for a small geometric mean of the standard deviations of the base parameters."
     )
 
     def __post_init__(self) -> None:
@@ -175,7 +177,7 @@ class Scaled(Criterion):
 
     inner: Criterion
     name: ClassVar[str] = "scaled"
-    words: ClassVar[str] = "It is the best by a criterion of W with columns of unit length."
+    words: ClassVar[str] = "It was searched by a criterion of W with columns of unit length."
 
     def softer(self, steps: int) -> Scaled:
         """The inner one softer."""
@@ -204,7 +206,7 @@ class Combined(Criterion):
 
     parts: tuple[tuple[float, Criterion], ...]
     name: ClassVar[str] = "combined"
-    words: ClassVar[str] = "It is the best by a weighted sum of criteria."
+    words: ClassVar[str] = "It was searched by a weighted sum of criteria."
 
     def __post_init__(self) -> None:
         """Refuse sums of nothing."""
@@ -225,7 +227,7 @@ class Combined(Criterion):
         return sum(weight * value for weight, value, _ in grades), gradient
 
 
-_LEAST_RATIO = 1e-14
+LEAST_RATIO = 1e-14
 """λ_min/λ_max below which rounding of G hides the least eigenvalue."""
 
 
@@ -257,7 +259,7 @@ def _inverse(G: FloatArray) -> tuple[FloatArray, FloatArray]:
     if not np.all(lengths > 0) or not np.all(np.isfinite(G)):
         raise SingularError
     factor, failed = lapack.dpotrf(G / np.outer(lengths, lengths), lower=1)
-    if failed or np.min(np.diag(factor)) ** 2 < _LEAST_RATIO:
+    if failed or np.min(np.diag(factor)) ** 2 < LEAST_RATIO:
         raise SingularError
     half, _ = lapack.dpotri(factor, lower=1)
     inverse = np.tril(half) + np.tril(half, -1).T

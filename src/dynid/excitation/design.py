@@ -12,21 +12,31 @@ from dynid.base.base_map import BaseMap
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, NotTrustworthyError
 from dynid.core.executor import Progress, no_progress
-from dynid.core.finding import Finding, Level, Name, gravest_first
+from dynid.core.finding import Finding, gravest_first
 from dynid.core.kinds import require_kinds
-from dynid.excitation.information import InformationModel
+from dynid.excitation.information import (
+    InformationModel,
+    condition_number,
+    standard_deviations,
+    unit_diagonal,
+)
 from dynid.excitation.limits import MotionLimits
 from dynid.excitation.problem import DesignProblem
+from dynid.excitation.remarks import remarks_on
 from dynid.excitation.search import DesignRun, search
 from dynid.excitation.solvers import Barrier, Solver
 from dynid.excitation.task import DesignTask
-from dynid.excitation.verification import LimitUse, least_clearance, motion_uses, torque_uses
+from dynid.excitation.verification import (
+    LimitUse,
+    expected_torques,
+    least_clearance,
+    motion_uses,
+    torque_uses,
+)
 from dynid.excitation.verify import LeastClearance
 from dynid.model.robot import Robot
 from dynid.trajectories.trajectory import Trajectory
 
-PARALLEL = 100.0
-"""Condition number of W with unit columns above which columns are nearly parallel."""
 _SHRINKS = (1.0, *(1.0 - 0.002 * 1.8**k for k in range(10)))
 """Sizes tried where a motion passes a limit between its samples: 0.998 … 0.6."""
 
@@ -38,26 +48,26 @@ class Design:
     Args:
         robot: whose motion.
         task: what was asked.
-        limits: that were kept.
         problem: as it was solved.
         trajectory: the best motion.
         runs: all starts, the best first.
         uses: limits, and how much of them is used.
         clearance: the smallest one; None where nothing was to be kept away from.
-        findings: what was noticed, the gravest first.
+        size: factor by which it was shrunk to keep its limits between samples; 1 where it was not.
+        starts: that were asked for; fewer runs where it was interrupted.
         seed: of the starts.
         seconds: in all.
     """
 
     robot: Robot
     task: DesignTask
-    limits: MotionLimits
     problem: DesignProblem
     trajectory: Trajectory
     runs: tuple[DesignRun, ...]
     uses: tuple[LimitUse, ...]
     clearance: LeastClearance | None
-    findings: tuple[Finding, ...]
+    size: float
+    starts: int
     seed: int
     seconds: float
 
@@ -67,6 +77,16 @@ class Design:
             f"<Design of {self.robot.name}: {self.trajectory.duration:g} s, condition {self.condition:.1f}, "
             f"log det {self.log_det:.1f}, {len(self.runs)} starts in {self.seconds:.1f} s>"
         )
+
+    @property
+    def limits(self) -> MotionLimits:
+        """What was kept."""
+        return self.problem.limits
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """What deserves attention, the gravest first."""
+        return gravest_first([*self.limits.findings, *remarks_on(self)])
 
     @property
     def base(self) -> BaseMap:
@@ -87,13 +107,17 @@ class Design:
     def information_of(self, trajectory: Trajectory) -> FloatArray:
         """G of any motion of the robot in a log of the same rate and number of periods, with the prior."""
         model = self.problem.model
-        noise = self.task.torque_noise(self.robot, self.limits)
+        noise = self.task.torque_noise(self.robot)
         rows = max(2, round(self.task.rate_hz * trajectory.duration))
         stamps = np.arange(rows) / self.task.rate_hz
         plain = InformationModel(
             model.base, noise / np.sqrt(self.task.periods), model.kept, model.prior, sign_width=0.0
         )
         return plain.observe(*(trajectory.at(stamps, order) for order in range(3))).information
+
+    def torques(self, time: FloatArray) -> FloatArray | None:
+        """Torques of the a-priori model at instants, (instants, coordinates); None without a model."""
+        return expected_torques(self.robot, self.trajectory, time)
 
     @property
     def condition(self) -> float:
@@ -118,37 +142,9 @@ class Design:
     @cached_property
     def sigma_before(self) -> FloatArray:
         """Those of the prior; without one, of the random motion that the best start began with."""
-        if self.task.prior is not None and self.problem.model.prior is not None:
+        if self.problem.model.prior is not None:
             return standard_deviations(self.problem.model.prior)
         return standard_deviations(self.information_of(self.problem.trajectory(self.runs[0].first)))
-
-
-def condition_number(G: FloatArray) -> float:
-    """cond W = √(λ_max/λ_min) of G = WᵀW; infinite where rounding hides the least eigenvalue."""
-    values = np.linalg.eigvalsh(G)
-    return float(np.sqrt(values[-1] / values[0])) if values[0] > 0 else np.inf
-
-
-def unit_diagonal(G: FloatArray) -> FloatArray:
-    """G of columns of length 1; those of length 0 stay so."""
-    lengths = _lengths(G)
-    return np.asarray(G / np.outer(lengths, lengths), dtype=float)
-
-
-def _lengths(G: FloatArray) -> FloatArray:
-    """Lengths of the columns; 1 for those of a parameter that does not show, by which nothing is divided."""
-    lengths = np.sqrt(np.diag(G))
-    return np.where(lengths > 0, lengths, 1.0)
-
-
-def standard_deviations(G: FloatArray) -> FloatArray:
-    """√ of the diagonal of G⁻¹, infinite where G has no inverse, (parameters,)."""
-    lengths = _lengths(G)
-    values, vectors = np.linalg.eigh(unit_diagonal(G))
-    known = values > 1e-14 * values[-1]
-    spread = (vectors[:, known] ** 2 / values[known]).sum(axis=1)
-    hidden = (vectors[:, ~known] ** 2).sum(axis=1) > 1e-6
-    return np.where(hidden, np.inf, np.sqrt(spread) / lengths)
 
 
 def design_motion(
@@ -184,23 +180,8 @@ def design_motion(
     runs = search(problem, solver or Barrier(), starts, seed, workers, progress)
     progress("proving the limits between samples")
     best, size, uses, clearance = _kept_motion(problem, robot, runs[0].x)
-    design = Design(
-        robot,
-        asked,
-        problem.limits,
-        problem,
-        best,
-        runs,
-        uses,
-        clearance,
-        (),
-        seed,
-        time.perf_counter() - begun,
-    )
-    findings = gravest_first([*problem.limits.findings, *_findings(design, size, starts)])
-    object.__setattr__(design, "findings", findings)
-    object.__setattr__(design, "seconds", time.perf_counter() - begun)
-    return design
+    seconds = time.perf_counter() - begun
+    return Design(robot, asked, problem, best, runs, uses, clearance, size, starts, seed, seconds)
 
 
 def _kept_motion(
@@ -225,61 +206,3 @@ def _kept_motion(
         f"Between its samples the best motion passes {', '.join(passed)}, and does so at "
         f"{_SHRINKS[-1]:.2g} of its size; ask for more samples or a slower motion."
     )
-
-
-def _findings(design: Design, size: float, starts: int) -> list[Finding]:
-    found = []
-    if size < 1.0:
-        found.append(
-            Finding(
-                Name.SHRUNK_MOTION,
-                Level.NOTE,
-                f"The motion was shrunk to {100 * size:.3g} %, to keep its limits between samples too.",
-            )
-        )
-    if not design.robot.parameters or not np.all(np.isfinite(design.limits.effort)):
-        lacks = "a-priori parameters" if not design.robot.parameters else "effort limits of all joints"
-        found.append(
-            Finding(
-                Name.UNCHECKED_LIMIT,
-                Level.NOTE,
-                f"Torques were not held to limits: the robot has no {lacks}.",
-                "Try the motion at low speed first, or add them to the robot file.",
-            )
-        )
-    if design.task.workcell is None:
-        found.append(
-            Finding(
-                Name.UNCHECKED_LIMIT,
-                Level.NOTE,
-                "Collisions were not looked at.",
-                "Give a floor or walls, and shapes of the links in the robot file.",
-            )
-        )
-    scene = design.problem.scene
-    if scene is not None and scene.left_out:
-        found.append(
-            Finding(
-                Name.UNCHECKED_LIMIT,
-                Level.NOTE,
-                f"Not looked at, because they touch in nearly all poses or no motion changes their distance: "
-                f"{', '.join(scene.left_out)}.",
-            )
-        )
-    scaled = design.condition_scaled
-    if scaled > PARALLEL:
-        found.append(
-            Finding(
-                Name.PARALLEL_COLUMNS,
-                Level.CARE,
-                f"Columns of W are nearly parallel: with unit columns its condition number is {scaled:.3g}, "
-                f"above {PARALLEL:g}; some parameters can only be told together.",
-                "Take the criterion log-det or log-cond, which see it; Hadamard's bound does not.",
-                figures={"condition_scaled": scaled},
-            )
-        )
-    if len(design.runs) < starts or any(run.outcome == "interrupted" for run in design.runs):
-        found.append(
-            Finding(Name.INTERRUPTED, Level.NOTE, "The search was interrupted; this is the best so far.")
-        )
-    return found

@@ -11,6 +11,7 @@ from dynid.base.base_map import BaseMap
 from dynid.compile.kernels import RobotKernels, kernels
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import ShapeError
+from dynid.excitation.criteria import LEAST_RATIO
 
 SIGN_WIDTH = 0.04
 """Speed below which the sign of Coulomb friction bends in a design [rad/s or m/s]: a jump has no gradient."""
@@ -130,3 +131,31 @@ class InformationModel:
         if held is None or held.shape != shape:
             held = self._buffers[name] = np.zeros(shape)
         return held
+
+
+def condition_number(G: FloatArray) -> float:
+    """cond W = √(λ_max/λ_min) of G = WᵀW; infinite where rounding hides the least eigenvalue."""
+    values = np.linalg.eigvalsh(G)
+    return float(np.sqrt(values[-1] / values[0])) if values[0] > LEAST_RATIO * values[-1] else np.inf
+
+
+def unit_diagonal(G: FloatArray) -> FloatArray:
+    """G of columns of length 1; those of length 0 stay so."""
+    lengths = _lengths(G)
+    return np.asarray(G / np.outer(lengths, lengths), dtype=float)
+
+
+def _lengths(G: FloatArray) -> FloatArray:
+    """Lengths of the columns; 1 for those of a parameter that does not show, by which nothing is divided."""
+    lengths = np.sqrt(np.diag(G))
+    return np.where(lengths > 0, lengths, 1.0)
+
+
+def standard_deviations(G: FloatArray) -> FloatArray:
+    """√ of the diagonal of G⁻¹, infinite where G has no inverse, (parameters,)."""
+    lengths = _lengths(G)
+    values, vectors = np.linalg.eigh(unit_diagonal(G))
+    known = values > LEAST_RATIO * values[-1]
+    spread = (vectors[:, known] ** 2 / values[known]).sum(axis=1)
+    hidden = (vectors[:, ~known] ** 2).sum(axis=1) > 1e-6
+    return np.where(hidden, np.inf, np.sqrt(spread) / lengths)

@@ -30,7 +30,7 @@ def ipopt(path: Path, options: dict[str, Any]) -> bool:
     def listen(*iterate: Any) -> list[Any]:
         try:
             path.tell(iterate[0])
-        except Exception as error:  # noqa: BLE001 - CasADi would swallow it
+        except Exception as error:  # CasADi would swallow it
             errors.append(error)
         return [float(len(errors))]  # above 0 ends the search
 
@@ -51,12 +51,9 @@ def ipopt(path: Path, options: dict[str, Any]) -> bool:
     value, limits = functions(x)
     quiet = {"print_time": False, "show_eval_warnings": False, "iteration_callback": listener}
     quasi_newton = {"print_level": 0, "sb": "yes", "hessian_approximation": "limited-memory"}
-    solver = ca.nlpsol(
-        "design",
-        "ipopt",
-        {"x": x, "f": value, "g": limits},
-        {**quiet, "ipopt": {**quasi_newton, **options}},
-    )
+    asked: Any = {"x": x, "f": value, "g": limits}
+    how: Any = {**quiet, "ipopt": {**quasi_newton, **options}}
+    solver = ca.nlpsol("design", "ipopt", asked, how)
     solver(x0=path.start.ravel(), lbg=0.0, ubg=np.inf)
     if errors:
         raise errors[0]
@@ -70,7 +67,7 @@ def _callback(
     function: Callable[..., list[Any]],
     jacobian: Any = None,
 ) -> Any:
-    """A Python function of vectors as one of CasADi's, all shapes known, with the callback of its Jacobian."""
+    """A Python function of vectors as one of CasADi's, all shapes known, with that of its Jacobian."""
     return _callback_type()(name, inputs, outputs, function, jacobian)
 
 
@@ -78,7 +75,7 @@ def _callback(
 def _callback_type() -> Any:
     import casadi as ca
 
-    class Callback(ca.Callback):  # type: ignore[misc]
+    class Callback(ca.Callback):
         def __init__(self, name: str, *parts: Any) -> None:
             super().__init__()
             self.inputs, self.outputs, self.function, self.jacobian_callback = parts
@@ -96,7 +93,7 @@ def _callback_type() -> Any:
         def get_sparsity_out(self, i: int) -> Any:
             return ca.Sparsity.dense(*self.outputs[i])
 
-        def eval(self, values: list[Any]) -> list[Any]:
+        def eval(self, values: Any) -> list[Any]:
             return list(self.function(*(np.array(value).ravel() for value in values)))
 
         def has_jacobian(self) -> bool:

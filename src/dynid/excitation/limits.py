@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import radians
 from pathlib import Path
 from typing import Any
@@ -62,6 +62,14 @@ class MotionLimits:
     def speeds(self) -> FloatArray:
         """Speed limits of the coordinates themselves, (coordinates,)."""
         return np.asarray(self.high[1][list(self.own)], dtype=float)
+
+    def applied_to(self, robot: Robot) -> Robot:
+        """The robot with these position limits, by which its reach is known."""
+        joints = list(robot.joints)
+        for j, low, high in zip(robot.movable, self.low[0], self.high[0], strict=True):
+            bounds = replace(joints[j].limits, lower=float(low), upper=float(high))
+            joints[j] = replace(joints[j], limits=bounds)
+        return replace(robot, joints=tuple(joints))
 
     def joint_values(self, values: FloatArray, order: int) -> FloatArray:
         """Values of all movable joints from those of the coordinates, (samples, joints)."""

@@ -241,7 +241,7 @@ class DesignProblem:
         """Rows that must not be negative, (rows,), and their Jacobian (rows, variables of all axes).
 
         Soft minima over the samples: one per order, joint and side (P3's bounds where ``conservative``), one
-        of all clearances, one per torque. They never lie above the true minimum: keeping them keeps the limits.
+        of all clearances, one per torque. They never lie above the true minimum: kept, they keep the limits.
         """
         values, by_values = self.room.least(x * self.units)
         rows, motion = [(values, by_values * self.units)], self.motion(x)

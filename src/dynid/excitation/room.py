@@ -21,8 +21,8 @@ from dynid.trajectories.fourier import FourierSpace
 TIGHTER = 1e-3
 """Share of a limit kept free on the samples, for what the motion does between them."""
 SHARPNESS = 1000.0
-"""ρ of the soft minimum: it lies at most log(samples)/ρ, some 0.6 % of a range, below the true one; a larger ρ
-bends the constraints more sharply than solvers like."""
+"""ρ of the soft minimum: it lies at most log(samples)/ρ, some 0.6 % of a range, below the true one; a larger
+one bends the constraints more sharply than solvers like."""
 
 
 def soft_least(slacks: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -63,7 +63,7 @@ class Room(ABC):
     def reach(self, v: FloatArray, step: FloatArray) -> float:
         """How much of a step may be tried so that a tenth of every slack is left."""
         kept, share = 0.1 * self.slacks(v), 1.0
-        while not np.all(self.slacks(v + share * step) >= kept):
+        while share > 1e-12 and not np.all(self.slacks(v + share * step) >= kept):
             share *= 0.8
         return share
 
@@ -108,7 +108,7 @@ class SampledRoom(Room):
         moved = (self.limits.matrix @ v) @ self.matrices.transpose(0, 2, 1) / self._units[:, :, None]
         above, below = self._limited
         ends = self._ends[self._limited]
-        return ends[:, None] + np.concatenate([-moved[above], moved[below]])
+        return np.asarray(ends[:, None] + np.concatenate([-moved[above], moved[below]]), dtype=float)
 
     def slopes(self, v: FloatArray, weights: FloatArray) -> FloatArray:
         """Through the matrices, back."""
@@ -174,7 +174,7 @@ class AmplitudeRoom(Room):
 
     @cached_property
     def _bounds(self) -> FloatArray:
-        """(ω l)^(k−1) over the half range, (1 + orders, axes, harmonics); the position twice, zero if free."""
+        """(ω l)^(k−1) over the half range, (1 + orders, axes, harmonics); position twice, zero if free."""
         orders = [0, *self.orders]
         half = (self.limits.high - self.limits.low)[orders] / 2
         powers = self._pulsations ** (np.array(orders)[:, None] - 1.0)
@@ -208,7 +208,7 @@ class AmplitudeRoom(Room):
         """Through amplitudes and offset."""
         full = np.zeros(self._limited.shape)
         full[self._limited] = weights[:, 0]
-        return self._back(v, full[None])[0]
+        return np.asarray(self._back(v, full[None])[0], dtype=float)
 
     def _back(self, v: FloatArray, weights: FloatArray) -> FloatArray:
         """Gradients of sums of slacks, (sums, axes, variables), of weights (sums, 1 + orders, axes)."""

@@ -64,7 +64,7 @@ class Barrier(Solver):
 
 @dataclass(frozen=True)
 class Ipopt(Solver):
-    """IPOPT from CasADi's wheel: an interior-point method (Wächter, Biegler 2006) with a limited-memory Hessian.
+    """IPOPT from CasADi's wheel: interior points (Wächter, Biegler 2006) with a limited-memory Hessian.
 
     Args:
         iterations: at most.
@@ -126,7 +126,7 @@ class Slsqp(Solver):
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """What a general solver asks at some variables: criterion, rows that must not be negative, derivatives."""
+    """What a general solver asks at some variables: criterion, rows that must not be negative, slopes."""
 
     value: float
     gradient: FloatArray
@@ -144,6 +144,7 @@ class Path:
     """
 
     def __init__(self, problem: DesignProblem, x: FloatArray, watch: Watch) -> None:
+        """Begin at the start."""
         self.problem, self.watch = problem, watch
         self.start, self.evaluations = x, 0
         self._latest: tuple[bytes, Point] | None = None

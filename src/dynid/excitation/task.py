@@ -16,7 +16,7 @@ from dynid.core.kinds import require_field_kinds
 from dynid.excitation.clearance import CollisionScene
 from dynid.excitation.criteria import CRITERIA, Criterion
 from dynid.excitation.information import InformationModel
-from dynid.excitation.limits import LimitChoice, MotionLimits, motion_limits
+from dynid.excitation.limits import LimitChoice, motion_limits
 from dynid.excitation.problem import DesignProblem
 from dynid.excitation.starts import possible_pose, require_possible_pose
 from dynid.excitation.workcell import Workcell
@@ -72,7 +72,7 @@ class DesignTask:
         start: pose at rest at both ends, (axes,); chosen with the motion when None.
         conservative: P3's bounds (15)–(17) on amplitudes: faster, less motion.
         noise: standard deviation of the torques, (axes,) [N m or N]; that of the prior, else in proportion to
-            the effort limits, else one for all, when None.
+            the robot's own effort limits, else one for all, when None.
         essential: names of the base parameters that count; all when None.
         prior: information from earlier logs; the motion is designed to add to it.
         rate_hz: of the log that will be recorded, for the promised σ.
@@ -146,14 +146,14 @@ class DesignTask:
         samples = self.samples or max(_LEAST_SAMPLES, _SAMPLES_PER_COEFFICIENT * self.space.size)
         fixed = None if self.start is None else _pose(self.start, robot)
         problem = DesignProblem(
-            self._model(robot, limits, samples),
+            self._model(robot, samples),
             self.grade(),
             self.space,
             limits,
             np.zeros(robot.n_coordinates) if fixed is None else fixed,
             fixed is None,
             samples,
-            None if self.workcell is None else CollisionScene(robot, self.workcell),
+            None if self.workcell is None else CollisionScene(limits.applied_to(robot), self.workcell),
             self.conservative,
         )
         if fixed is not None:
@@ -161,7 +161,7 @@ class DesignTask:
             return problem
         return replace(problem, pose=possible_pose(problem, rng))
 
-    def torque_noise(self, robot: Robot, limits: MotionLimits) -> FloatArray:
+    def torque_noise(self, robot: Robot) -> FloatArray:
         """Standard deviation of the torques as it is asked for or known, (axes,)."""
         if self.noise is not None:
             given, n = np.asarray(self.noise, dtype=float), robot.n_coordinates
@@ -173,11 +173,10 @@ class DesignTask:
             return noise
         if self.prior is not None:
             return np.asarray(self.prior.noise * np.sqrt(self.rate_hz / self.prior.rate_hz), dtype=float)
-        if np.all(np.isfinite(limits.effort)):
-            return np.asarray(0.01 * limits.effort, dtype=float)
-        return np.ones(robot.n_coordinates)
+        own = np.array([robot.joints[j].limits.effort for j in robot.coordinates])
+        return 0.01 * own if np.all(np.isfinite(own)) else np.ones(robot.n_coordinates)
 
-    def _model(self, robot: Robot, limits: MotionLimits, samples: int) -> InformationModel:
+    def _model(self, robot: Robot, samples: int) -> InformationModel:
         base = base_of(robot)
         kept = None if self.essential is None else _indices(base, self.essential)
         prior = None if self.prior is None else self.prior.information
@@ -189,7 +188,7 @@ class DesignTask:
         if prior is not None and kept is not None:
             prior = prior[np.ix_(kept, kept)]
         # So many samples stand for all rows of the log.
-        noise = self.torque_noise(robot, limits) * np.sqrt(samples / self.rows())
+        noise = self.torque_noise(robot) * np.sqrt(samples / self.rows())
         values = base.regroup(robot.parameters) if robot.parameters else None
         return InformationModel(base, noise, kept, prior, values)
 

@@ -20,7 +20,9 @@ RATE_HZ = 1000.0
 """Rate of the grid on which torques are checked, and limits of joints that follow others."""
 TOLERANCE = 1e-6
 """Excess over a limit that rounding may leave, as a share of the limit's size."""
-_SECOND = {JointKind.REVOLUTE: "rad", JointKind.PRISMATIC: "m"}
+_FINEST = 1e-5
+"""Tolerance of clearances below which a proof would take too long [m]."""
+_UNITS = {JointKind.REVOLUTE: "rad", JointKind.PRISMATIC: "m"}
 
 
 @dataclass(frozen=True)
@@ -49,20 +51,19 @@ class LimitUse:
 
     @property
     def share(self) -> float:
-        """How much of the limit is used: 1 at the limit, measured from the middle of the range."""
+        """How much of the limit is used, from the middle of the range: 1 at its ends; 0 without one."""
         if self.low is None or self.high is None:
-            ends = [(self.high, self.largest), (self.low, self.least)]
-            beyond = [
-                value > end if end is self.high else value < end for end, value in ends if end is not None
-            ]
-            return 2.0 if any(beyond) else 0.0
+            return 0.0
         middle, half = (self.low + self.high) / 2, (self.high - self.low) / 2
         return max(self.largest - middle, middle - self.least) / half
 
     @property
     def kept(self) -> bool:
         """Whether the limit holds."""
-        return self.share <= 1.0 + TOLERANCE
+        ends = [end for end in (self.low, self.high) if end is not None]
+        air = TOLERANCE * max((abs(end) for end in ends), default=0.0)
+        below = self.high is None or self.largest <= self.high + air
+        return below and (self.low is None or self.least >= self.low - air)
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
@@ -76,7 +77,7 @@ def motion_uses(trajectory: Trajectory, robot: Robot, limits: MotionLimits) -> l
     for order, quantity in enumerate(QUANTITIES):
         least, largest = _joint_extremes(trajectory, limits, order)
         for i, j in enumerate(robot.movable):
-            unit = _SECOND[robot.joints[j].kind] + ("", "/s", "/s²", "/s³")[order]
+            unit = _UNITS[robot.joints[j].kind] + ("", "/s", "/s²", "/s³")[order]
             low, high = (_known(bounds[order][i]) for bounds in (limits.low, limits.high))
             use = LimitUse(
                 limits.joints[i], quantity, unit, low, high, float(least[i]), float(largest[i]), True
@@ -103,11 +104,19 @@ def _joint_extremes(
     return low, high
 
 
+def expected_torques(robot: Robot, trajectory: Trajectory, time: FloatArray) -> FloatArray | None:
+    """Torques of the a-priori values at instants, (instants, coordinates); None where there are none."""
+    if not robot.parameters:
+        return None
+    return kernels(robot).inverse(robot.parameters, *(trajectory.at(time, order) for order in range(3)))
+
+
 def torque_uses(trajectory: Trajectory, robot: Robot, limits: MotionLimits) -> list[LimitUse]:
     """Torques of the a-priori values on a grid of 1 kHz, with the sign of friction as it is."""
-    time = _grid(trajectory, RATE_HZ)
-    torques = kernels(robot).inverse(robot.parameters, *(trajectory.at(time, k) for k in range(3)))
-    found = []
+    torques = expected_torques(robot, trajectory, _grid(trajectory, RATE_HZ))
+    found: list[LimitUse] = []
+    if torques is None:
+        return found
     for i, j in enumerate(robot.coordinates):
         joint, most = robot.joints[j], _known(limits.effort[i])
         unit = "N m" if joint.kind is JointKind.REVOLUTE else "N"
@@ -126,7 +135,11 @@ def least_clearance(trajectory: Trajectory, scene: CollisionScene, tolerance: fl
         tolerance: how far the bound may lie below the true one [m].
     """
     speeds = np.max(np.abs(trajectory.extremes(1)), axis=0)
-    return verified_clearance(scene, trajectory.at, trajectory.duration, speeds, tolerance)
+    least = verified_clearance(scene, trajectory.at, trajectory.duration, speeds, tolerance)
+    if least.bound < 0 < least.value:  # too coarse to tell whether the margin is kept
+        finer = max(least.value / 2, _FINEST)
+        least = verified_clearance(scene, trajectory.at, trajectory.duration, speeds, finer)
+    return least
 
 
 def _grid(trajectory: Trajectory, rate_hz: float) -> FloatArray:

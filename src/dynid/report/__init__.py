@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from dynid.report.design_document import design_document as design_document
     from dynid.report.design_page import render_design as render_design
     from dynid.report.document import build_document as build_document
     from dynid.report.page import (
@@ -18,6 +19,7 @@ else:
     from dynid.core.lazy import lazy_exports
 
     _NAMES = {
+        "design_document": ("design_document",),
         "design_page": ("render_design",),
         "document": ("build_document",),
         "page": ("Page", "Section", "render_page", "render_report"),

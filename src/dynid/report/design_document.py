@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from dynid.compile.kernels import kernels
 from dynid.core.arrays import FloatArray
 from dynid.core.plain import plain
-from dynid.excitation.design import Design, condition_number
+from dynid.excitation.design import Design
+from dynid.excitation.information import condition_number
 from dynid.model.joint import JointKind
+from dynid.report.design_page import SCHEMA
 from dynid.report.document import versions
 from dynid.report.stick_figure import MOST_FRAMES, stick_figure
 
-SCHEMA = "dynid.design/1"
 _CURVE_POINTS = 600
 
 
@@ -41,7 +41,7 @@ def design_document(design: Design, run: Mapping[str, Any] | None = None) -> dic
         },
         "criterion": {
             "name": design.problem.criterion.name,
-            "value": design.runs[0].value,
+            "value": _finite(design.runs[0].value),
             "words": design.problem.criterion.words,
         },
         "figures": {
@@ -53,13 +53,20 @@ def design_document(design: Design, run: Mapping[str, Any] | None = None) -> dic
         },
         "starts": [_start(design, k) for k in range(len(design.runs))],
         "limits": [use.to_dict() for use in design.uses],
+        "distance": _distance(design),
         "clearances": _clearances(design),
         "parameters": _parameters(design),
         "sigma_words": _sigma_words(design),
         "findings": [plain(finding.to_dict()) for finding in design.findings],
         "curves": _curves(design),
         "stick": _stick(design),
-        "run": {"seed": design.seed, "versions": versions(), **plain(run or {})},
+        "run": {
+            "command": "",
+            "options": {},
+            "seed": design.seed,
+            "versions": versions(),
+            **plain(run or {}),
+        },
     }
 
 
@@ -77,7 +84,7 @@ def _start(design: Design, k: int) -> dict[str, Any]:
     one = design.runs[k]
     G = design.information_of(design.problem.trajectory(one.x))
     return {
-        "value": one.value,
+        "value": _finite(one.value),
         "condition": _finite(condition_number(G)),
         "log_det": _finite(np.linalg.slogdet(G)[1]),
         "evaluations": one.evaluations,
@@ -88,17 +95,26 @@ def _start(design: Design, k: int) -> dict[str, Any]:
 
 
 def _clearances(design: Design) -> list[dict[str, Any]]:
-    """The least clearance of every pair on a grid, beyond the margin; the proved bound is in the findings."""
+    """The least distance of every pair on a grid [m], the nearest first."""
     scene = design.problem.scene
-    if scene is None:
+    if scene is None or not scene.pairs:
         return []
     time = np.linspace(0.0, design.trajectory.duration, _CURVE_POINTS + 1)
-    found = scene.clearances(design.trajectory.at(time))
+    found = scene.clearances(design.trajectory.at(time)) + scene.workcell.margin
     rows = [
         {"pair": name, "least": float(column.min()), "time_s": float(time[int(column.argmin())])}
         for name, column in zip(scene.names, found.T, strict=True)
     ]
     return sorted(rows, key=lambda row: float(row["least"]))
+
+
+def _distance(design: Design) -> dict[str, Any] | None:
+    """The least distance of all, proved at every instant."""
+    scene, least = design.problem.scene, design.clearance
+    if scene is None or least is None or not scene.pairs:
+        return None
+    margin = scene.workcell.margin
+    return {"bound": least.bound + margin, "pair": least.pair, "time_s": least.time, "margin": margin}
 
 
 def _parameters(design: Design) -> list[dict[str, Any]]:
@@ -123,7 +139,7 @@ def _parameters(design: Design) -> list[dict[str, Any]]:
 
 
 def _sigma_words(design: Design) -> str:
-    noise = design.task.torque_noise(design.robot, design.limits)
+    noise = design.task.torque_noise(design.robot)
     sizes = ", ".join(f"{value:.3g}" for value in noise)
     earlier = "with the logs given" if design.task.prior else "for the random motion it began with"
     return (
@@ -135,14 +151,12 @@ def _sigma_words(design: Design) -> str:
 def _curves(design: Design) -> dict[str, Any]:
     time = np.linspace(0.0, design.trajectory.duration, _CURVE_POINTS + 1)
     states = [design.trajectory.at(time, order) for order in range(3)]
-    torque = None
-    if design.robot.parameters:
-        torque = _columns(kernels(design.robot).inverse(design.robot.parameters, *states))
+    torque = design.torques(time)
     names = ("position", "velocity", "acceleration")
     return {
         "time": _short_numbers(time),
         **{name: _columns(values) for name, values in zip(names, states, strict=True)},
-        "torque": torque,
+        "torque": None if torque is None else _columns(torque),
     }
 
 

@@ -73,10 +73,11 @@ def _limit_words(limits: Sequence[Content], passed: Sequence[Content]) -> str:
 
 
 def _distance_words(document: Content) -> str:
+    proved = document.get("distance")
+    if proved:
+        return f"The least distance at every instant is {number(proved['bound'])} m, of {proved['pair']}."
     least = min(document["clearances"], key=lambda row: float(row["least"]), default=None)
-    if least is None:
-        return ""
-    return f"The least distance is {number(least['least'])} m, of {least['pair']}."
+    return "" if least is None else f"The least distance is {number(least['least'])} m, of {least['pair']}."
 
 
 def _figures(document: Content, limits: Sequence[Content]) -> list[Content]:
@@ -84,8 +85,14 @@ def _figures(document: Content, limits: Sequence[Content]) -> list[Content]:
     effort = f"{number(figures['evaluations'])} evaluations in {number(figures['seconds'])} s"
     rows = [
         ("criterion", f"Criterion: {criterion['name']}", criterion["value"], "", effort),
-        ("condition", "Condition of W", figures["condition"], "", "near 1 is best, below 100 is good"),
-        ("condition_scaled", "Condition, columns scaled", figures["condition_scaled"], "", ""),
+        (
+            "condition",
+            "Condition of W",
+            figures["condition"],
+            "",
+            "it depends on the units of the parameters",
+        ),
+        ("condition_scaled", "Condition, unit columns", figures["condition_scaled"], "", "above 100 is poor"),
         ("log_det", "log det", figures["log_det"], "", "of WᵀW: what all parameters gain together"),
         ("duration_s", "Duration", trajectory["duration_s"], "s", trajectory["words"]),
     ]
@@ -95,7 +102,8 @@ def _figures(document: Content, limits: Sequence[Content]) -> list[Content]:
         rows.append(("used_percent", "Fullest limit", full["used_percent"], "%", what))
     if document["clearances"]:
         near = min(document["clearances"], key=lambda row: float(row["least"]))
-        rows.append(("clearance", "Least distance", near["least"], "m", near["pair"]))
+        least = (document.get("distance") or {}).get("bound", near["least"])
+        rows.append(("clearance", "Least distance", least, "m", near["pair"]))
     keys = ("key", "label", "value", "unit", "note")
     return [dict(zip(keys, row, strict=True)) for row in rows]
 

@@ -12,8 +12,6 @@ _FIRST_INTERVALS = 256
 """Intervals of the first grid; enough to see every arch of ten harmonics."""
 _PARTS = 8
 """Parts into which an interval that may hold a larger value is divided."""
-_MOST_PASSES = 40
-"""Each pass divides the doubt by 64."""
 _FINEST = 1e-7
 """Share of the first doubt that is small enough: of a motion that is nothing but the rounding of large terms
 that cancel, every interval would stay in doubt for ever."""
@@ -37,19 +35,17 @@ def verified_largest(
     left, width, values = edges[:-1], duration / _FIRST_INTERVALS, function(edges)
     low, high = values[:-1], values[1:]
     best = float(values.max())
-    for _ in range(_MOST_PASSES):
-        doubt = width * width / 8.0 * curvature
-        if doubt <= tolerance:
-            return best + doubt
+    doubt = width * width / 8.0 * curvature
+    while doubt > tolerance:
         open_intervals = np.maximum(low, high) + doubt > best + tolerance
         if not np.any(open_intervals):
-            return best + tolerance
+            break
         left, width = left[open_intervals], width / _PARTS
         inner = left[:, None] + width * np.arange(_PARTS + 1)
         values = function(inner.ravel()).reshape(inner.shape)
         left, low, high = inner[:, :-1].ravel(), values[:, :-1].ravel(), values[:, 1:].ravel()
-        best = max(best, float(values.max()))
-    return best + width * width / 8.0 * curvature
+        best, doubt = max(best, float(values.max())), width * width / 8.0 * curvature
+    return best + tolerance  # intervals that were closed on the way are known no better
 
 
 def verified_extremes(
