@@ -25,7 +25,7 @@ from dynid.excitation import (
     Criterion,
     Design,
     DesignTask,
-    Prior,
+    PriorInformation,
     design_motion,
     motion_limits,
 )
@@ -78,7 +78,11 @@ def point_to_point(seed: int, encoder: float = 1e-5) -> Estimate:
 
 
 def designed(
-    criterion: str | Criterion, seed: int, harmonics: int = 16, prior: Prior | None = None, starts: int = 1
+    criterion: str | Criterion,
+    seed: int,
+    harmonics: int = 16,
+    prior: PriorInformation | None = None,
+    starts: int = 1,
 ) -> Design:
     task = DesignTask(FourierSpace(1 / SECONDS, harmonics), criterion, prior=prior)
     return design_motion(ROBOT, task, starts=starts, seed=seed, solver=PATIENT)

@@ -31,6 +31,7 @@ from dynid.excitation.verification import (
     expected_torques,
     least_clearance,
     motion_uses,
+    states_of,
     torque_uses,
 )
 from dynid.excitation.verify import LeastClearance
@@ -113,7 +114,7 @@ class Design:
         plain = InformationModel(
             model.base, noise / np.sqrt(self.task.periods), model.kept, model.prior, sign_width=0.0
         )
-        return plain.observe(*(trajectory.at(stamps, order) for order in range(3))).information
+        return plain.observe(*states_of(trajectory, stamps)).information
 
     def torques(self, time: FloatArray) -> FloatArray | None:
         """Torques of the a-priori model at instants, (instants, coordinates); None without a model."""
@@ -211,7 +212,7 @@ class _Motion:
     clearance: LeastClearance | None
 
     @property
-    def passed(self) -> list[str]:
+    def broken_limits(self) -> list[str]:
         """Limits that it does not keep, in words."""
         found = [
             f"{use.quantity} of {use.joint} ({100 * use.share:.4g} %)" for use in self.uses if not use.kept
@@ -234,11 +235,11 @@ def _motion(problem: DesignProblem, robot: Robot, run: DesignRun, size: float) -
 def _kept_motion(problem: DesignProblem, robot: Robot, run: DesignRun) -> _Motion | None:
     """A run's motion, a little smaller where it passes a limit between its samples; None if no size does."""
     tried = (_motion(problem, robot, run, size) for size in _SHRINKS)
-    return next((motion for motion in tried if not motion.passed), None)
+    return next((motion for motion in tried if not motion.broken_limits), None)
 
 
 def _passed_words(problem: DesignProblem, robot: Robot, run: DesignRun) -> str:
-    passed = ", ".join(_motion(problem, robot, run, 1.0).passed)
+    passed = ", ".join(_motion(problem, robot, run, 1.0).broken_limits)
     return (
         f"Between its samples the best motion passes {passed}, and smaller ones do not help; ask for more "
         "samples, a slower motion, another start pose or more starts."
