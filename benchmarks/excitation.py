@@ -45,7 +45,7 @@ def p3_problem(criterion: str) -> DesignProblem:
 
 
 class PinocchioCriterion:
-    """J of the same motions by Pinocchio's regressor in a Python loop, with columns for drives and friction."""
+    """J of the same motions by Pinocchio's regressor in a Python loop, with drives and friction."""
 
     def __init__(self, problem: DesignProblem) -> None:
         robot = problem.model.base.robot

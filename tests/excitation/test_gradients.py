@@ -1,4 +1,4 @@
-"""Gradients of whole designs against central differences: criteria, barriers, constraints, on all kinds of limits."""
+"""Gradients of designs against central differences: criteria, barriers, constraints, all kinds of limits."""
 
 from __future__ import annotations
 

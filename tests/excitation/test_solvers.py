@@ -153,7 +153,7 @@ def test_every_solver_improves_within_the_limits(name: str, kind: str) -> None:
     problem = problem_of(kind)
     x = start_of(problem)
     seen: list[Array] = []
-    found = SHORT[name].solve(problem, x, lambda z: seen.append(z))
+    found = SHORT[name].solve(problem, x, seen.append)
     assert is_inside(problem, found.x)
     assert found.value == pytest.approx(problem.value(found.x), rel=1e-12)
     assert found.value < problem.value(x) - 1.0
@@ -203,7 +203,7 @@ def test_a_watch_ends_every_solver(name: str) -> None:
 
 @pytest.mark.parametrize("conservative", [False, True])
 def test_all_solvers_design_alike_on_the_scara(conservative: bool) -> None:
-    """Best of two starts, limits proved: log det 84 to 90 of eight parameters, at most 3.3 apart when measured."""
+    """Best of two starts, limits proved: log det 84 to 90 of eight parameters, at most 3.3 apart."""
     limits = LimitChoice(lower=-2.0, upper=2.0, effort=50.0)
     task = DesignTask(limits=limits, conservative=conservative, samples=200)
     designs = [
@@ -217,7 +217,7 @@ def test_all_solvers_design_alike_on_the_scara(conservative: bool) -> None:
 
 @every_solver
 def test_all_solvers_design_the_tx90_from_the_same_start(name: str) -> None:
-    """Log det from 422 to 570 and more: measured 588 (barrier), 583 (IPOPT) and 577 (SLSQP, sixty iterations)."""
+    """Log det from 422 to 588 (barrier), 583 (IPOPT) and 577 (SLSQP, sixty iterations) when measured."""
     design = design_motion(
         load_robot("tx90"), DesignTask(rate_hz=62.5), starts=1, workers=1, solver=SHORT[name]
     )

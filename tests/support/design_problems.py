@@ -1,4 +1,4 @@
-"""Small design problems of all kinds of limits, for derivatives and solvers, and differences to check them by."""
+"""Small design problems of all kinds of limits, and central differences to check derivatives by."""
 
 from __future__ import annotations
 

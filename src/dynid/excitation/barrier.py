@@ -68,7 +68,7 @@ def descend(
     value, gradient = objective(x)
     history, evaluations = deque([value], maxlen=6), 1
     if not value < np.inf:
-        return Descent(x, value, evaluations, True)
+        return Descent(x, value, evaluations, False)
     of_known, bend = known(x)
     learnt: FloatArray | None = None
     for _ in range(iterations):
