@@ -1,12 +1,12 @@
 """Whether a design is worth it: a simulated TX40 under its control law, fitted as a measured one.
 
-Measured with 20 seeds of point-to-point motion of 10 s: their median %σ is 2.54. Designed motion of the same
-length has 1.08 to 1.17 by ``log-sigma`` and 1.20 to 1.29 by ``log-det`` where the search is patient, tolerance
-3e-4; one of 1e-3 ends earlier: 1.14 to 1.27, and up to 1.4. Rows near standstill, where friction jumps, are left
-out, as dynid suggests for logs: with them residuals exceed the noise, and the ratio is near 0.5. A second motion
-by any of the criteria lowers the worst %σ, an offset, from 12.4 (the first again) to 11.6; of the others
-``a-optimal`` in units of the a-priori values lowers the worst the most, from 9.0 to 6.6, ``log-det`` to 8.9, and
-``log-sigma`` does not, 10.3.
+Measured with 20 seeds of point-to-point motion of 10 s: their median %σ is 2.54. Designed motion of the
+same length has 1.08 to 1.17 by ``log-sigma`` and 1.20 to 1.29 by ``log-det`` where the search is patient,
+tolerance 3e-4; one of 1e-3 ends earlier: 1.14 to 1.27, and up to 1.4. Rows near standstill, where friction
+jumps, are left out, as dynid suggests for logs: with them residuals exceed the noise, and the ratio is near
+0.5. A second motion by any of the criteria lowers the worst %σ, an offset, from 12.4 (the first again) to
+11.6; of the others ``a-optimal`` in units of the a-priori values lowers the worst the most, from 9.0 to
+6.6, ``log-det`` to 8.9, and ``log-sigma`` does not, 10.3.
 """
 
 from __future__ import annotations
