@@ -1,8 +1,4 @@
-<<<<<<< HEAD
 """Gradients of whole designs against central differences: criteria, barriers, constraints."""
-=======
-"""Gradients of designs against central differences: criteria, barriers, constraints, all kinds of limits."""
->>>>>>> solvers
 
 from __future__ import annotations
 

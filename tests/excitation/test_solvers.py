@@ -203,11 +203,7 @@ def test_a_watch_ends_every_solver(name: str) -> None:
 
 @pytest.mark.parametrize("conservative", [False, True])
 def test_all_solvers_design_alike_on_the_scara(conservative: bool) -> None:
-<<<<<<< HEAD
     """Best of two starts, limits proved: log det of eight parameters, at most 6.7 apart (local optima)."""
-=======
-    """Best of two starts, limits proved: log det 84 to 90 of eight parameters, at most 3.3 apart."""
->>>>>>> solvers
     limits = LimitChoice(lower=-2.0, upper=2.0, effort=50.0)
     task = DesignTask(limits=limits, conservative=conservative, samples=200)
     designs = [
@@ -221,11 +217,7 @@ def test_all_solvers_design_alike_on_the_scara(conservative: bool) -> None:
 
 @every_solver
 def test_all_solvers_design_the_tx90_from_the_same_start(name: str) -> None:
-<<<<<<< HEAD
     """Log det from 422 to 570 and more: 588 (barrier), 583 (IPOPT) and 577 (SLSQP, sixty iterations)."""
-=======
-    """Log det from 422 to 588 (barrier), 583 (IPOPT) and 577 (SLSQP, sixty iterations) when measured."""
->>>>>>> solvers
     design = design_motion(
         load_robot("tx90"), DesignTask(rate_hz=62.5), starts=1, workers=1, solver=SHORT[name]
     )

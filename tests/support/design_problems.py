@@ -1,8 +1,4 @@
-<<<<<<< HEAD
 """Small design problems of all kinds of limits, and differences to check their gradients by."""
-=======
-"""Small design problems of all kinds of limits, and central differences to check derivatives by."""
->>>>>>> solvers
 
 from __future__ import annotations
 
