@@ -51,8 +51,8 @@ def limited(robot: str = "tx90", **limits: Any) -> str:
 
 def test_limits_that_contradict_each_other() -> None:
     assert limited(lower=1.0, upper=-1.0) == (
-        "The position limits of joint1 contradict each other: lower 1 is not below upper -1; a joint that may "
-        "not move cannot be excited."
+        "The position limits of joint1 contradict each other: lower 1 is not below upper -1; a joint that "
+        "may not move cannot be excited."
     )
     assert "The velocity limit of joint1 is 0; it must be positive" in limited(velocity=0.0)
     assert "The acceleration limit of joint1 is -1; it must be" in limited(acceleration=-1.0)

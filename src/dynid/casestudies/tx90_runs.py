@@ -17,6 +17,7 @@ from dynid.base.find import base_of
 from dynid.casestudies.tx90_paper import SIDES_DEG, TABLE_5_EXCITATION
 from dynid.compile.kernels import kernels
 from dynid.core.arrays import FloatArray
+from dynid.core.finding import Name
 from dynid.estimators.identification import identify
 from dynid.estimators.linear.least_squares import WLS
 from dynid.excitation.design import Design, design_motion
@@ -186,10 +187,13 @@ class Tx90Runs:
     @cached_property
     def designs(self) -> dict[str, Design]:
         """One design by each criterion, all from the same random start."""
-        return {
+        made = {
             name: design_motion(base().robot, design_task(criterion), starts=1, seed=self.seed, workers=1)
             for name, criterion in CRITERIA.items()
         }
+        if any(finding.name is Name.INTERRUPTED for design in made.values() for finding in design.findings):
+            raise KeyboardInterrupt  # the best so far is no figure to judge
+        return made
 
     @cached_property
     def motions(self) -> dict[str, Fourier]:

@@ -50,7 +50,7 @@ class CollisionScene:
 
     A clearance is the distance between the axes of two capsules less their radii and the margin, or that of
     a capsule's lower end from a wall; below zero the room is not kept. Of the pairs of links those are left
-    out that share a joint, are rigidly joined, or are ``ignored``; those that touch (with the margin) in 95 %
+    out that share a joint, are rigidly joined, or are ``ignored``; those that touch in 95 %
     of 200 random poses within the position limits; and those, with walls too, whose clearance no motion
     changes.
 
@@ -116,14 +116,26 @@ class CollisionScene:
     def _layout(self) -> _Layout:
         return _Layout.of(self, self.pairs)
 
+    @property
+    def beyond(self) -> tuple[str, ...]:
+        """Links that stand beyond a wall or the floor whatever the motion, in words."""
+        walls = [not isinstance(pair.second, int) for pair in self._candidates]
+        rows = zip(self._candidates, walls, self._silent, self._distances.max(axis=0), strict=True)
+        return tuple(pair.name for pair, wall, left, distance in rows if wall and left and distance < 0)
+
     @cached_property
     def _silent(self) -> BoolArray:
-        """Which candidates always touch or never change."""
+        """Which candidates always touch, whatever the margin, or never change."""
+        links = np.array([isinstance(pair.second, int) for pair in self._candidates], dtype=bool)
+        touching = np.mean(self._distances <= 0.0, axis=0) >= _ALWAYS
+        return np.asarray((np.ptp(self._distances, axis=0) < _STILL) | (touching & links))
+
+    @cached_property
+    def _distances(self) -> FloatArray:
+        """Distances of all candidates, without the margin, at random poses, (poses, candidates) [m]."""
         poses = _random_poses(self.robot, _DRAWN_POSES, np.random.default_rng(0))
         drawn = _closest(self, _Layout.of(self, self._candidates), poses).clearances
-        links = np.array([isinstance(pair.second, int) for pair in self._candidates], dtype=bool)
-        touching = np.mean(drawn <= 0.0, axis=0) >= _ALWAYS
-        return np.asarray((np.ptp(drawn, axis=0) < _STILL) | (touching & links))
+        return np.asarray(drawn + self.workcell.margin, dtype=float)
 
     @cached_property
     def _candidates(self) -> tuple[Pair, ...]:

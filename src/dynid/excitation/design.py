@@ -179,30 +179,67 @@ def design_motion(
     problem = asked.problem(robot, np.random.default_rng(seed))
     runs = search(problem, solver or Barrier(), starts, seed, workers, progress)
     progress("proving the limits between samples")
-    best, size, uses, clearance = _kept_motion(problem, robot, runs[0].x)
+    tried = (_kept_motion(problem, robot, run) for run in runs)
+    kept = next((motion for motion in tried if motion is not None), None)
+    if kept is None:
+        raise NotTrustworthyError(_passed_words(problem, robot, runs[0]))
+    runs = (kept.run, *(run for run in runs if run is not kept.run))
     seconds = time.perf_counter() - begun
-    return Design(robot, asked, problem, best, runs, uses, clearance, size, starts, seed, seconds)
+    return Design(
+        robot,
+        asked,
+        problem,
+        kept.trajectory,
+        runs,
+        kept.uses,
+        kept.clearance,
+        kept.size,
+        starts,
+        seed,
+        seconds,
+    )
 
 
-def _kept_motion(
-    problem: DesignProblem, robot: Robot, x: FloatArray
-) -> tuple[Trajectory, float, tuple[LimitUse, ...], LeastClearance | None]:
-    """The motion, a little smaller where it passes a limit between its samples, with all its uses."""
-    start = np.zeros_like(x)
+@dataclass(frozen=True, eq=False)
+class _Motion:
+    """A motion of some size of a run, with all that it uses of its limits."""
+
+    run: DesignRun
+    size: float
+    trajectory: Trajectory
+    uses: tuple[LimitUse, ...]
+    clearance: LeastClearance | None
+
+    @property
+    def passed(self) -> list[str]:
+        """Limits that it does not keep, in words."""
+        found = [
+            f"{use.quantity} of {use.joint} ({100 * use.share:.4g} %)" for use in self.uses if not use.kept
+        ]
+        if self.clearance is not None and not self.clearance.bound >= 0:
+            found.append(f"the clearance between {self.clearance.pair}")
+        return found
+
+
+def _motion(problem: DesignProblem, robot: Robot, run: DesignRun, size: float) -> _Motion:
+    start = np.zeros_like(run.x)
     if problem.free_start:
-        start[:, -1] = x[:, -1]
-    for size in _SHRINKS:
-        trajectory = problem.trajectory(start + size * (x - start))
-        uses = motion_uses(trajectory, robot, problem.limits)
-        if robot.parameters:
-            uses += torque_uses(trajectory, robot, problem.limits)
-        clearance = None if problem.scene is None else least_clearance(trajectory, problem.scene)
-        touching = clearance is not None and not clearance.bound >= 0
-        if all(use.kept for use in uses) and not touching:
-            return trajectory, size, tuple(uses), clearance
-    passed = [f"{use.quantity} of {use.joint} ({100 * use.share:.4g} %)" for use in uses if not use.kept]
-    passed += [f"clearance between {clearance.pair}"] if touching and clearance is not None else []
-    raise NotTrustworthyError(
-        f"Between its samples the best motion passes {', '.join(passed)}, and does so at "
-        f"{_SHRINKS[-1]:.2g} of its size; ask for more samples or a slower motion."
+        start[:, -1] = run.x[:, -1]
+    trajectory = problem.trajectory(start + size * (run.x - start))
+    uses = (*motion_uses(trajectory, robot, problem.limits), *torque_uses(trajectory, robot, problem.limits))
+    clearance = None if problem.scene is None else least_clearance(trajectory, problem.scene)
+    return _Motion(run, size, trajectory, uses, clearance)
+
+
+def _kept_motion(problem: DesignProblem, robot: Robot, run: DesignRun) -> _Motion | None:
+    """A run's motion, a little smaller where it passes a limit between its samples; None if no size does."""
+    tried = (_motion(problem, robot, run, size) for size in _SHRINKS)
+    return next((motion for motion in tried if not motion.passed), None)
+
+
+def _passed_words(problem: DesignProblem, robot: Robot, run: DesignRun) -> str:
+    passed = ", ".join(_motion(problem, robot, run, 1.0).passed)
+    return (
+        f"Between its samples the best motion passes {passed}, and smaller ones do not help; ask for more "
+        "samples, a slower motion, another start pose or more starts."
     )

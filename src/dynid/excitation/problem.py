@@ -14,12 +14,14 @@ from dynid.excitation.clearance import CollisionScene
 from dynid.excitation.criteria import Criterion, SingularError
 from dynid.excitation.information import InformationModel, Observation
 from dynid.excitation.limits import MotionLimits
-from dynid.excitation.room import TIGHTER, AmplitudeRoom, Room, SampledRoom, soft_least
+from dynid.excitation.room import AmplitudeRoom, Room, SampledRoom, soft_least
 from dynid.trajectories.fourier import FourierSpace
 from dynid.trajectories.trajectory import MotionSpace, Trajectory
 
 _FAINTER = 0.01
 """Factor of prior information on the way: beside all of it a small motion tells nothing, and stays small."""
+_TORQUE_AIR = 0.01
+"""Share of an effort limit kept free on the samples: the sign of friction jumps between them."""
 _AIR = 0.004
 """Clearance kept free on the samples, for what the motion does between them [m]."""
 _CLEARANCE_UNIT = 0.1
@@ -233,7 +235,7 @@ class DesignProblem:
         if not self._torques_limited:
             return np.empty(0), np.empty(0)
         share = torques / self.limits.effort[:, None]
-        return (1.0 - TIGHTER) ** 2 - share * share, -2.0 * share / self.limits.effort[:, None]
+        return (1.0 - _TORQUE_AIR) ** 2 - share * share, -2.0 * share / self.limits.effort[:, None]
 
     # ── limits as constraints ─────────────────────────────────────────────────────────────────────────────
 

@@ -56,6 +56,10 @@ def _on_torques(design: Design) -> Iterator[Finding]:
 
 def _on_collisions(design: Design) -> Iterator[Finding]:
     scene = design.problem.scene
+    for note in design.robot.notes:
+        # Shapes that could not be read are bodies that nobody keeps apart.
+        if "shape" in note:
+            yield Finding(Name.UNCHECKED_LIMIT, Level.CARE, note)
     if scene is None:
         yield Finding(
             Name.UNCHECKED_LIMIT,
@@ -64,10 +68,13 @@ def _on_collisions(design: Design) -> Iterator[Finding]:
             "Give a floor or walls, and shapes of the links in the robot file.",
         )
         return
-    for note in design.robot.notes:
-        # Shapes that could not be read are bodies that nobody keeps apart.
-        if "shape" in note:
-            yield Finding(Name.UNCHECKED_LIMIT, Level.CARE, note)
+    if scene.beyond:
+        yield Finding(
+            Name.UNCHECKED_LIMIT,
+            Level.CARE,
+            f"Whatever the motion, a link stands beyond what it should keep from: {', '.join(scene.beyond)}.",
+            "Correct the floor, the wall or the shape, unless it stands there.",
+        )
     if not scene.pairs:
         yield Finding(
             Name.UNCHECKED_LIMIT,

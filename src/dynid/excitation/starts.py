@@ -10,6 +10,8 @@ from dynid.excitation.problem import DesignProblem
 
 _FIRST_SHARE = 0.6
 """Share of the limits that a random start uses at most."""
+_LEAST_CLEARANCE = 1e-4
+"""Room beyond the margin without which no motion about a pose could be proved [m]."""
 _TRIES = 400
 """Random poses looked at where the middle of the ranges touches something."""
 _SIZES = 30
@@ -41,8 +43,8 @@ def conflicts_at(problem: DesignProblem, pose: FloatArray) -> list[str]:
     if problem.scene is not None:
         clear = problem.scene.clearances(pose[None, :])[0]
         for pair, distance in zip(problem.scene.names, clear, strict=True):
-            if not distance > 0:
-                found.append(f"{pair} come {-distance:.3g} m too close")
+            if not distance > _LEAST_CLEARANCE:
+                found.append(f"{pair} come {max(-distance, 0.0):.3g} m too close")
     if problem.model.values is not None:
         torques = problem.model.observe(pose[None, :], still, still).torques[:, 0]
         names = [problem.model.base.robot.joints[j].name for j in problem.model.base.robot.coordinates]

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from dynid.base.base_map import BaseMap
 from dynid.base.find import base_of
-from dynid.core.arrays import FloatArray
+from dynid.core.arrays import FloatArray, as_numbers
 from dynid.core.errors import DynidError, ShapeError, unknown_name
 from dynid.core.kinds import require_field_kinds
 from dynid.excitation.clearance import CollisionScene
@@ -52,11 +52,14 @@ class PriorInformation:
 
     def __post_init__(self) -> None:
         """Refuse what is no information."""
-        square = self.information.ndim == 2 and len(self.information) == self.information.shape[1]
-        if not square or not np.all(np.isfinite(self.information)) or not 0 < self.rate_hz < np.inf:
+        G = as_numbers(self.information, "The prior information")
+        object.__setattr__(self, "information", G)
+        square = G.ndim == 2 and len(G) == G.shape[1] and bool(np.all(np.isfinite(G)))
+        known = square and np.allclose(G, G.T, rtol=1e-6) and np.linalg.eigvalsh(G)[0] >= -1e-9 * np.trace(G)
+        if not known or not 0 < self.rate_hz < np.inf:
             raise DynidError(
-                f"The prior information has shape {self.information.shape} and a rate of {self.rate_hz:g} "
-                "Hz; give a square matrix of finite numbers and a positive rate."
+                f"The prior information has shape {G.shape} and a rate of {self.rate_hz:g} Hz; give a matrix "
+                "that is symmetric, finite and not negative, and a positive rate."
             )
 
 

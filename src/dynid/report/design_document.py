@@ -142,6 +142,8 @@ def _sigma_words(design: Design) -> str:
     noise = design.task.torque_noise(design.robot)
     sizes = ", ".join(f"{value:.3g}" for value in noise)
     earlier = "with the logs given" if design.task.prior else "for the random motion it began with"
+    if design.problem.model.kept is not None:
+        earlier += "; the parameters that do not count are taken as known"
     return (
         f"σ promised for white noise of {sizes} (N m or N, axis by axis) on the torques of a log of "
         f"{design.task.rate_hz:g} Hz; before: {earlier}."

@@ -97,7 +97,7 @@ class FourierSpace(MotionSpace):
     def __post_init__(self) -> None:
         """Refuse series that cannot move and rest."""
         require_positive(frequency_hz=self.frequency_hz)
-        if not _LEAST_HARMONICS <= self.harmonics <= MOST_HARMONICS:
+        if not isinstance(self.harmonics, int) or not _LEAST_HARMONICS <= self.harmonics <= MOST_HARMONICS:
             raise DynidError(
                 f"{self.harmonics} harmonics were asked for; a Fourier series that starts and ends at rest "
                 f"needs {_LEAST_HARMONICS} to {MOST_HARMONICS}, because speed and acceleration at the ends "
