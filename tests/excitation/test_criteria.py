@@ -120,7 +120,7 @@ def test_columns_in_units_far_apart_have_an_inverse(name: str) -> None:
     assert moved == pytest.approx(criterion.grade(G)[0], rel=1e-9)  # the logarithms of these units cancel
 
 
-@pytest.mark.parametrize("name", set(CRITERIA) - {"hadamard"})
+@pytest.mark.parametrize("name", sorted(set(CRITERIA) - {"hadamard"}))
 def test_parallel_columns_are_refused(name: str) -> None:
     W = np.random.default_rng(0).normal(size=(40, 5))
     W[:, 4] = W[:, 3]

@@ -170,7 +170,7 @@ def test_priors_that_do_not_fit() -> None:
     assert "has shape (3, 3), and the robot has 8 base parameters" in told(
         lambda: design(prior=PriorInformation(np.eye(3), ones, 100.0, "a log"))
     )
-    assert "give a square matrix of finite numbers" in told(
+    assert "give a matrix that is symmetric, finite and not negative" in told(
         lambda: PriorInformation(np.full((8, 8), NAN), ones, 100.0, "a log")
     )
     assert "and a rate of 0 Hz" in told(lambda: PriorInformation(np.eye(8), ones, 0.0, "a log"))

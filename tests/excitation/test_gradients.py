@@ -1,4 +1,4 @@
-"""Gradients of designs against central differences: criteria, barriers, constraints, all kinds of limits."""
+"""Gradients of whole designs against central differences: criteria, barriers, constraints."""
 
 from __future__ import annotations
 

@@ -201,13 +201,14 @@ def test_a_watch_ends_every_solver(name: str) -> None:
     assert count == 4
 
 
+@pytest.mark.parametrize(("effort", "apart"), [(None, 4.0), (50.0, 8.0)])
 @pytest.mark.parametrize("conservative", [False, True])
-def test_all_solvers_design_alike_on_the_scara(conservative: bool) -> None:
-    """Best of two starts, limits proved: log det of eight parameters 0.4 apart, conservative 1.8, when measured.
+def test_all_solvers_design_alike_on_the_scara(conservative: bool, effort: float, apart: float) -> None:
+    """Best of two starts, limits proved: log det of eight parameters 1.8 apart; 6.7 where torques bind.
 
-    Where a torque limit of 50 N m binds all the time they are 7 apart: IPOPT ends early, SLSQP is the best.
+    There SLSQP is the best and IPOPT, which stops after its iterations, the last.
     """
-    limits = LimitChoice(lower=-2.0, upper=2.0)
+    limits = LimitChoice(lower=-2.0, upper=2.0, effort=effort)
     task = DesignTask(limits=limits, conservative=conservative, samples=200)
     designs = [
         design_motion(load_robot("scara"), task, starts=2, workers=1, solver=solver)
@@ -215,12 +216,12 @@ def test_all_solvers_design_alike_on_the_scara(conservative: bool) -> None:
     ]
     assert all(use.kept for design in designs for use in design.uses)
     log_dets = [design.log_det for design in designs]
-    assert max(log_dets) - min(log_dets) < 4.0
+    assert max(log_dets) - min(log_dets) < apart
 
 
 @every_solver
 def test_all_solvers_design_the_tx90_from_the_same_start(name: str) -> None:
-    """Log det from 422 to 588 (barrier), 583 (IPOPT) and 577 (SLSQP, sixty iterations) when measured."""
+    """Log det from 422 to 570 and more: 588 (barrier), 583 (IPOPT) and 577 (SLSQP, sixty iterations)."""
     design = design_motion(
         load_robot("tx90"), DesignTask(rate_hz=62.5), starts=1, workers=1, solver=SHORT[name]
     )

@@ -1,4 +1,4 @@
-"""Small design problems of all kinds of limits, and central differences to check derivatives by."""
+"""Small design problems of all kinds of limits, and differences to check their gradients by."""
 
 from __future__ import annotations
 

@@ -16,8 +16,7 @@ from dynid.core.plain import plain
 from dynid.model.load import load_robot
 from dynid.model.robot import Robot
 from dynid.report.stick_figure import stick_figure
-from dynid.trajectories.reference import Reference
-from dynid.trajectories.sines import Sines
+from dynid.trajectories import Reference, Sines
 
 RATE_HZ, DURATION_S, NOISE = 100.0, 10.0, 1.0
 RADIUS, FLOOR, WALL = 0.08, -0.36, {"normal": [-1.0, 0.0, 0.0], "offset": -1.1}

@@ -24,6 +24,7 @@ from dynid.excitation.design import Design, design_motion
 from dynid.excitation.limits import LimitFile, load_limits
 from dynid.excitation.solvers import SOLVERS
 from dynid.excitation.task import DesignTask
+from dynid.excitation.verification import states_of
 from dynid.excitation.workcell import Workcell
 from dynid.model.joint import JointKind
 from dynid.model.load import attach_shapes
@@ -322,8 +323,7 @@ def _planned_motion(design: Design) -> PlannedMotion:
         stamps = np.append(stamps, whole)  # a last step that is shorter: the robot must end at rest
     within = np.where(stamps <= trajectory.duration, stamps, np.mod(stamps, trajectory.duration))
     within[-1] = trajectory.duration
-    q, qd, qdd = (trajectory.at(within, order) for order in range(3))
-    qd[[0, -1]] = qdd[[0, -1]] = 0.0  # rest, without rounding: its sign would be that of a friction
+    q, qd, qdd = states_of(trajectory, within)
     names = tuple(design.robot.joints[j].name for j in design.robot.coordinates)
     return PlannedMotion(stamps, q, qd, qdd, names, design.torques(within))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -31,14 +32,15 @@ from dynid.excitation.verification import (
     expected_torques,
     least_clearance,
     motion_uses,
+    states_of,
     torque_uses,
 )
 from dynid.excitation.verify import LeastClearance
 from dynid.model.robot import Robot
 from dynid.trajectories.trajectory import Trajectory
 
-_SHRINKS = (1.0, *(1.0 - 0.002 * 1.8**k for k in range(10)))
-"""Sizes tried where a motion passes a limit between its samples: 0.998 … 0.6."""
+_SHRINKS = ((1.0, 0.998, 0.995, 0.99), (0.97, 0.93, 0.85, 0.75, 0.6))
+"""Sizes tried where a motion passes a limit between its samples: nearly all of each run, then less of any."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +115,7 @@ class Design:
         plain = InformationModel(
             model.base, noise / np.sqrt(self.task.periods), model.kept, model.prior, sign_width=0.0
         )
-        return plain.observe(*(trajectory.at(stamps, order) for order in range(3))).information
+        return plain.observe(*states_of(trajectory, stamps)).information
 
     def torques(self, time: FloatArray) -> FloatArray | None:
         """Torques of the a-priori model at instants, (instants, coordinates); None without a model."""
@@ -179,7 +181,7 @@ def design_motion(
     problem = asked.problem(robot, np.random.default_rng(seed))
     runs = search(problem, solver or Barrier(), starts, seed, workers, progress)
     progress("proving the limits between samples")
-    tried = (_kept_motion(problem, robot, run) for run in runs)
+    tried = (_kept_motion(problem, robot, run, sizes) for sizes in _SHRINKS for run in runs)
     kept = next((motion for motion in tried if motion is not None), None)
     if kept is None:
         raise NotTrustworthyError(_passed_words(problem, robot, runs[0]))
@@ -211,7 +213,7 @@ class _Motion:
     clearance: LeastClearance | None
 
     @property
-    def passed(self) -> list[str]:
+    def broken_limits(self) -> list[str]:
         """Limits that it does not keep, in words."""
         found = [
             f"{use.quantity} of {use.joint} ({100 * use.share:.4g} %)" for use in self.uses if not use.kept
@@ -231,14 +233,16 @@ def _motion(problem: DesignProblem, robot: Robot, run: DesignRun, size: float) -
     return _Motion(run, size, trajectory, uses, clearance)
 
 
-def _kept_motion(problem: DesignProblem, robot: Robot, run: DesignRun) -> _Motion | None:
+def _kept_motion(
+    problem: DesignProblem, robot: Robot, run: DesignRun, sizes: Sequence[float]
+) -> _Motion | None:
     """A run's motion, a little smaller where it passes a limit between its samples; None if no size does."""
-    tried = (_motion(problem, robot, run, size) for size in _SHRINKS)
-    return next((motion for motion in tried if not motion.passed), None)
+    tried = (_motion(problem, robot, run, size) for size in sizes)
+    return next((motion for motion in tried if not motion.broken_limits), None)
 
 
 def _passed_words(problem: DesignProblem, robot: Robot, run: DesignRun) -> str:
-    passed = ", ".join(_motion(problem, robot, run, 1.0).passed)
+    passed = ", ".join(_motion(problem, robot, run, 1.0).broken_limits)
     return (
         f"Between its samples the best motion passes {passed}, and smaller ones do not help; ask for more "
         "samples, a slower motion, another start pose or more starts."

@@ -249,8 +249,9 @@ class DesignProblem:
         rows, motion = [(values, by_values * self.units)], self.motion(x)
         if self.scene is not None and self.scene.pairs:
             closest = self.scene.at(motion[0])
-            least, shares = soft_least((closest.clearances - self._air).ravel() / _CLEARANCE_UNIT)
-            by_q = closest.gradient(shares.reshape(closest.clearances.shape) / _CLEARANCE_UNIT)
+            clear = (closest.clearances - self._air) / _CLEARANCE_UNIT
+            least, shares = soft_least(clear.ravel())
+            by_q = closest.gradient(shares.reshape(clear.shape) / _CLEARANCE_UNIT)
             rows.append((least[None], self._by_variables([by_q])[None]))
         if self._torques_limited:
             rows.append(self._torque_rows(self.model.observe(*motion[:3])))

@@ -20,6 +20,8 @@ RATE_HZ = 1000.0
 """Rate of the grid on which torques are checked, and limits of joints that follow others."""
 TOLERANCE = 1e-6
 """Excess over a limit that rounding may leave, as a share of the limit's size."""
+_REST = 1e-12
+"""Speed and acceleration below which an axis rests [rad/s or m/s, per s]."""
 _FINEST = 1e-5
 """Tolerance of clearances below which a proof would take too long [m]."""
 _UNITS = {JointKind.REVOLUTE: "rad", JointKind.PRISMATIC: "m"}
@@ -108,7 +110,13 @@ def expected_torques(robot: Robot, trajectory: Trajectory, time: FloatArray) -> 
     """Torques of the a-priori values at instants, (instants, coordinates); None where there are none."""
     if not robot.parameters:
         return None
-    return kernels(robot).inverse(robot.parameters, *(trajectory.at(time, order) for order in range(3)))
+    return kernels(robot).inverse(robot.parameters, *states_of(trajectory, time))
+
+
+def states_of(trajectory: Trajectory, time: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """q, q̇ and q̈ at instants; what rounding leaves of rest is rest, or friction would take its sign."""
+    q, qd, qdd = (trajectory.at(time, order) for order in range(3))
+    return q, np.where(np.abs(qd) < _REST, 0.0, qd), np.where(np.abs(qdd) < _REST, 0.0, qdd)
 
 
 def torque_uses(trajectory: Trajectory, robot: Robot, limits: MotionLimits) -> list[LimitUse]:

@@ -102,8 +102,8 @@ def _figures(document: Content, limits: Sequence[Content]) -> list[Content]:
         rows.append(("used_percent", "Fullest limit", full["used_percent"], "%", what))
     if document["clearances"]:
         near = min(document["clearances"], key=lambda row: float(row["least"]))
-        least = (document.get("distance") or {}).get("bound", near["least"])
-        rows.append(("clearance", "Least distance", least, "m", near["pair"]))
+        proved = document.get("distance") or {"bound": near["least"], "pair": near["pair"]}
+        rows.append(("clearance", "Least distance", proved["bound"], "m", proved["pair"]))
     keys = ("key", "label", "value", "unit", "note")
     return [dict(zip(keys, row, strict=True)) for row in rows]
 
