@@ -201,10 +201,14 @@ def test_a_watch_ends_every_solver(name: str) -> None:
     assert count == 4
 
 
+@pytest.mark.parametrize(("effort", "apart"), [(None, 4.0), (50.0, 8.0)])
 @pytest.mark.parametrize("conservative", [False, True])
-def test_all_solvers_design_alike_on_the_scara(conservative: bool) -> None:
-    """Best of two starts, limits proved: log det of eight parameters, at most 6.7 apart (local optima)."""
-    limits = LimitChoice(lower=-2.0, upper=2.0, effort=50.0)
+def test_all_solvers_design_alike_on_the_scara(conservative: bool, effort: float, apart: float) -> None:
+    """Best of two starts, limits proved: log det of eight parameters 1.8 apart; 6.7 where torques bind.
+
+    There SLSQP is the best and IPOPT, which stops after its iterations, the last.
+    """
+    limits = LimitChoice(lower=-2.0, upper=2.0, effort=effort)
     task = DesignTask(limits=limits, conservative=conservative, samples=200)
     designs = [
         design_motion(load_robot("scara"), task, starts=2, workers=1, solver=solver)
@@ -212,7 +216,7 @@ def test_all_solvers_design_alike_on_the_scara(conservative: bool) -> None:
     ]
     assert all(use.kept for design in designs for use in design.uses)
     log_dets = [design.log_det for design in designs]
-    assert max(log_dets) - min(log_dets) < 8.0
+    assert max(log_dets) - min(log_dets) < apart
 
 
 @every_solver

@@ -100,14 +100,14 @@ class SampledRoom(Room):
         return np.array([high - rest, rest - low]) / self._units - air
 
     @cached_property
-    def _limited(self) -> BoolArray:
+    def _mask(self) -> BoolArray:
         return np.isfinite(self._ends)
 
     def slacks(self, v: FloatArray) -> FloatArray:
         """Room above, then below, at every sample."""
         moved = (self.limits.matrix @ v) @ self.matrices.transpose(0, 2, 1) / self._units[:, :, None]
-        above, below = self._limited
-        ends = self._ends[self._limited]
+        above, below = self._mask
+        ends = self._ends[self._mask]
         return np.asarray(ends[:, None] + np.concatenate([-moved[above], moved[below]]), dtype=float)
 
     def slopes(self, v: FloatArray, weights: FloatArray) -> FloatArray:
@@ -128,15 +128,15 @@ class SampledRoom(Room):
     def least(self, v: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Over the samples."""
         values, shares = soft_least(self.slacks(v))
-        side, order, joint = np.nonzero(self._limited)
+        side, order, joint = np.nonzero(self._mask)
         signs = np.where(side == 0, -1.0, 1.0) / self._units[order, joint]
         by_joint = np.einsum("rs,rsv->rv", shares, self.matrices[order])
         return values, (signs[:, None] * self.limits.matrix[joint])[:, :, None] * by_joint[:, None, :]
 
     def _both_sides(self, rows: FloatArray) -> FloatArray:
         """Rows as (2, orders, joints, samples), zero where there is no limit."""
-        full = np.zeros((*self._limited.shape, rows.shape[1]))
-        full[self._limited] = rows
+        full = np.zeros((*self._mask.shape, rows.shape[1]))
+        full[self._mask] = rows
         return full
 
 
@@ -188,7 +188,7 @@ class AmplitudeRoom(Room):
         return slopes
 
     @cached_property
-    def _limited(self) -> BoolArray:
+    def _mask(self) -> BoolArray:
         return np.asarray(self._bounds[:, :, 0] > 0)
 
     def _series(self, v: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
@@ -202,12 +202,12 @@ class AmplitudeRoom(Room):
         """1 − bound/half range, at all instants the same."""
         _, _, amplitudes, offset = self._series(v)
         every = 1.0 - np.einsum("kil,il->ki", self._bounds, amplitudes) + self._by_offset * offset
-        return np.asarray(every[self._limited][:, None])
+        return np.asarray(every[self._mask][:, None])
 
     def slopes(self, v: FloatArray, weights: FloatArray) -> FloatArray:
         """Through amplitudes and offset."""
-        full = np.zeros(self._limited.shape)
-        full[self._limited] = weights[:, 0]
+        full = np.zeros(self._mask.shape)
+        full[self._mask] = weights[:, 0]
         return np.asarray(self._back(v, full[None])[0], dtype=float)
 
     def _back(self, v: FloatArray, weights: FloatArray) -> FloatArray:
@@ -226,8 +226,8 @@ class AmplitudeRoom(Room):
         ratios = (slopes / slacks[:, None, None]).reshape(len(slacks), -1)
         total = (ratios.T @ ratios).reshape(*v.shape, *v.shape)
         a, b, amplitudes, _ = self._series(v)
-        full = np.zeros(self._limited.shape)
-        full[self._limited] = 1.0 / slacks
+        full = np.zeros(self._mask.shape)
+        full[self._mask] = 1.0 / slacks
         weights = np.einsum("ki,kil->il", full, self._bounds) / amplitudes
         cosine, sine = a / amplitudes, b / amplitudes
         A, B = np.split(self.space.basis, 2)
@@ -239,7 +239,7 @@ class AmplitudeRoom(Room):
 
     def least(self, v: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The slacks themselves."""
-        rows, axes = np.nonzero(self._limited)
-        weights = np.zeros((len(rows), *self._limited.shape))
+        rows, axes = np.nonzero(self._mask)
+        weights = np.zeros((len(rows), *self._mask.shape))
         weights[np.arange(len(rows)), rows, axes] = 1.0
         return self.slacks(v)[:, 0], self._back(v, weights)
