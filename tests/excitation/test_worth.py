@@ -1,13 +1,14 @@
 """Whether a design is worth it: a simulated TX40 under its control law, fitted as a measured one.
 
-Measured against point-to-point motion of 10 s, whose median %σ is 2.54 (20 seeds): designed motion of the same
-length by ``log-sigma`` has 0.44 to 0.46 of it with 16 harmonics and 0.45 to 0.50 with 12 (three seeds each), by
-``log-det``, which asks for the volume of all doubts and not for their median, 0.49 to 0.56. Rows near standstill,
-where friction jumps, are left out, as dynid suggests for logs; with them residuals exceed the noise.
+Measured against point-to-point motion of 10 s, whose median %σ is 2.54 (20 seeds): designed motion of
+the same length by ``log-sigma`` has 0.44 to 0.46 of it with 16 harmonics and 0.45 to 0.50 with 12 (three
+seeds each), by ``log-det``, which asks for the volume of all doubts and not for their median, 0.49 to
+0.56. Rows near standstill, where friction jumps, are left out, as dynid suggests for logs; with them
+residuals exceed the noise.
 
 A second motion lowers the worst %σ, an offset, from 18 to 11.4 by ``a-optimal`` in units of the a-priori
-values, 11.6 by ``log-sigma`` and 11.7 by ``log-det``, where the first motion again gives 12.4 (means of four
-seeds); of the other parameters the worst is 6.1, 7.1 and 8.4 where the first again gives 8.4.
+values, 11.6 by ``log-sigma`` and 11.7 by ``log-det``, where the first motion again gives 12.4 (means of
+four seeds); of the other parameters the worst is 6.1, 7.1 and 8.4 where the first again gives 8.4.
 """
 
 from __future__ import annotations
