@@ -109,7 +109,7 @@ def test_gradient_is_that_of_differences(scene: CollisionScene) -> None:
         # Where the closest points jump (parallel axes, a level link) the two one-sided slopes differ.
         kink |= np.any(np.abs(ahead - 2 * here + behind) > 1e-9, axis=1)
     assert np.mean(kink) < 0.1
-    np.testing.assert_allclose(scene.gradient(q, seed)[~kink], numeric[~kink], atol=1e-6)
+    np.testing.assert_allclose(scene.at(q).gradient(seed)[~kink], numeric[~kink], atol=1e-6)
 
 
 def test_frames_adjoint_is_the_transpose_of_the_jacobian() -> None:
@@ -158,7 +158,7 @@ def test_crossing_axes_part_along_their_common_normal() -> None:
     scene = CollisionScene(Robot("cross", joints, shapes=shapes), Workcell(margin=0.0))
     q = np.zeros((1, 3))
     assert scene.clearances(q)[0, 0] == pytest.approx(-0.1)
-    assert np.all(np.isfinite(scene.gradient(q, [[1.0]])))
+    assert np.all(np.isfinite(scene.at(q).gradient([[1.0]])))
 
 
 def test_pairs_in_words_and_what_is_left_out() -> None:
@@ -198,7 +198,7 @@ def test_links_may_be_ignored_and_self_collision_switched_off() -> None:
     assert "link 2 and link 5" not in ignored.names + ignored.left_out
     alone = CollisionScene(robot, Workcell(self_collision=False))
     assert alone.clearances(np.zeros((3, 6))).shape == (3, 0)
-    assert np.all(alone.gradient(np.zeros((3, 6)), np.zeros((3, 0))) == 0)
+    assert np.all(alone.at(np.zeros((3, 6))).gradient(np.zeros((3, 0))) == 0)
     with pytest.raises(UnknownNameError, match=r"Unknown link in ignored 'joint9'. Did you mean 'joint"):
         _ = CollisionScene(robot, Workcell(ignored=(("joint2", "joint9"),))).pairs
 
@@ -238,6 +238,6 @@ def test_bad_input_is_told() -> None:
         Workcell(floor=math.nan)
     scene = SCENES["ur10"]
     with pytest.raises(ShapeError, match=r"The seed has shape \(2, 1\); expected \(2, "):
-        scene.gradient(np.zeros((2, 6)), np.zeros((2, 1)))
+        scene.at(np.zeros((2, 6))).gradient(np.zeros((2, 1)))
     with pytest.raises(ShapeError):
         scene.clearances(np.zeros((2, 5)))

@@ -21,10 +21,10 @@ from dynid.core.lazy import later
 from dynid.core.text import TextTable
 from dynid.excitation.criteria import CRITERIA
 from dynid.excitation.design import Design, design_motion
+from dynid.excitation.limit_use import states_of
 from dynid.excitation.limits import LimitFile, load_limits
 from dynid.excitation.solvers import SOLVERS
 from dynid.excitation.task import DesignTask
-from dynid.excitation.verification import states_of
 from dynid.excitation.workcell import Workcell
 from dynid.model.joint import JointKind
 from dynid.model.load import attach_shapes

@@ -6,6 +6,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dynid.excitation.clearance import CollisionScene as CollisionScene
+    from dynid.excitation.clearance_proof import (
+        LeastClearance as LeastClearance,
+        verified_clearance as verified_clearance,
+    )
     from dynid.excitation.criteria import (
         CRITERIA as CRITERIA,
         AOptimal as AOptimal,
@@ -31,10 +35,6 @@ if TYPE_CHECKING:
         Solver as Solver,
     )
     from dynid.excitation.task import DesignTask as DesignTask, PriorInformation as PriorInformation
-    from dynid.excitation.verify import (
-        LeastClearance as LeastClearance,
-        verified_clearance as verified_clearance,
-    )
     from dynid.excitation.workcell import HalfSpace as HalfSpace, Workcell as Workcell
 else:
     from dynid.core.lazy import lazy_exports
@@ -51,6 +51,6 @@ else:
         "solvers": ("SOLVERS", "Barrier", "Ipopt", "Slsqp", "Solver"),
         "workcell": ("HalfSpace", "Workcell"),
         "task": ("DesignTask", "PriorInformation"),
-        "verify": ("LeastClearance", "verified_clearance"),
+        "clearance_proof": ("LeastClearance", "verified_clearance"),
     }
     __getattr__, __dir__, __all__ = lazy_exports(__name__, _NAMES)

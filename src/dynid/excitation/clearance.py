@@ -103,15 +103,6 @@ class CollisionScene:
         """
         return self.at(q).clearances
 
-    def gradient(self, q: ArrayLike, seed: ArrayLike) -> FloatArray:
-        """dJ/dq (samples, coordinates) from dJ/d(clearances).
-
-        Args:
-            q: positions (samples, coordinates) [rad or m].
-            seed: dJ/d(clearances), (samples, pairs).
-        """
-        return self.at(q).gradient(seed)
-
     @cached_property
     def _layout(self) -> _Layout:
         return _Layout.of(self, self.pairs)

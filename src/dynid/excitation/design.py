@@ -15,19 +15,14 @@ from dynid.core.errors import DynidError, NotTrustworthyError
 from dynid.core.executor import Progress, no_progress
 from dynid.core.finding import Finding, gravest_first
 from dynid.core.kinds import require_kinds
+from dynid.excitation.clearance_proof import LeastClearance
 from dynid.excitation.information import (
     InformationModel,
     condition_number,
     standard_deviations,
     unit_diagonal,
 )
-from dynid.excitation.limits import MotionLimits
-from dynid.excitation.problem import DesignProblem
-from dynid.excitation.remarks import remarks_on
-from dynid.excitation.search import DesignRun, search
-from dynid.excitation.solvers import Barrier, Solver
-from dynid.excitation.task import DesignTask
-from dynid.excitation.verification import (
+from dynid.excitation.limit_use import (
     LimitUse,
     expected_torques,
     least_clearance,
@@ -35,7 +30,12 @@ from dynid.excitation.verification import (
     states_of,
     torque_uses,
 )
-from dynid.excitation.verify import LeastClearance
+from dynid.excitation.limits import MotionLimits
+from dynid.excitation.problem import DesignProblem
+from dynid.excitation.remarks import remarks_on
+from dynid.excitation.search import DesignRun, search
+from dynid.excitation.solvers import Barrier, Solver
+from dynid.excitation.task import DesignTask
 from dynid.model.robot import Robot
 from dynid.trajectories.trajectory import Trajectory
 

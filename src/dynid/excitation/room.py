@@ -10,7 +10,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from math import pi
 
 import numpy as np
 
@@ -163,12 +162,6 @@ class AmplitudeRoom(Room):
     rounding: float
 
     @cached_property
-    def _pulsations(self) -> FloatArray:
-        return np.asarray(
-            2 * pi * self.space.frequency_hz * np.arange(1, self.space.harmonics + 1), dtype=float
-        )
-
-    @cached_property
     def _middle(self) -> FloatArray:
         return self.limits.middle
 
@@ -177,7 +170,7 @@ class AmplitudeRoom(Room):
         """(ω l)^(k−1) over the half range, (1 + orders, axes, harmonics); position twice, zero if free."""
         orders = [0, *self.orders]
         half = (self.limits.high - self.limits.low)[orders] / 2
-        powers = self._pulsations ** (np.array(orders)[:, None] - 1.0)
+        powers = self.space.pulsations ** (np.array(orders)[:, None] - 1.0)
         return np.asarray(powers[:, None, :] / half[:, :, None], dtype=float)
 
     @cached_property
@@ -196,7 +189,7 @@ class AmplitudeRoom(Room):
         a, b = self.space.series(v[:, : self.space.size])
         start = self.pose + (v[:, -1] if v.shape[1] > self.space.size else 0.0)
         rounded = np.sqrt(a * a + b * b + (self.rounding * self.limits.speeds[:, None]) ** 2)
-        return a, b, rounded, start + b @ (1.0 / self._pulsations) - self._middle
+        return a, b, rounded, start + b @ (1.0 / self.space.pulsations) - self._middle
 
     def slacks(self, v: FloatArray) -> FloatArray:
         """1 − bound/half range, at all instants the same."""
@@ -215,7 +208,7 @@ class AmplitudeRoom(Room):
         a, b, amplitudes, _ = self._series(v)
         along = -np.einsum("rki,kil->ril", weights, self._bounds) / amplitudes
         by_offset = np.einsum("rki,ki->ri", weights, self._by_offset)
-        by_b = along * b + by_offset[:, :, None] / self._pulsations
+        by_b = along * b + by_offset[:, :, None] / self.space.pulsations
         by_v = np.concatenate([along * a, by_b], axis=2) @ self.space.basis
         by_start = by_offset[:, :, None]
         return np.concatenate([by_v, by_start], axis=2)[:, :, : v.shape[1]]

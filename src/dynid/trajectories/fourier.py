@@ -120,6 +120,11 @@ class FourierSpace(MotionSpace):
         return f"{self.harmonics} harmonics of {self.frequency_hz:g} Hz"
 
     @cached_property
+    def pulsations(self) -> FloatArray:
+        """ω l of the harmonics, (harmonics,) [rad/s]."""
+        return np.asarray(2 * pi * self.frequency_hz * np.arange(1, self.harmonics + 1), dtype=float)
+
+    @cached_property
     def basis(self) -> FloatArray:
         """Orthonormal basis of the (a, b) with Σ a = 0 and Σ l b = 0, (2 N, size)."""
         equations = np.zeros((2, 2 * self.harmonics))
@@ -130,7 +135,7 @@ class FourierSpace(MotionSpace):
 
     def matrix(self, time: ArrayLike, order: int = 0) -> FloatArray:
         """B or a derivative at instants, (instants, size)."""
-        w = 2 * pi * self.frequency_hz * np.arange(1, self.harmonics + 1)
+        w = self.pulsations
         phase = np.outer(np.asarray(time, dtype=float), w)
         sine, cosine = _derivative(np.sin(phase), np.cos(phase), order)
         if order == 0:
@@ -147,6 +152,6 @@ class FourierSpace(MotionSpace):
         """The series that begins and ends at ``start``."""
         pose, free = self.motion_input(start, coefficients)
         a, b = self.series(free)
-        w = 2 * pi * self.frequency_hz * np.arange(1, self.harmonics + 1)
+        w = self.pulsations
         # At t = 0 the cosines are −Σ b/(ω l): eq 18 with the sign that eq 10 asks for.
         return Fourier(self.frequency_hz, a, b, pose + b @ (1.0 / w))

@@ -10,8 +10,8 @@ import numpy as np
 from dynid.compile.kernels import kernels
 from dynid.core.arrays import FloatArray
 from dynid.excitation.clearance import CollisionScene
+from dynid.excitation.clearance_proof import LeastClearance, verified_clearance
 from dynid.excitation.limits import QUANTITIES, MotionLimits
-from dynid.excitation.verify import LeastClearance, verified_clearance
 from dynid.model.joint import JointKind
 from dynid.model.robot import Robot
 from dynid.trajectories.trajectory import Trajectory

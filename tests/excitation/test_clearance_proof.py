@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dynid.core.errors import DynidError, ModelError, ShapeError
 from dynid.excitation import CollisionScene, HalfSpace, Workcell, verified_clearance
-from dynid.excitation.verify import reach
+from dynid.excitation.clearance_proof import reach
 from dynid.model.coupling import Coupling
 from dynid.model.joint import JointKind, Limits
 from dynid.model.load import load_robot
@@ -81,7 +81,7 @@ def test_no_slope_is_beyond_the_reach(robot: Robot) -> None:
     for k in range(len(scene.pairs)):
         seed = np.zeros((300, len(scene.pairs)))
         seed[:, k] = 1.0
-        assert np.all(np.abs(scene.gradient(q, seed)) <= levers[k] + 1e-9)
+        assert np.all(np.abs(scene.at(q).gradient(seed)) <= levers[k] + 1e-9)
 
 
 @settings(max_examples=15, deadline=None)
