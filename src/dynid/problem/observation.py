@@ -83,7 +83,7 @@ class Observation:
         return replace(motion, tau=by_rows(lambda tau: tau @ A.T, motion.tau), at_rest=at_rest)
 
     def any_joint(self, flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Flags of the rows, set where any joint's is, from those of the coordinates, (coordinates, samples)."""
+        """Flags of rows, set where any joint's is, from those of the coordinates, (coordinates, samples)."""
         if self.mixing is None:
             return flags
         return np.stack([flags[np.flatnonzero(row)].any(axis=0) for row in self.mixing])
