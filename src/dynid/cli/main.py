@@ -36,7 +36,7 @@ COMMANDS = {
     "reproduce": "Compare published figures with ours.",
 }
 """Commands and what they do; each is a ``Command`` of its own name in a module of its own name."""
-GREEDY = {"fit": ("--validate",), "excite": ("--given",)}
+GREEDY = {"fit": ("--validate", "--condition"), "excite": ("--given",)}
 """Options, by command, that take several values: ``--validate a.csv b.csv``."""
 _MOVED = {"source": "dynid export ROBOT --to c --kernel NAME"}
 """Commands of earlier versions, and what stands for them."""
