@@ -79,6 +79,8 @@ def _obstacle(robot: Robot, order: tuple[int, ...], rows: tuple[int, ...]) -> st
     """Why the closed form does not apply, or None."""
     if robot.coupling is not None:
         return f"is for trees, and robot {robot.name!r} has couplings between its joints"
+    if robot.conditions:
+        return f"is for one condition, and robot {robot.name!r} has {len(robot.conditions)}"
     if robot.elements:
         return f"does not know springs and dampers, and robot {robot.name!r} has {robot.elements[0].name}"
     if rows != tuple(range(robot.n_coordinates)):

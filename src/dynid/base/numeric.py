@@ -45,7 +45,11 @@ def random_states(robot: Robot, rng: np.random.Generator) -> RandomStates:
 
 
 def regressor_matrix(robot: Robot, states: RandomStates, rows: Sequence[int]) -> FloatArray:
-    """W (coordinates wanted × samples, parameters), one block of samples per coordinate."""
+    """W (coordinates wanted × samples, parameters), one block of samples per coordinate.
+
+    With conditions there is one such W per condition, one below the other, in which the columns of parameters
+    that do not live there are zero.
+    """
     n = len(states.q)
     with np.errstate(all="ignore"):
         columns = regressor(robot, list(states.q.T), list(states.qd.T), list(states.qdd.T), NUMERIC)
@@ -61,7 +65,10 @@ def regressor_matrix(robot: Robot, states: RandomStates, rows: Sequence[int]) ->
             f"The column of {entry.name} is not finite for positions within ±1.6 and speeds within ±2; "
             f"check its {law}."
         )
-    return W.reshape(len(rows) * n, len(columns))
+    plain = W.reshape(len(rows) * n, len(columns))
+    if not robot.conditions:
+        return plain
+    return np.vstack([plain * np.array(robot.living(condition.name)) for condition in robot.conditions])
 
 
 def numeric_grouping(

@@ -82,7 +82,7 @@ def build_log(
         onto = tables[mapping.time.file if stamps is not None and mapping.time else first].path.name
         moved = channels_at_stamps(time, channels, timings, onto)
         time, channels, history = moved.time, dict(moved.channels), [*history, *moved.steps]
-    return Log(name, time, channels, mapping.side, tuple(history), sources)
+    return Log(name, time, channels, mapping.side, tuple(history), sources, condition=mapping.condition)
 
 
 def _with_all_torques(

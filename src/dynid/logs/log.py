@@ -65,6 +65,7 @@ class Log:
         sources: files it came from.
         made_up: rows whose torques a repair has interpolated, (samples,); a fit gives them no weight. None
             when all were measured.
+        condition: name of the robot's condition that it was taken in; "" when none.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Log:
     history: tuple[Step, ...] = ()
     sources: tuple[Source, ...] = ()
     made_up: BoolArray | None = None
+    condition: str = ""
 
     def __post_init__(self) -> None:
         """Check shapes and names; values may still be anything, which is for the data check to say."""
@@ -105,7 +107,7 @@ class Log:
         """Name, size, rate, channels and what was done."""
         lines = [
             f"Log {self.name!r}: {self.samples} samples of {self.axes} axes at {self.rate_hz:.6g} Hz, "
-            f"{self.duration:.4g} s, {self.side} side",
+            f"{self.duration:.4g} s, {self.side} side" + (f", {self.condition}" if self.condition else ""),
             f"  channels: {', '.join(self.channels)}",
         ]
         return "\n".join([*lines, *(f"  {step.name}: {step.note}"[:200] for step in self.history[-8:])])

@@ -153,6 +153,7 @@ class LogMapping:
         absent="by the stamps",
     )
     side: str = key("motor when positions and torques are those of the motors", "joint", choices=SIDES)
+    condition: str = key("the robot's condition in which the logs were taken", "", absent="none")
     axes: int | None = key("number of axes", None, least=1, most=1000, absent="counted")
     format: str | None = key("format of the file", None, choices=FORMATS, absent="by the file's ending")
     csv: CsvOptions = key("how text is written", factory=CsvOptions)

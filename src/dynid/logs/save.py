@@ -69,6 +69,7 @@ def _write_npz(log: Log, file: BinaryIO) -> None:
         "schema": _SCHEMA,
         "name": log.name,
         "side": log.side,
+        "condition": log.condition,
         "history": [asdict(step) for step in log.history],
         "sources": [asdict(source) for source in log.sources],
     }
@@ -132,6 +133,7 @@ def log_of_saved(table: Table, name: str | None, sources: tuple[Source, ...]) ->
     try:
         facts = json.loads(texts_of(table)[_MARK])
         side, own_name = str(facts["side"]), str(facts["name"])
+        condition = str(facts.get("condition", ""))
         history = tuple(Step(str(s["name"]), dict(s["options"]), str(s["note"])) for s in facts["history"])
         earlier = tuple(Source(str(s["path"]), str(s["sha256"]), int(s["size"])) for s in facts["sources"])
         schema = int(facts["schema"])
@@ -149,4 +151,4 @@ def log_of_saved(table: Table, name: str | None, sources: tuple[Source, ...]) ->
     if stamps.ndim != 1:
         raise FileError(f"The stamps of {table.path} have shape {stamps.shape}.")
     made_up = np.asarray(table.array("made_up"), dtype=bool) if "made_up" in table.names else None
-    return Log(name or own_name, stamps, channels, side, history, (*earlier, *sources), made_up)
+    return Log(name or own_name, stamps, channels, side, history, (*earlier, *sources), made_up, condition)

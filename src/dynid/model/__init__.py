@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from dynid.model.condition import Condition as Condition
     from dynid.model.drives import Drives as Drives
     from dynid.model.inertia import LinkInertia as LinkInertia
     from dynid.model.joint import Joint as Joint, JointKind as JointKind
@@ -24,6 +25,7 @@ else:
     from dynid.core.lazy import lazy_exports
 
     _NAMES = {
+        "condition": ("Condition",),
         "drives": ("Drives",),
         "inertia": ("LinkInertia",),
         "joint": ("Joint", "JointKind"),

@@ -13,6 +13,7 @@ from typing import Any
 from dynid.core.errors import ModelError, unknown_name
 from dynid.core.keys import key
 from dynid.core.tables import check_fields
+from dynid.model.condition import Condition, check_conditions, living_parameters
 from dynid.model.coupling import Coupling
 from dynid.model.drives import Drives
 from dynid.model.element import ForceElement
@@ -50,6 +51,7 @@ class Robot:
         source: where the description comes from.
         sign_width: speed below which the sign in friction terms is smooth [rad/s or m/s]; 0 leaves the jump.
         shapes: capsules that enclose the links, for distances; none when empty.
+        conditions: states in which parameters live that other experiments do not have, such as a payload's.
         inverse_only: why the a-priori values serve inverse dynamics only (a clause); simulations refuse them.
         drives_note: why the drives of a file could not be read, in a sentence; empty when none were left out.
         notes: what else of a file was left out or read otherwise than it is written, in sentences.
@@ -73,6 +75,7 @@ class Robot:
     sign_width: float = key("width of the sign", 0.0, unit="rad/s or m/s", least=0)
     inverse_only: str = ""
     shapes: tuple[Capsule, ...] = ()
+    conditions: tuple[Condition, ...] = ()
     drives_note: str = field(default="", compare=False)
     notes: tuple[str, ...] = field(default=(), compare=False)
     origin: RobotSource | None = field(default=None, compare=False)
@@ -96,6 +99,8 @@ class Robot:
         _check_names(self)
         _check_parameters(self)
         _check_shapes(self)
+        set_field(self, "conditions", _members(Condition, self.conditions, "conditions"))
+        check_conditions(self.conditions, self.table, self.joints)
         set_field(self, "parameters", FrozenDict(self.parameters))
 
     def __repr__(self) -> str:
@@ -166,6 +171,14 @@ class Robot:
     def with_shapes(self, shapes: Iterable[Capsule]) -> Robot:
         """The same robot with other shapes of its links."""
         return replace(self, shapes=tuple(shapes))
+
+    def with_conditions(self, *conditions: Condition) -> Robot:
+        """The same robot in experiments of these conditions; none when nothing is given."""
+        return replace(self, conditions=conditions)
+
+    def living(self, condition: str) -> tuple[bool, ...]:
+        """Which parameters of the table live in a condition; "" is that of logs that name none."""
+        return living_parameters(self.conditions, condition, self.table, self.joints)
 
     @cached_property
     def digest(self) -> str:

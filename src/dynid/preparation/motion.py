@@ -63,6 +63,7 @@ class Motion:
         stretch_of: number of the log that it is a stretch of; None where it is a whole log.
         at_rest: samples in which a coordinate is so slow that friction may hold it, (samples, coordinates),
             where these are not to be judged; None where the regression's mask is all.
+        condition: name of the robot's condition that it was taken in; "" when none.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Motion:
     made_up: BoolArray | None = None
     stretch_of: int | None = None
     at_rest: BoolArray | None = None
+    condition: str = ""
 
     def __post_init__(self) -> None:
         """Check that all signals have the same shape and are finite."""

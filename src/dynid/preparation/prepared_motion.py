@@ -74,6 +74,7 @@ def prepare(log: Log, plan: Preparation) -> Motion:
         ),
         sources=log.sources,
         made_up=_made_up(log, course),
+        condition=log.condition,
     )
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 from dynid.base.base_map import BaseMap
 from dynid.base.find import base_of
-from dynid.compile.kernels import kernels
 from dynid.core.errors import DynidError, ShapeError
 from dynid.core.kinds import require_kinds
 from dynid.model.robot import Robot
@@ -14,8 +13,9 @@ from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 from dynid.problem.accumulate import Accumulator
 from dynid.problem.matlab_rows import matlab_blocks, matlab_offset
+from dynid.problem.observation import Observation, motor_mixing
 from dynid.problem.problem import Experiment, Problem
-from dynid.problem.stream import regression_samples, streamed_blocks, structure
+from dynid.problem.stream import regression_samples, streamed_blocks
 
 BUDGET_BYTES = 200_000_000
 """Memory that rows and motions may take: about 100 000 samples of a six-axis arm."""
@@ -27,36 +27,39 @@ def build_problem(
     plan: Preparation,
     base: BaseMap | None = None,
     *,
+    motor_rows: bool = False,
     budget_bytes: float = BUDGET_BYTES,
     block_samples: int | None = None,
     threads: int = 1,
 ) -> Problem:
     """Fold the rows τ = W χ of all motions into triangular factors (P0 §II, P1 §2.2).
 
-    Torques and every column are low-passed and decimated alike, then rows of joint j with |q̇_j| below its
-    threshold are left out. Motions are read block by block, each once: memory does not grow with their number
-    or length once rows no longer fit the budget.
+    Columns of parameters that do not live in a motion's condition are zero there (P2 eq 27). Torques and all
+    columns are low-passed and decimated alike, then rows of joint j with |q̇_j| below its threshold are left
+    out. Motions are read block by block, each once: memory does not grow with their number or length once
+    rows no longer fit the budget.
 
     Args:
         robot: the robot.
         motions: prepared motions, joint side; may be a generator.
         plan: its decimation, convention and speed thresholds are used here.
         base: base parameters; found when None.
+        motor_rows: whether rows are those of the motors, R⁻ᵀ W χ = diag(gain) u, and not of the joints.
         budget_bytes: memory that rows and motions may take together to be kept for later use.
         block_samples: regression samples folded at once; chosen for the caches when None.
         threads: how many share the samples of a regressor call.
     """
     require_kinds(build_problem, locals())
     found = base_of(robot) if base is None else base
-    compiled = kernels(robot, found.columns, threads=threads)
+    observation = Observation(found, motor_mixing(robot) if motor_rows else None, threads)
     require_thresholds(robot, plan)
     rows_of = matlab_blocks if plan.convention == "matlab" and plan.decimation > 1 else streamed_blocks
-    folded = Accumulator(structure(compiled), budget_bytes)
+    folded = Accumulator(observation.columns, budget_bytes)
     experiments: list[Experiment] = []
     kept: list[Motion] | None = []
     for motion in motions:
         _check_motion(robot, motion)
-        for block in rows_of(compiled, motion, plan, block_samples):
+        for block in rows_of(observation, observation.torques(motion), plan, block_samples):
             folded.add(block.without_joints(motion.silent_axes))
         experiments.append(_experiment(motion, plan, folded.end_experiment()))
         room = budget_bytes - folded.row_bytes if folded.keeps_rows else 0.0

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.compile.kernels import RobotKernels
 from dynid.core.arrays import FloatArray
 from dynid.logs.spool import blocks
 from dynid.preparation.decimate import Decimator
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
+from dynid.problem.observation import Observation
 
 BLOCK_SAMPLES = 2048
 """Samples of a block at the regression's rate: W of an arm then stays in the caches."""
@@ -52,36 +52,33 @@ class RowBlock:
         )
 
 
-def structure(kernels: RobotKernels) -> tuple[tuple[int, ...], ...]:
-    """Per joint, the regressor columns that are not zero by structure."""
-    width = kernels.n_columns
-    found: list[list[int]] = [[] for _ in range(kernels.robot.n_coordinates)]
-    for row in kernels.kernel("regressor").rows:
-        found[row // width].append(row % width)
-    return tuple(tuple(columns) for columns in found)
-
-
 def regression_samples(samples: int, plan: Preparation) -> int:
     """Samples left of a motion after decimation."""
     return -(-samples // plan.decimation)
 
 
 def masked_block(
-    first: int, rows: list[FloatArray], y: FloatArray, speed: FloatArray, plan: Preparation
+    observation: Observation,
+    first: int,
+    rows: list[FloatArray],
+    y: FloatArray,
+    speed: FloatArray,
+    plan: Preparation,
 ) -> RowBlock:
     """A block without the rows of joints below their speed thresholds.
 
     Args:
+        observation: whose rows they are; a motor's row goes where any of its joints is slow.
         first: number of its first sample at the regression's rate.
         rows: per joint (columns of that joint, samples).
         y: torques (coordinates, samples).
-        speed: speeds, likewise; not looked at when the plan has no thresholds.
+        speed: speeds of the coordinates, likewise; not looked at when the plan has no thresholds.
         plan: speed thresholds.
     """
     count = y.shape[1]
     if not plan.speed_thresholds:
         return RowBlock(count, (np.arange(first, first + count),) * len(rows), tuple(rows), tuple(y))
-    kept = np.abs(speed) >= np.array(plan.speed_thresholds)[:, None]
+    kept = ~observation.any_joint(np.abs(speed) < np.array(plan.speed_thresholds)[:, None])
     return RowBlock(
         count,
         tuple(first + np.flatnonzero(k) for k in kept),
@@ -91,7 +88,7 @@ def masked_block(
 
 
 def streamed_blocks(
-    kernels: RobotKernels, motion: Motion, plan: Preparation, block_samples: int | None = None
+    observation: Observation, motion: Motion, plan: Preparation, block_samples: int | None = None
 ) -> Iterator[RowBlock]:
     """Regression rows of a motion in the "scipy" convention, block by block.
 
@@ -99,12 +96,13 @@ def streamed_blocks(
     does not depend on the length of the motion.
 
     Args:
-        kernels: compiled kernels with the base columns.
-        motion: prepared motion.
+        observation: W along motions.
+        motion: prepared motion, with the torques of the rows.
         plan: decimation and speed thresholds.
         block_samples: samples of a block at the regression's rate; chosen for the caches when None.
     """
-    columns, joints = structure(kernels), kernels.robot.n_coordinates
+    columns = observation.columns
+    joints = len(columns)
     usual = BLOCK_SAMPLES if plan.decimation > 1 else PIECE_SAMPLES  # no block is put together of two
     size = min(block_samples or usual, usual)
     cuts = np.cumsum([*map(len, columns), joints])
@@ -116,10 +114,10 @@ def streamed_blocks(
         while rows.shape[1] - at >= least:
             count = min(size, rows.shape[1] - at)
             *W, y, speed = np.split(rows[:, at : at + count], cuts)
-            yield masked_block(first + at, W, y, speed, plan)
+            yield masked_block(observation, first + at, W, y, speed, plan)
             at += count
 
-    for made in _decimated_rows(kernels, columns, motion, plan):
+    for made in _decimated_rows(observation, motion, plan):
         held.append(made)
         waiting += made.shape[1]
         if waiting >= size:
@@ -131,11 +129,10 @@ def streamed_blocks(
         yield from cut(np.concatenate(held, axis=1), 1)
 
 
-def _decimated_rows(
-    kernels: RobotKernels, columns: Sequence[Sequence[int]], motion: Motion, plan: Preparation
-) -> Iterator[FloatArray]:
+def _decimated_rows(observation: Observation, motion: Motion, plan: Preparation) -> Iterator[FloatArray]:
     """Columns that are not zero, torques and, where a mask needs them, speeds, decimated: (rows, some)."""
-    joints, width = len(columns), kernels.n_columns
+    columns = observation.columns
+    joints, width = len(columns), len(observation.base)
     nonzero = np.array([j * width + c for j, own in enumerate(columns) for c in own], dtype=np.intp)
     torques = slice(len(nonzero), len(nonzero) + joints)
     owner, every = nonzero // width, range(joints)
@@ -145,10 +142,9 @@ def _decimated_rows(
     room = np.zeros((joints * width, PIECE_SAMPLES))
     for part in motion.pieces(_PIECES_READ * PIECE_SAMPLES):
         for rows in blocks(part.samples, PIECE_SAMPLES):
-            W = room[:, : rows.stop - rows.start]
-            kernels.regressor_blocks(part.q[rows], part.qd[rows], part.qdd[rows], out=W)
-            full = np.empty((count, W.shape[1]))
-            full[: len(nonzero)] = part.counted_values(rows, W[nonzero], owner)
+            W = observation.along(part, rows, out=room[:, : rows.stop - rows.start])
+            full = np.empty((count, W.shape[2]))
+            full[: len(nonzero)] = part.counted_values(rows, W[owner, nonzero % width], owner)
             full[torques] = part.counted_values(rows, part.tau[rows].T, every)
             if plan.speed_thresholds:
                 full[torques.stop :] = part.moving_values(rows, part.qd[rows].T, every)

@@ -39,7 +39,10 @@ RULES = SamplingRules()
 
 @dataclass(frozen=True, eq=False)
 class Sampling:
-    """Some samples of all logs, (samples, coordinates) each, under some gravity [m/s²]."""
+    """Some samples of all logs, (samples, coordinates) each, under some gravity [m/s²].
+
+    ``living`` says which parameters live in each sample's condition, (samples, parameters).
+    """
 
     robot: Robot
     q: FloatArray
@@ -47,12 +50,13 @@ class Sampling:
     qdd: FloatArray
     tau: FloatArray
     gravity: tuple[float, ...]
+    living: BoolArray
 
     @cached_property
     def columns(self) -> FloatArray:
         """Torques per unit of every standard parameter, (coordinates, samples, parameters)."""
         every = range(len(self.robot.table))
-        return _columns(self.robot, self.q, list(self.qd.T), list(self.qdd.T), every)
+        return _columns(self.robot, self.q, list(self.qd.T), list(self.qdd.T), every) * self.living
 
     @cached_property
     def gravity_parameters(self) -> list[int]:
@@ -64,12 +68,14 @@ class Sampling:
         """What gravity has of their columns, per m/s² along each axis, (3, coordinates, samples, those)."""
         still = [0.0] * self.q.shape[1]
         ways = [self.robot.with_gravity(*axis) for axis in np.eye(3).tolist()]
-        return np.stack([_columns(robot, self.q, still, still, self.gravity_parameters) for robot in ways])
+        living = self.living[:, self.gravity_parameters]
+        made = [_columns(robot, self.q, still, still, self.gravity_parameters) for robot in ways]
+        return np.stack(made) * living
 
     def few_samples(self, step: int) -> Sampling:
         """Every so many of the samples; weights are not theirs."""
         q, qd, qdd, tau = (x[::step] for x in (self.q, self.qd, self.qdd, self.tau))
-        made = Sampling(self.robot, q, qd, qdd, tau, self.gravity)
+        made = Sampling(self.robot, q, qd, qdd, tau, self.gravity, self.living[::step])
         made.__dict__.update(
             columns=self.columns[:, ::step], gravity_columns=self.gravity_columns[:, :, ::step]
         )
@@ -87,7 +93,7 @@ class Sampling:
         """Positions, speeds and accelerations of some joints times a factor."""
         by = np.ones(self.q.shape[1])
         by[list(joints)] = scale
-        return Sampling(self.robot, self.q * by, self.qd * by, self.qdd * by, self.tau, self.gravity)
+        return replace(self, q=self.q * by, qd=self.qd * by, qdd=self.qdd * by)
 
     def with_order(self, order: Sequence[int], states: bool = False) -> Sampling:
         """Torques, or positions, in another order of the axes."""
@@ -158,7 +164,9 @@ def sampling_of(problem: Problem) -> Sampling:
     step = max(1, sum(motion.samples for motion in problem.motions) // RULES.samples)
     parts = [[np.asarray(x[step // 2 :: step]) for x in (m.q, m.qd, m.qdd, m.tau)] for m in problem.motions]
     q, qd, qdd, tau = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return Sampling(problem.robot, q, qd, qdd, tau, problem.robot.gravity)
+    own = [np.array(problem.robot.living(motion.condition)) for motion in problem.motions]
+    living = np.repeat(own, [len(part[0]) for part in parts], axis=0)
+    return Sampling(problem.robot, q, qd, qdd, tau, problem.robot.gravity, living)
 
 
 def solve(W: FloatArray, y: FloatArray) -> tuple[FloatArray, float]:

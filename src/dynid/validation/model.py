@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from dynid.base.base_map import BaseMap
 from dynid.compile.ir_batch import TILE
-from dynid.compile.kernels import kernels
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import ShapeError
 from dynid.estimators.estimate import Estimate, Further
@@ -20,7 +19,7 @@ from dynid.estimators.linear.terms import nonlinear_torques
 from dynid.logs.spool import Samples, SpoolWriter
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
-from dynid.problem.stream import structure
+from dynid.problem.observation import Observation
 
 BLOCK = 1008
 """Samples per block, a multiple of TILE: W of a block stays in the caches."""
@@ -172,13 +171,16 @@ class RegressorBlock:
 
 def regressor_blocks(model: IdentifiedModel, motion: Motion) -> Iterator[RegressorBlock]:
     """The regressor along a motion, block by block and coordinate by coordinate, without structural zeros."""
-    compiled = kernels(model.robot, columns=model.base.columns)
-    columns = [np.array(own, dtype=np.intp) for own in structure(compiled)]
+    observation = Observation(model.base)
+    compiled, absent = observation.kernels, observation.absent(motion)
+    columns = [np.array(own, dtype=np.intp) for own in observation.columns]
     ends = np.cumsum([len(own) for own in columns])
     made = compiled.kernel("regressor").blocks(motion.q, motion.qd, motion.qdd, tiles=BLOCK // TILE)
     for first, count, buffer in made:
         for j, own in enumerate(columns):
             W = buffer[: -(-count // TILE), ends[j] - len(own) : ends[j]]
+            if absent.size:
+                W[:, np.isin(own, absent)] = 0.0
             yield RegressorBlock(j, slice(first, first + count), own, W)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -77,7 +77,7 @@ def torque_parts(model: IdentifiedModel, motion: Motion) -> TorqueParts:
     family = column_parts(model.robot, model.base)
     values = {name: np.where(family == name, model.values, 0.0) for name in PART_NAMES}
     rest = np.zeros_like(motion.q)
-    still = Motion(motion.name, motion.time, motion.q, rest, rest, motion.tau, motion.rate_hz)
+    still = replace(motion, qd=rest, qdd=rest)
     arrays = {name: np.zeros(motion.q.shape) for name in PART_NAMES}
     for part in regressor_blocks(model, motion):
         for name in ("inertia", "drive", "friction"):

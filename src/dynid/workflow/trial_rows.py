@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.base.base_map import BaseMap
-from dynid.compile.kernels import RobotKernels, kernels
 from dynid.core.arrays import FloatArray
 from dynid.logs.log import Log
 from dynid.logs.resample import is_even, steady_rate
@@ -21,7 +20,7 @@ from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 from dynid.preparation.prepared_motion import prepare, trimmed_rows
 from dynid.problem.factor import spectrum
-from dynid.problem.stream import structure
+from dynid.problem.observation import Observation
 from dynid.workflow.choice import part_numbers
 
 
@@ -98,12 +97,12 @@ class TrialLogs:
     Args:
         logs: joint side, at most some thousand samples together.
         factor: how many samples of the logs one of theirs stands for.
-        kernels: compiled for the base parameters.
+        observation: W of the base parameters along motions.
     """
 
     logs: tuple[Log, ...]
     factor: int
-    kernels: RobotKernels
+    observation: Observation
 
     def motions(self, plan: Preparation) -> tuple[Motion, ...]:
         """The logs prepared by a plan for the full rate; found once for equal filters and derivatives."""
@@ -142,10 +141,10 @@ class TrialLogs:
 
     def _rows_of_motions(self, motions: Sequence[Motion], factor: int) -> TrialRows:
         """Columns that are not zero, torques and speeds of all motions, decimated."""
-        columns, made = structure(self.kernels), list[FloatArray]()
+        columns, made = self.observation.columns, list[FloatArray]()
         owner = [*(j for j, used in enumerate(columns) for _ in used), *range(len(columns))]
         for motion in motions:
-            W = self.kernels.regressor_blocks(motion.q, motion.qd, motion.qdd)
+            W = self.observation.along(motion, slice(0, motion.samples))
             own = [W[j][list(used)] for j, used in enumerate(columns)]
             known = motion.counted_values(
                 slice(0, motion.samples), np.concatenate([*own, motion.tau[:].T]), owner
@@ -175,8 +174,7 @@ def trial_logs(logs: Sequence[Log], plan: Preparation, base: BaseMap) -> TrialLo
     factor = max(1, int(rate / (TRIAL.rate_over_cutoff * (plan.cutoff_hz or rate)))) if even else 1
     most = TRIAL.samples * factor // len(chosen)
     thin = tuple(_thin_log(_middle(log, most), factor) for log in chosen)
-    compiled = kernels(base.robot, base.columns)
-    return TrialLogs(thin, factor, compiled)
+    return TrialLogs(thin, factor, Observation(base))
 
 
 def _middle(log: Log, most: int) -> Log:

@@ -256,6 +256,9 @@ def _usable(log: Log, robot: Robot, repair: bool, use: str) -> tuple[Log, DataCh
     Raises:
         NotTrustworthyError: when the log is not usable, or holds garbage that was not repaired.
     """
+    robot.living(log.condition)  # a condition that the robot does not have is refused before any work
+    # One log is of one condition, in which all parameters together span what it can show.
+    robot = robot.with_conditions()
     base = base_of(robot).columns
     found = check_log(log, robot, base)
     if not repair or not found.defects:

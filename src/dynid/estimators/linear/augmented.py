@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.base.base_map import BaseMap
-from dynid.compile.kernels import kernels
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError
 from dynid.estimators.linear.least_squares import residual_sigma, with_undriven_sigma
@@ -17,6 +16,7 @@ from dynid.estimators.linear.terms import NonlinearTerm, Slot, own_constants, sl
 from dynid.preparation.decimate import decimate_rows
 from dynid.preparation.motion import Motion
 from dynid.problem.factor import Spectrum, spectrum, triangular
+from dynid.problem.observation import Observation
 from dynid.problem.problem import Problem
 from dynid.problem.regression import JointRows
 
@@ -63,10 +63,10 @@ def load_columns(base: BaseMap, motion: Motion, joint: int) -> FloatArray:
 
 def regressors(base: BaseMap, motion: Motion) -> Iterator[tuple[slice, FloatArray]]:
     """The regressor of successive samples of a motion, (coordinates, base, samples)."""
-    compiled = kernels(base.robot, columns=base.columns)
+    observation = Observation(base)
     for start in range(0, motion.samples, _BLOCK):
         rows = slice(start, min(start + _BLOCK, motion.samples))
-        yield rows, compiled.regressor_blocks(motion.q[rows], motion.qd[rows], motion.qdd[rows])
+        yield rows, observation.along(motion, rows)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,6 +14,7 @@ from dynid.core.errors import ModelError, unknown_name
 from dynid.core.files import naming_file, read_toml, toml_text
 from dynid.core.keys import OtherKey, key
 from dynid.core.tables import table_from, to_table
+from dynid.model.condition import Condition
 from dynid.model.coupling import Coupling
 from dynid.model.drives import Drives
 from dynid.model.element import ForceElement
@@ -153,6 +154,7 @@ class RobotFile:
     coupling: CouplingTable | None = key(
         "linear couplings between joints, see below", None, absent="none: each joint is a coordinate"
     )
+    condition: tuple[Condition, ...] = key("states of the robot that logs name, see below", ())
     parameters: Mapping[str, float] = key(
         "values of standard parameters by name; they override link", factory=dict, absent="zero"
     )
@@ -213,7 +215,12 @@ def robot_from_table(content: Mapping[str, Any], default_name: str = "robot") ->
     for row, joint in zip(file.joint, robot.joints, strict=True):
         if row.link is not None:
             values |= _link_inertia(row.link, f"link of joint {joint.name!r}").by_name(joint.label)
-    return replace(robot, parameters=values | dict(file.parameters), inverse_only=file.inverse_only)
+    return replace(
+        robot,
+        parameters=values | dict(file.parameters),
+        inverse_only=file.inverse_only,
+        conditions=file.condition,
+    )
 
 
 def _joint(row: JointRow, i: int, names: list[str], lengths: Mapping[str, float]) -> Joint:
@@ -327,6 +334,7 @@ def _robot_file(robot: Robot) -> RobotFile:
         element=robot.elements,
         drives=None if robot.drives is None else _drives_row(robot.drives),
         coupling=None if robot.coupling is None else _coupling_table(robot, robot.coupling),
+        condition=robot.conditions,
         parameters=robot.parameters,
         inverse_only=robot.inverse_only,
     )
