@@ -17,7 +17,7 @@ _PASSES = 50
 _HALVINGS = 30
 _AT_REST = 1e-13
 """Share of the squares by which a pass may still lower them at the end."""
-_LOST = 1e-9
+_LOST = 1e-12
 """Relative singular value of the Jacobian, columns at unit length, below which a direction is open."""
 
 
@@ -68,7 +68,7 @@ class BilinearFit:
     squares: float
 
     @cached_property
-    def _decomposed(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def _decomposed(self) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
         lengths = np.linalg.norm(self.jacobian, axis=0)
         scale = np.where(lengths > 0, lengths, 1.0)
         _, s, Vt = svd(self.jacobian / scale, full_matrices=True)
@@ -118,6 +118,31 @@ def payload_given_gains(rows: Sequence[MotorPayload], theta: FloatArray, prior: 
     return chi
 
 
+Residual = Callable[[FloatArray], FloatArray]
+
+
+def bilinear_terms(rows: Sequence[MotorPayload], prior: PayloadPrior) -> tuple[Residual, Residual]:
+    """Whitened residuals φ̂_m − θ_m K_m χ and b − A χ as a function of (θ, χ), and minus their Jacobian."""
+    T = [whitening(row.covariance) for row in rows]
+    K = [t @ row.matrix for t, row in zip(T, rows, strict=True)]
+    z = [t @ row.values for t, row in zip(T, rows, strict=True)]
+    n = len(rows)
+
+    def residual(x: FloatArray) -> FloatArray:
+        own = [phi - t * (k @ x[n:]) for phi, t, k in zip(z, x[:n], K, strict=True)]
+        return np.concatenate([*own, prior.b - prior.A @ x[n:]])
+
+    def jacobian(x: FloatArray) -> FloatArray:
+        by_theta = np.zeros((sum(map(len, z)), n))
+        ends = np.cumsum([0, *map(len, z)])
+        for m, k in enumerate(K):
+            by_theta[ends[m] : ends[m + 1], m] = k @ x[n:]
+        by_payload = np.vstack([t * k for t, k in zip(x[:n], K, strict=True)])
+        return np.block([[by_theta, by_payload], [np.zeros((len(prior.b), n)), prior.A]])
+
+    return residual, jacobian
+
+
 def bilinear_fit(
     rows: Sequence[MotorPayload], prior: PayloadPrior, theta: FloatArray, payload: FloatArray
 ) -> BilinearFit:
@@ -129,42 +154,21 @@ def bilinear_fit(
         theta: where to start, (motors,).
         payload: likewise, (payload,).
     """
-    T = [whitening(row.covariance) for row in rows]
-    K = [t @ row.matrix for t, row in zip(T, rows, strict=True)]
-    z = [t @ row.values for t, row in zip(T, rows, strict=True)]
-    free = np.concatenate([np.ones(len(rows), dtype=bool), ~prior.fixed])
-
-    def residual(x: FloatArray) -> FloatArray:
-        th, chi = x[: len(rows)], x[len(rows) :]
-        own = [phi - t * (k @ chi) for phi, t, k in zip(z, th, K, strict=True)]
-        return np.concatenate([*own, prior.b - prior.A @ chi])
-
-    def jacobian(x: FloatArray) -> FloatArray:
-        th, chi = x[: len(rows)], x[len(rows) :]
-        J = np.zeros((sum(map(len, z)) + len(prior.b), len(x)))
-        at = 0
-        for m, k in enumerate(K):
-            J[at : at + len(k), m] = k @ chi
-            J[at : at + len(k), len(rows) :] = th[m] * k
-            at += len(k)
-        J[at:, len(rows) :] = prior.A
-        return np.where(free, J, 0.0)
-
+    n, free = len(rows), np.concatenate([np.ones(len(rows), dtype=bool), ~prior.fixed])
+    residual, jacobian = bilinear_terms(rows, prior)
     x = np.concatenate([theta, np.where(prior.fixed, prior.values, payload)])
     squares = float(np.sum(residual(x) ** 2))
     for _ in range(_PASSES):
         step = np.zeros(len(x))
         step[free] = _shortest(jacobian(x)[:, free], residual(x))
-        x, before = _shorter_step(residual, x, step, squares), squares
+        x, before = shorter_step(residual, x, step, squares), squares
         squares = float(np.sum(residual(x) ** 2))
         if before - squares <= _AT_REST * before:
             break
-    return BilinearFit(x[: len(rows)], x[len(rows) :], jacobian(x), squares)
+    return BilinearFit(x[:n], x[n:], np.where(free, jacobian(x), 0.0), squares)
 
 
-def _shorter_step(
-    residual: Callable[[FloatArray], FloatArray], x: FloatArray, step: FloatArray, squares: float
-) -> FloatArray:
+def shorter_step(residual: Residual, x: FloatArray, step: FloatArray, squares: float) -> FloatArray:
     """The step, halved until it lowers the squares; none where none does."""
     for k in range(_HALVINGS):
         trial = x + 0.5**k * step

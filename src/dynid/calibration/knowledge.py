@@ -43,8 +43,8 @@ class PayloadKnowledge:
                 raise DynidError(f"The bounds of {name} are {low:g} and {high:g}; give the smaller first.")
         if not any(value != 0 for value in self.values.values()):
             raise DynidError(
-                "Nothing that scales the torques is known of the payload; give its mass, as a weighing machine "
-                "shows it."
+                "Nothing that scales the torques is known of the payload; give its mass, as a weighing "
+                "machine shows it."
             )
         for name in ("values", "sigma", "bounds"):
             object.__setattr__(self, name, FrozenDict(getattr(self, name)))
@@ -84,6 +84,4 @@ def _require_value(name: str, value: float) -> None:
     if not np.isfinite(value):
         raise DynidError(f"The payload's {name} is {value!r}; give a finite number.")
     if name.startswith("M") and not name.startswith(("MX", "MY", "MZ")) and value <= 0:
-        raise DynidError(
-            f"The mass of the payload is {value:g} kg; give the mass in kg that was weighed, which is above 0."
-        )
+        raise DynidError(f"The mass of the payload is {value:g} kg; give what was weighed, which is above 0.")

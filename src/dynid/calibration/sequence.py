@@ -112,9 +112,7 @@ def calibrate_in_sequence(rows: Sequence[MotorPayload], knowledge: PayloadKnowle
     return SequenceFound(tuple(trials), stages, *_with_sigma(rows, knowledge, stages))
 
 
-def _follows(
-    rows: Sequence[MotorPayload], done: Sequence[int], i: int, knowledge: PayloadKnowledge
-) -> bool:
+def _follows(rows: Sequence[MotorPayload], done: Sequence[int], i: int, knowledge: PayloadKnowledge) -> bool:
     """Whether, by the model, a gain follows from what is known, or from what calibrated rows show."""
     names, own = rows[i].names, rows[i].matrix
     known = knowledge.mask(names)
@@ -183,7 +181,9 @@ def _run(rows: Sequence[MotorPayload], knowledge: PayloadKnowledge, stages: Stag
 def _gain_of_known(row: MotorPayload, known: PayloadPrior) -> float:
     """The last coefficient of P2 eq 27: θ beside θ χ_u, both linear."""
     T = whitening(row.covariance)
-    columns = np.column_stack([row.matrix[:, ~known.fixed], row.matrix[:, known.fixed] @ known.values[known.fixed]])
+    columns = np.column_stack(
+        [row.matrix[:, ~known.fixed], row.matrix[:, known.fixed] @ known.values[known.fixed]]
+    )
     lengths = np.linalg.norm(T @ columns, axis=0)
     scale = np.where(lengths > 0, lengths, 1.0)
     found = np.linalg.lstsq(T @ columns / scale, T @ row.values, rcond=DEPENDENT)[0]
