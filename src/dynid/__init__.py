@@ -84,7 +84,7 @@ else:
         "workflow": ("FitResult", "check", "find_suspects", "fit", "validate"),
     }
     _FAMILIES = (
-        *("base", "checks", "compile", "consistency", "dynamics", "estimators", "excitation"),
+        *("base", "calibration", "checks", "compile", "consistency", "dynamics", "estimators", "excitation"),
         *("export", "logs", "model", "preparation", "problem", "results", "simulation", "trajectories"),
         *("validation", "workflow"),
     )

@@ -151,6 +151,15 @@ class Name(StrEnum):
     SHRUNK_MOTION = "shrunk motion"
     INTERRUPTED = "interrupted"
 
+    # How a calibration of drive gains ended.
+    LOGS_SWAPPED = "logs swapped"
+    NO_LOAD_SEEN = "no load seen"
+    NEGATIVE_GAIN = "negative gain"
+    UNBOUNDED_GAIN = "unbounded gain"
+    UNCERTAIN_GAIN = "uncertain gain"
+    NOT_CALIBRATABLE = "not calibratable"
+    MOTORS_CONTRADICT = "motors contradict"
+
     # What a fit is worth.
     ESTIMATION_SOUND = "estimation sound"
     ATTENUATION = "attenuation"

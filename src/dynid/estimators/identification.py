@@ -52,7 +52,7 @@ def identify(problem: Problem | LoopProblem, strategy: Strategy) -> Estimate:
     outcome, findings = judge(scored, fit)
     solvable = fit.degrees > 0 and fit.root.shape[1] > 0
     kind = uncertainty_of(strategy.uncertainty) if solvable else Classical()
-    doubt = _doubt(kind, scored, fit)
+    doubt = doubt_of(kind, scored, fit)
     symmetric = (doubt.covariance + doubt.covariance.T) / 2
     return Estimate(
         problem=rows,
@@ -71,11 +71,11 @@ def identify(problem: Problem | LoopProblem, strategy: Strategy) -> Estimate:
     )
 
 
-def _doubt(kind: Uncertainty, problem: Problem, fit: Fit) -> Doubt:
+def doubt_of(kind: Uncertainty, problem: Problem, fit: Fit) -> Doubt:
     """Covariance of a fit's columns, counting how far a choice took them; the classical one does not ask."""
     whole = fit.beside
     if fit.project is not None and whole is not None:
-        found = _doubt(kind, problem, whole)
+        found = doubt_of(kind, problem, whole)
         return replace(found, covariance=projected_covariance(fit, found.covariance))
     if whole is None or kind.name == Classical.name:
         return kind.doubt(problem, fit)

@@ -95,6 +95,13 @@ class DrivesRow:
     )
     gain: tuple[float, ...] = key("motor torque per unit of the logged signal", (), absent="`1`")
 
+    @classmethod
+    def of(cls, drives: Drives) -> DrivesRow:
+        """The table of drives; gear ratios as one list where no motor turns with several joints."""
+        plain = not drives.coupled_motors()
+        ratio = tuple(row[i] for i, row in enumerate(drives.ratio)) if plain else drives.ratio
+        return cls(ratio, drives.offset, drives.gain)
+
     def drives(self) -> Drives:
         """The drives, whose own checks compare the sizes."""
         n = len(self.ratio)
@@ -332,7 +339,7 @@ def _robot_file(robot: Robot) -> RobotFile:
         base_shapes=capsule_rows(robot, BASE),
         friction=robot.friction,
         element=robot.elements,
-        drives=None if robot.drives is None else _drives_row(robot.drives),
+        drives=None if robot.drives is None else DrivesRow.of(robot.drives),
         coupling=None if robot.coupling is None else _coupling_table(robot, robot.coupling),
         condition=robot.conditions,
         parameters=robot.parameters,
@@ -354,13 +361,6 @@ def _joint_row(robot: Robot, i: int) -> JointRow:
         **{name: getattr(joint, name) for name in _ANGLES},
         **{name: joint.symbols.get(name, getattr(joint, name)) for name in LENGTHS},
     )
-
-
-def _drives_row(drives: Drives) -> DrivesRow:
-    """Gear ratios as one list where no motor turns with several joints."""
-    plain = not drives.coupled_motors()
-    ratio = tuple(row[i] for i, row in enumerate(drives.ratio)) if plain else drives.ratio
-    return DrivesRow(ratio, drives.offset, drives.gain)
 
 
 def _coupling_table(robot: Robot, coupling: Coupling) -> CouplingTable:

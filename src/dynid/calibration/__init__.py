@@ -1,0 +1,24 @@
+"""Calibration: drive gains from free and loaded motions with a weighed payload."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dynid.calibration.gains import (
+        DriveGain as DriveGain,
+        DriveGains as DriveGains,
+        calibrate_gains as calibrate_gains,
+        loaded_robot as loaded_robot,
+    )
+    from dynid.calibration.knowledge import PayloadKnowledge as PayloadKnowledge
+    from dynid.calibration.motor_payload import MotorPayload as MotorPayload
+else:
+    from dynid.core.lazy import lazy_exports
+
+    _NAMES = {
+        "gains": ("DriveGain", "DriveGains", "calibrate_gains", "loaded_robot"),
+        "knowledge": ("PayloadKnowledge",),
+        "motor_payload": ("MotorPayload",),
+    }
+    __getattr__, __dir__, __all__ = lazy_exports(__name__, _NAMES)

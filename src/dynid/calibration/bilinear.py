@@ -1,0 +1,184 @@
+"""One payload seen by several motors: φ_m = θ_m K_m χ, with θ_m = 1/g_m, solved for θ and χ together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynid.calibration.knowledge import PayloadKnowledge
+from dynid.calibration.motor_payload import MotorPayload
+from dynid.core.arrays import FloatArray, svd
+
+_PASSES = 50
+_HALVINGS = 30
+_AT_REST = 1e-13
+"""Share of the squares by which a pass may still lower them at the end."""
+_LOST = 1e-12
+"""Relative singular value of the Jacobian, columns at unit length, below which a direction is open."""
+
+
+@dataclass(frozen=True, eq=False)
+class PayloadPrior:
+    """What is known of χ: values that are exact, and rows A χ = b with errors of unit σ.
+
+    Args:
+        fixed: exactly known parameters, (payload,).
+        values: their values, anything elsewhere, (payload,).
+        A: (rows, payload).
+        b: (rows,).
+    """
+
+    fixed: NDArray[np.bool_]
+    values: FloatArray
+    A: FloatArray
+    b: FloatArray
+
+    def with_rows(self, A: FloatArray, b: FloatArray) -> PayloadPrior:
+        """The same with further rows of unit σ."""
+        return PayloadPrior(self.fixed, self.values, np.vstack([self.A, A]), np.concatenate([self.b, b]))
+
+
+def prior_of(knowledge: PayloadKnowledge, names: Sequence[str]) -> PayloadPrior:
+    """Known parameters as a prior; those without a σ are exact."""
+    known, sigma = knowledge.mask(names), knowledge.deviations(names)
+    doubtful = np.flatnonzero(known & (sigma > 0))
+    A = np.eye(len(names))[doubtful] / sigma[doubtful, None]
+    values = knowledge.vector(names)
+    return PayloadPrior(known & (sigma == 0), values, A, A @ values)
+
+
+@dataclass(frozen=True, eq=False)
+class BilinearFit:
+    """θ and χ of several motors, linearised at the solution.
+
+    Args:
+        theta: 1/g of each motor, (motors,).
+        payload: χ, (payload,).
+        jacobian: of the whitened residuals by θ and χ; zero columns for exact parameters.
+        squares: Σ of the whitened residuals' squares.
+    """
+
+    theta: FloatArray
+    payload: FloatArray
+    jacobian: FloatArray
+    squares: float
+
+    @cached_property
+    def _decomposed(self) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
+        lengths = np.linalg.norm(self.jacobian, axis=0)
+        scale = np.where(lengths > 0, lengths, 1.0)
+        _, s, Vt = svd(self.jacobian / scale, full_matrices=True)
+        s = np.concatenate([s, np.zeros(len(Vt) - len(s))])
+        seen = s > _LOST * s.max(initial=0.0)
+        return s[seen], Vt[seen] / scale, np.any(np.abs(Vt[~seen]) > 1e-6, axis=0) & (lengths > 0)
+
+    @cached_property
+    def covariance(self) -> FloatArray:
+        """(JᵀJ)⁻¹ of θ and χ, (motors + payload,) squared; zero for exact parameters and open directions."""
+        s, V, _ = self._decomposed
+        root = V.T / s
+        return np.asarray(root @ root.T, dtype=float)
+
+    @cached_property
+    def open(self) -> NDArray[np.bool_]:
+        """Which of θ and χ are not determined, (motors + payload,)."""
+        return self._decomposed[2]
+
+    @property
+    def degrees(self) -> int:
+        """Rows less directions determined."""
+        return len(self.jacobian) - len(self._decomposed[0])
+
+
+def whitening(covariance: FloatArray) -> FloatArray:
+    """T with T C Tᵀ = 1; directions that are exact to rounding count as known to 1e-6 of their σ."""
+    sigma = np.sqrt(np.diag(covariance))
+    scale = np.where(sigma > 0, sigma, 1.0)
+    values, vectors = np.linalg.eigh(covariance / np.outer(scale, scale))
+    return np.asarray((vectors / np.sqrt(np.maximum(values, 1e-12))).T / scale, dtype=float)
+
+
+def payload_rows(rows: Sequence[MotorPayload], theta: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """A, b of unit σ with A χ = b, from motors whose gains are given."""
+    T = [whitening(row.covariance) for row in rows]
+    A = [t @ (th * row.matrix) for t, th, row in zip(T, theta, rows, strict=True)]
+    return np.vstack(A), np.concatenate([t @ row.values for t, row in zip(T, rows, strict=True)])
+
+
+def payload_given_gains(rows: Sequence[MotorPayload], theta: FloatArray, prior: PayloadPrior) -> FloatArray:
+    """χ by weighted least squares over motors whose gains are given; shortest where they leave it open."""
+    A, b = payload_rows(rows, theta)
+    whole = prior.with_rows(A, b)
+    chi, free = np.where(prior.fixed, prior.values, 0.0), ~prior.fixed
+    chi[free] = _shortest(whole.A[:, free], whole.b - whole.A[:, prior.fixed] @ chi[prior.fixed])
+    return chi
+
+
+Residual = Callable[[FloatArray], FloatArray]
+
+
+def bilinear_terms(rows: Sequence[MotorPayload], prior: PayloadPrior) -> tuple[Residual, Residual]:
+    """Whitened residuals φ̂_m − θ_m K_m χ and b − A χ as a function of (θ, χ), and minus their Jacobian."""
+    T = [whitening(row.covariance) for row in rows]
+    K = [t @ row.matrix for t, row in zip(T, rows, strict=True)]
+    z = [t @ row.values for t, row in zip(T, rows, strict=True)]
+    n = len(rows)
+
+    def residual(x: FloatArray) -> FloatArray:
+        own = [phi - t * (k @ x[n:]) for phi, t, k in zip(z, x[:n], K, strict=True)]
+        return np.concatenate([*own, prior.b - prior.A @ x[n:]])
+
+    def jacobian(x: FloatArray) -> FloatArray:
+        by_theta = np.zeros((sum(map(len, z)), n))
+        ends = np.cumsum([0, *map(len, z)])
+        for m, k in enumerate(K):
+            by_theta[ends[m] : ends[m + 1], m] = k @ x[n:]
+        by_payload = np.vstack([t * k for t, k in zip(x[:n], K, strict=True)])
+        return np.block([[by_theta, by_payload], [np.zeros((len(prior.b), n)), prior.A]])
+
+    return residual, jacobian
+
+
+def bilinear_fit(
+    rows: Sequence[MotorPayload], prior: PayloadPrior, theta: FloatArray, payload: FloatArray
+) -> BilinearFit:
+    """min Σ_m ‖φ̂_m − θ_m K_m χ‖² in units of their σ, with what is known of χ, by Gauss–Newton.
+
+    Args:
+        rows: what each motor says of the payload.
+        prior: what is known.
+        theta: where to start, (motors,).
+        payload: likewise, (payload,).
+    """
+    n, free = len(rows), np.concatenate([np.ones(len(rows), dtype=bool), ~prior.fixed])
+    residual, jacobian = bilinear_terms(rows, prior)
+    x = np.concatenate([theta, np.where(prior.fixed, prior.values, payload)])
+    squares = float(np.sum(residual(x) ** 2))
+    for _ in range(_PASSES):
+        step = np.zeros(len(x))
+        step[free] = _shortest(jacobian(x)[:, free], residual(x))
+        x, before = shorter_step(residual, x, step, squares), squares
+        squares = float(np.sum(residual(x) ** 2))
+        if before - squares <= _AT_REST * before:
+            break
+    return BilinearFit(x[:n], x[n:], np.where(free, jacobian(x), 0.0), squares)
+
+
+def shorter_step(residual: Residual, x: FloatArray, step: FloatArray, squares: float) -> FloatArray:
+    """The step, halved until it lowers the squares; none where none does."""
+    for k in range(_HALVINGS):
+        trial = x + 0.5**k * step
+        if float(np.sum(residual(trial) ** 2)) < squares:
+            return np.asarray(trial, dtype=float)
+    return x
+
+
+def _shortest(A: FloatArray, b: FloatArray) -> FloatArray:
+    """argmin ‖A x − b‖, the shortest in unit columns where A is rank deficient."""
+    lengths = np.linalg.norm(A, axis=0)
+    scale = np.where(lengths > 0, lengths, 1.0)
+    return np.asarray(np.linalg.lstsq(A / scale, b, rcond=_LOST)[0] / scale, dtype=float)

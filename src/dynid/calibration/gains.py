@@ -1,0 +1,300 @@
+"""Drive gains from free and loaded motions with a payload that is known in part (P2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynid.calibration.bilinear import BilinearFit, bilinear_fit, prior_of
+from dynid.calibration.constrained import constrained_fit
+from dynid.calibration.judgement import judge_gains, sentences_of_calibrated
+from dynid.calibration.knowledge import PayloadKnowledge, Range
+from dynid.calibration.motor_payload import MotorPayload, motor_payloads
+from dynid.calibration.sequence import SequenceFound, calibrate_in_sequence
+from dynid.core.arrays import FloatArray
+from dynid.core.errors import unknown_name
+from dynid.core.files import toml_text
+from dynid.core.finding import Finding
+from dynid.core.kinds import require_kinds
+from dynid.core.plain import plain
+from dynid.core.tables import to_table
+from dynid.estimators.linear.least_squares import OLS
+from dynid.estimators.strategy import Strategy
+from dynid.model.condition import Condition
+from dynid.model.drives import Drives
+from dynid.model.loaders.mdh import DrivesRow
+from dynid.model.payload import attach_payload
+from dynid.model.robot import Robot
+from dynid.preparation.motion import Motion
+from dynid.preparation.preparation import Preparation
+from dynid.problem.build import build_problem
+
+SEQUENTIAL, GLOBAL, CONSTRAINED = METHODS = ("sequential", "global", "constrained")
+FREE_LOG, LOADED_LOG = "free", "loaded"
+"""Conditions of the two kinds of logs."""
+GAIN_RANGE = (0.1, 10.0)
+"""Gains relative to the a-priori ones that the constrained method allows: a slip of a unit is beyond."""
+_PAYLOAD = "payload"
+
+
+@dataclass(frozen=True)
+class DriveGain:
+    """The gain of one motor.
+
+    Args:
+        motor: number, from 1.
+        relative: gain over the a-priori one; not a number where it is not calibrated.
+        sigma: σ of ``relative``; infinite where it is not calibrated.
+        prior: the a-priori gain [N m per unit of the signal].
+        stage: 1 where it follows from what is known of the payload, 2 and more where from what earlier
+            motors show of it; 0 where it is not calibrated.
+        how: in a sentence, how it was found or why not.
+    """
+
+    motor: int
+    relative: float
+    sigma: float
+    prior: float
+    stage: int
+    how: str
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether it was found."""
+        return self.stage > 0
+
+    @property
+    def absolute(self) -> float:
+        """Torque per unit of the signal; the a-priori one where it is not calibrated [N m/unit]."""
+        return self.prior * self.relative if self.calibrated else self.prior
+
+    @property
+    def absolute_sigma(self) -> float:
+        """σ of ``absolute`` [N m/unit]."""
+        return abs(self.prior) * self.sigma
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DriveGains:
+    """Gains of all motors, and the payload that was found with them.
+
+    Args:
+        robot: the robot with its payload.
+        method: "sequential", "global" or "constrained".
+        gains: one per motor.
+        covariance: of the relative gains, (motors, motors); zero for motors that are not calibrated.
+        payload_names: parameters of the payload.
+        payload: their values; not numbers where no motor is calibrated, (payload,).
+        payload_covariance: (payload, payload).
+        open_payload: parameters that the calibrated motors do not show.
+        knowledge: what was known.
+        rows: what each motor says of the payload.
+        outcome: how it ended.
+        findings: what else is to be said, motor by motor.
+    """
+
+    robot: Robot
+    method: str
+    gains: tuple[DriveGain, ...]
+    covariance: FloatArray
+    payload_names: tuple[str, ...]
+    payload: FloatArray
+    payload_covariance: FloatArray
+    open_payload: tuple[str, ...]
+    knowledge: PayloadKnowledge
+    rows: tuple[MotorPayload, ...]
+    outcome: Finding
+    findings: tuple[Finding, ...]
+
+    def __repr__(self) -> str:
+        """Gains, one per line."""
+        lines = [f"DriveGains of {self.robot.name!r} ({self.method}), {self.outcome.name}"]
+        for gain in self.gains:
+            found = f"{gain.relative:.4f} ± {gain.sigma:.4f}" if gain.calibrated else "not calibrated"
+            lines.append(f"  motor {gain.motor}: {found}")
+        return "\n".join(lines)
+
+    @property
+    def relative(self) -> FloatArray:
+        """Gains over the a-priori ones, (motors,); not numbers where not calibrated."""
+        return np.array([gain.relative for gain in self.gains])
+
+    @property
+    def sigma(self) -> FloatArray:
+        """Their σ, (motors,); infinite where not calibrated."""
+        return np.array([gain.sigma for gain in self.gains])
+
+    @property
+    def correlation(self) -> FloatArray:
+        """Correlation of the gains, (motors, motors): a mass weighed wrongly moves all of them alike."""
+        deviations = np.sqrt(np.diag(self.covariance))
+        inverse = np.divide(1.0, deviations, out=np.zeros_like(deviations), where=deviations > 0)
+        return np.asarray(self.covariance * np.outer(inverse, inverse), dtype=float)
+
+    @property
+    def payload_sigma(self) -> FloatArray:
+        """σ of the payload's parameters, (payload,); infinite where not shown."""
+        known = np.sqrt(np.maximum(np.diag(self.payload_covariance), 0.0))
+        return np.where(np.isin(self.payload_names, self.open_payload), np.inf, known)
+
+    @property
+    def drives(self) -> Drives:
+        """The robot's drives with these gains; motors that are not calibrated keep theirs."""
+        n = len(self.gains)
+        own = self.robot.drives or Drives(tuple(map(tuple, np.eye(n).tolist())), (0.0,) * n, (1.0,) * n)
+        return replace(own, gain=tuple(gain.absolute for gain in self.gains))
+
+    def to_toml(self) -> str:
+        """The drives as the table ``[drives]`` that --drives takes, with what each gain rests on as comments."""
+        known = ", ".join(f"{name} = {value:g}" for name, value in self.knowledge.values.items())
+        lines = [f"# Drive gains of {self.robot.name}, {self.method} method, from a payload of {known}."]
+        for gain in self.gains:
+            found = f"{gain.absolute:.6g} ± {gain.absolute_sigma:.2g}"
+            kept = f"{gain.prior:.6g}, the a-priori gain, is kept"
+            lines.append(f"# Motor {gain.motor}: {found if gain.calibrated else kept}. {gain.how}")
+        return "\n".join([*lines, toml_text({"drives": to_table(DrivesRow.of(self.drives))})])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON; what is not a finite number is None."""
+        return {
+            "robot": self.robot.name,
+            "method": self.method,
+            "uncertainty": [row.uncertainty for row in self.rows],
+            "gains": [
+                plain({**vars(gain), "absolute": gain.absolute, "absolute_sigma": gain.absolute_sigma})
+                for gain in self.gains
+            ],
+            "correlation": plain(self.correlation),
+            "payload": {
+                name: plain({"value": value, "sigma": sigma})
+                for name, value, sigma in zip(
+                    self.payload_names, self.payload, self.payload_sigma, strict=True
+                )
+            },
+            "known": {
+                name: {"value": value, "sigma": self.knowledge.sigma.get(name, 0.0)}
+                for name, value in self.knowledge.values.items()
+            },
+            "outcome": plain(self.outcome.to_dict()),
+            "findings": [plain(finding.to_dict()) for finding in self.findings],
+        }
+
+
+def loaded_robot(robot: Robot, *, carrier: str | None = None) -> Robot:
+    """The robot with an unknown payload that lives in logs of condition "loaded" only.
+
+    Args:
+        robot: the robot without payload.
+        carrier: name of the joint whose link carries it; the last one when None.
+    """
+    loaded = attach_payload(robot, carrier=carrier, name=_PAYLOAD)
+    return loaded.with_conditions(Condition(FREE_LOG), Condition(LOADED_LOG, (_PAYLOAD,)))
+
+
+def calibrate_gains(
+    robot: Robot,
+    motions: Iterable[Motion],
+    plan: Preparation,
+    knowledge: PayloadKnowledge,
+    *,
+    method: str = GLOBAL,
+    strategy: Strategy | None = None,
+    gain_range: Range = GAIN_RANGE,
+) -> DriveGains:
+    """Find drive gains from free and loaded motions and a payload that is known in part (P2 eq 23–27).
+
+    Each motor's rows say K_m χ_L / g_m; what is known of χ_L sets the scale. On a coupled wrist a joint's
+    torque has two gains, a motor's row has one.
+
+    Args:
+        robot: with a payload that lives in some conditions only, see ``loaded_robot``.
+        motions: of both conditions, with torques from the a-priori gains.
+        plan: decimation and speed thresholds.
+        knowledge: of the payload, such as ``PayloadKnowledge.weighed(7.025, 0.05)``.
+        method: "sequential" (P2: the mass, then the payload, then further motors), "global" (all motors at
+            once) or "constrained" (gains in a range, a payload that can exist).
+        strategy: of the least squares on each motor's rows, OLS() when None, or TLS().
+        gain_range: gains relative to the a-priori ones that the constrained method allows.
+    """
+    require_kinds(calibrate_gains, locals())
+    if method not in METHODS:
+        raise unknown_name("method of calibrating gains", method, METHODS)
+    problem = build_problem(robot, motions, plan, motor_rows=robot.drives is not None)
+    rows = motor_payloads(problem, strategy or OLS())
+    return gains_of_rows(robot, rows, knowledge, method=method, gain_range=gain_range)
+
+
+def gains_of_rows(
+    robot: Robot,
+    rows: Sequence[MotorPayload],
+    knowledge: PayloadKnowledge,
+    *,
+    method: str = GLOBAL,
+    gain_range: Range = GAIN_RANGE,
+) -> DriveGains:
+    """Gains from what each motor says of the payload; see ``calibrate_gains``."""
+    names = rows[0].names
+    knowledge.mask(names)
+    found = calibrate_in_sequence(rows, knowledge)
+    used = [rows[i] for i in found.order]
+    prior = prior_of(knowledge, names)
+    together = bilinear_fit(used, prior, found.theta, found.payload) if used else None
+    outcome, findings = judge_gains(rows, found, together, knowledge)
+    solved = together
+    if method == CONSTRAINED and together is not None:
+        solved = constrained_fit(used, prior, knowledge, gain_range, together)
+    theta, payload, covariance, lost = _chosen_values(found, together, solved, method, len(names))
+    n = len(used)
+    slope = np.zeros((len(rows), n))  # of g = 1/θ
+    slope[list(found.order), np.arange(n)] = -1.0 / theta**2
+    gain_covariance = slope @ covariance[:n, :n] @ slope.T
+    sentences = sentences_of_calibrated(rows, found.trials, knowledge)
+    position = {row: k for k, row in enumerate(found.order)}
+    gains = tuple(
+        DriveGain(
+            row.motor + 1,
+            float(1.0 / theta[position[i]]) if i in position else np.nan,
+            float(np.sqrt(gain_covariance[i, i])) if i in position else np.inf,
+            1.0 if robot.drives is None else robot.drives.gain[row.motor],
+            found.trials[i].stage if i in position else 0,
+            how,
+        )
+        for i, (row, how) in enumerate(zip(rows, sentences, strict=True))
+    )
+    return DriveGains(
+        robot,
+        method,
+        gains,
+        gain_covariance,
+        names,
+        payload,
+        covariance[n:, n:],
+        tuple(name for name, out in zip(names, lost, strict=True) if out),
+        knowledge,
+        tuple(rows),
+        outcome,
+        findings,
+    )
+
+
+def _chosen_values(
+    found: SequenceFound,
+    together: BilinearFit | None,
+    solved: BilinearFit | None,
+    method: str,
+    size: int,
+) -> tuple[FloatArray, FloatArray, FloatArray, NDArray[np.bool_]]:
+    """θ, χ, their covariance and which of χ are open, by the method.
+
+    Constraints only narrow the uncertainty: that of the fit without them is told.
+    """
+    if together is None or solved is None:
+        return np.zeros(0), np.full(size, np.nan), np.zeros((size, size)), np.ones(size, dtype=bool)
+    lost = together.open[len(together.theta) :]
+    if method == SEQUENTIAL:
+        return found.theta, found.payload, found.covariance, lost
+    return solved.theta, solved.payload, together.covariance, lost

@@ -1,0 +1,223 @@
+"""Drive gains of an RX-90 from free and loaded motions (P2)."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dynid.calibration import DriveGains, PayloadKnowledge, calibrate_gains
+from dynid.calibration.gains import METHODS
+from dynid.calibration.motor_payload import payload_columns, row_maps
+from dynid.core.errors import DynidError
+from dynid.core.finding import Level, Name
+from dynid.estimators import OLS, TLS
+from dynid.model.load import load_robot
+from dynid.model.loaders.mdh import load_drives
+from support.loaded_arms import GAINS, MASS, PLAN, arm, both, measured, payload, random_states
+
+WEIGHED = PayloadKnowledge.weighed(MASS, 0.05)
+
+
+@cache
+def found(method: str = "global", seed: int = 3, noise: float = 0.03) -> DriveGains:
+    return calibrate_gains(arm(), both(seed, noise=noise), PLAN, WEIGHED, method=method)
+
+
+def test_model_says_which_motor_feels_what() -> None:
+    """P2 §IV.B: 1 to 3 feel all, 4 and 5 not the mass, 6 neither the mass nor MZ."""
+    robot = arm()
+    maps = row_maps(robot, [], payload_columns(robot))
+    names = [robot.table.names[c] for c in payload_columns(robot)]
+    felt = [{name for name, column in zip(names, own.matrix.T, strict=True) if column.any()} for own in maps]
+    assert all(own == set(names) for own in felt[:3])
+    assert felt[3] == felt[4] == set(names) - {"ML"}
+    assert felt[5] == set(names) - {"ML", "MZL"}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_exact_torques_give_exact_gains(method: str) -> None:
+    gains = found(method, noise=0.0)
+    np.testing.assert_allclose(gains.relative, GAINS, rtol=1e-6)
+    np.testing.assert_allclose(gains.payload, payload().standard(), atol=1e-6)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("seed", [3, 4])
+def test_noisy_torques_give_gains_of_the_size_that_p2_asks_for(method: str, seed: int) -> None:
+    gains = found(method, seed)
+    error = np.abs(gains.relative / GAINS - 1)
+    assert np.all(error[:3] < 0.025)
+    assert np.all(error[3:5] < 0.06)
+    assert gains.outcome.trustworthy
+
+
+def test_motor_6_cannot_be_calibrated_from_the_mass() -> None:
+    gains = found()
+    assert [gain.stage for gain in gains.gains] == [1, 1, 1, 2, 2, 0]
+    assert np.isnan(gains.gains[5].relative)
+    assert np.isinf(gains.gains[5].sigma)
+    [finding] = gains.findings
+    assert finding.where.axis == 6
+    assert (
+        finding.sentence.startswith("Motor 6 cannot be calibrated from ML")
+        or "not calibrated" in finding.text
+    )
+    assert "does not feel ML" in finding.sentence
+    assert "MX and MY are large" in finding.remedy
+    assert gains.gains[3].how.startswith(
+        "From XXL, XYL, XZL, YYL, YZL, ZZL, MXL, MYL, MZL, as motors 1, 2 and 3"
+    )
+
+
+def test_a_payload_off_the_axis_calibrates_motor_6() -> None:
+    """P2: "more exciting payload should be designed, especially with large MX"."""
+    gains = calibrate_gains(arm(), both(3, load=payload(mx=0.7)), PLAN, WEIGHED)
+    assert gains.gains[5].calibrated
+    assert gains.relative[5] == pytest.approx(GAINS[5], rel=4 * gains.sigma[5])
+
+
+def test_full_knowledge_calibrates_every_motor_by_itself() -> None:
+    """P2 eq 27 with all parameters known: one column per motor."""
+    known = PayloadKnowledge(payload(mx=0.7).by_name("L"))
+    gains = calibrate_gains(arm(), both(3, load=payload(mx=0.7)), PLAN, known, method="sequential")
+    assert [gain.stage for gain in gains.gains] == [1] * 6
+    assert np.all(np.abs(gains.relative - GAINS) < 4 * gains.sigma)
+    assert np.all(gains.sigma[3:5] < 0.7 * found("sequential").sigma[3:5])
+
+
+@pytest.mark.parametrize("method", METHODS[:2])
+def test_a_mass_weighed_wrongly_moves_all_gains_alike(method: str) -> None:
+    heavier = PayloadKnowledge.weighed(MASS + 0.05, 0.05)
+    moved = calibrate_gains(arm(), both(3), PLAN, heavier, method=method).relative / found(method).relative
+    np.testing.assert_allclose(moved[:5], 1 + 0.05 / MASS, rtol=1e-6)
+
+
+def test_sigma_of_the_mass_is_part_of_every_gain() -> None:
+    exact = calibrate_gains(arm(), both(3), PLAN, PayloadKnowledge.weighed(MASS))
+    own = (found().sigma / found().relative)[:5] ** 2 - (exact.sigma / exact.relative)[:5] ** 2
+    np.testing.assert_allclose(np.sqrt(own), 0.05 / MASS, rtol=1e-2)
+    assert np.all(found().correlation[:5, :5] > exact.correlation[:5, :5])
+
+
+def test_total_least_squares_agrees_where_positions_are_exact() -> None:
+    total = calibrate_gains(arm(), both(3), PLAN, WEIGHED, strategy=TLS())
+    assert np.all(np.abs(total.relative - GAINS)[:5] < 4 * total.sigma[:5])
+    plain = calibrate_gains(arm(), both(3), PLAN, WEIGHED, strategy=OLS(uncertainty="classical"))
+    assert {row.uncertainty for row in plain.rows} == {"classical"}
+
+
+def test_constraints_hold_gains_and_payload() -> None:
+    bounded = replace(WEIGHED, bounds={"MXL": (0.05, 0.1)})
+    held = calibrate_gains(arm(), both(3), PLAN, bounded, method="constrained", gain_range=(0.95, 1.1))
+    names = list(held.payload_names)
+    assert held.payload[names.index("MXL")] == pytest.approx(0.05, abs=1e-6)
+    assert np.all((held.relative[:5] > 0.95 - 1e-6) & (held.relative[:5] < 1.1 + 1e-6))
+    impossible = replace(WEIGHED, bounds={"ML": (20.0, 30.0)}, sigma={})
+    with pytest.raises(DynidError, match="No gains and no payload satisfy"):
+        calibrate_gains(arm(), both(3), PLAN, impossible, method="constrained")
+    with pytest.raises(DynidError, match="0 < low < high"):
+        calibrate_gains(arm(), both(3), PLAN, WEIGHED, method="constrained", gain_range=(-1.0, 2.0))
+
+
+def test_swapped_logs_are_named() -> None:
+    rng = np.random.default_rng(5)
+    motions = [measured(name, random_states(rng), rng, carries=name == "free") for name in ("free", "loaded")]
+    gains = calibrate_gains(arm(), motions, PLAN, WEIGHED)
+    assert gains.outcome.name is Name.LOGS_SWAPPED
+    assert "motors 1, 2 and 3 smaller, not larger" in gains.outcome.sentence
+    assert gains.outcome.remedy == "Swap --free and --loaded."
+    assert np.all(np.isnan(gains.relative))
+    assert np.all(np.isnan(gains.payload))
+
+
+def test_a_loaded_log_without_load_is_named() -> None:
+    rng = np.random.default_rng(5)
+    motions = [measured(name, random_states(rng), rng, carries=False) for name in ("free", "loaded")]
+    gains = calibrate_gains(arm(), motions, PLAN, WEIGHED)
+    assert gains.outcome.name is Name.NO_LOAD_SEEN
+    assert "motors 1, 2 and 3 should feel ML, but none does" in gains.outcome.sentence
+    assert "Check that the loaded log was taken with the payload on" in gains.outcome.remedy
+
+
+def test_a_loaded_log_at_rest_is_named() -> None:
+    """No load-dependent motion: one pose does not tell the mass from friction and offset."""
+    rng = np.random.default_rng(5)
+    t, q, qd, qdd = random_states(rng)
+    still = t, np.zeros_like(q) + q[:1], 0 * qd, 0 * qdd
+    motions = [measured("free", (t, q, qd, qdd), rng), measured("loaded", still, rng)]
+    gains = calibrate_gains(arm(), motions, PLAN, WEIGHED)
+    assert gains.outcome.level is Level.FAIL
+    assert gains.outcome.name in (Name.NO_LOAD_SEEN, Name.NOT_CALIBRATABLE)
+    assert np.all(np.isnan(gains.relative))
+
+
+def test_a_signal_of_the_wrong_sign_is_a_negative_gain() -> None:
+    turned = GAINS * np.array([1, -1, 1, 1, 1, 1])
+    gains = calibrate_gains(arm(), both(3, gains=turned), PLAN, WEIGHED)
+    assert gains.outcome.name is Name.NEGATIVE_GAIN
+    assert gains.outcome.sentence.startswith("Motor 2 has a negative gain: 1/g = -1.0")
+    assert "Turn the sign" in gains.outcome.remedy
+    assert np.isnan(gains.relative[1])
+    np.testing.assert_allclose(gains.relative[[0, 2]], GAINS[[0, 2]], rtol=0.05)
+
+
+def test_a_gain_that_changes_between_the_logs_is_a_contradiction() -> None:
+    rng = np.random.default_rng(5)
+    warm = GAINS * np.array([1, 1.15, 1, 1, 1, 1])
+    motions = [
+        measured("free", random_states(rng), rng),
+        measured("loaded", random_states(rng), rng, gains=warm),
+    ]
+    gains = calibrate_gains(arm(), motions, PLAN, WEIGHED)
+    assert gains.outcome.name is Name.MOTORS_CONTRADICT
+    assert "differ" in gains.outcome.sentence
+    assert "did not change between free and loaded logs" in gains.outcome.remedy
+
+
+@pytest.mark.parametrize("mass", [0.0, -3.0, np.nan])
+def test_a_mass_that_is_none_is_refused(mass: float) -> None:
+    with pytest.raises(DynidError, match=r"above 0|finite number"):
+        PayloadKnowledge.weighed(mass)
+
+
+def test_wrong_knowledge_is_refused() -> None:
+    with pytest.raises(DynidError, match="finite number of 0 or more"):
+        PayloadKnowledge.weighed(3.0, -1.0)
+    with pytest.raises(DynidError, match="Nothing that scales"):
+        PayloadKnowledge({"MXL": 0.0})
+    with pytest.raises(DynidError, match="Unknown payload parameter 'MQ'"):
+        calibrate_gains(arm(), both(3), PLAN, PayloadKnowledge({"ML": 1.0, "MQ": 2.0}))
+    with pytest.raises(DynidError, match="Unknown method of calibrating gains 'all'"):
+        calibrate_gains(arm(), both(3), PLAN, WEIGHED, method="all")
+    with pytest.raises(DynidError, match="no payload that lives in some conditions"):
+        calibrate_gains(load_robot("rx90"), [replace(m, condition="") for m in both(3)], PLAN, WEIGHED)
+
+
+def test_table_of_drives_is_read_back(tmp_path: Path) -> None:
+    text = found().to_toml()
+    assert "# Motor 6: 1, the a-priori gain, is kept. Motor 6 cannot" in text
+    assert set(tomllib.loads(text)) == {"drives"}
+    file = tmp_path / "drives.toml"
+    file.write_text(text, encoding="utf-8")
+    drives = load_drives(file)
+    assert drives == found().drives
+    assert drives.gain[5] == 1.0
+    assert drives.gain[0] == found().relative[0]
+    assert drives.ratio == arm().drives.ratio  # type: ignore[union-attr]
+
+
+def test_absolute_gains_from_currents() -> None:
+    """A-priori gains of the drives scale what is told as absolute, not the relative ones."""
+    own = arm().drives
+    assert own is not None
+    factors = np.array([50.0, 40.0, 30.0, 20.0, 10.0, 5.0])
+    robot = arm().with_drives(replace(own, gain=tuple(factors)))
+    gains = calibrate_gains(robot, both(3), PLAN, WEIGHED)
+    np.testing.assert_allclose(gains.relative, found().relative)
+    np.testing.assert_allclose([g.absolute for g in gains.gains][:5], (factors * found().relative)[:5])
+    assert gains.gains[5].absolute == 5.0
