@@ -149,7 +149,7 @@ class DriveGains:
         return replace(own, gain=tuple(gain.absolute for gain in self.gains))
 
     def to_toml(self) -> str:
-        """The drives as the table ``[drives]`` that --drives takes, with what each gain rests on as comments."""
+        """The drives as the table ``[drives]`` that --drives takes; comments say what each gain rests on."""
         known = ", ".join(f"{name} = {value:g}" for name, value in self.knowledge.values.items())
         lines = [f"# Drive gains of {self.robot.name}, {self.method} method, from a payload of {known}."]
         for gain in self.gains:
