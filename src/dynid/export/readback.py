@@ -111,7 +111,7 @@ def torque_difference(robot: Robot, standard: FloatArray, read: Robot) -> float:
 def _free_tree(robot: Robot) -> Robot:
     """The robot without couplings and drives, which have no torques of their own in URDF and MJCF."""
     terms = tuple(term for term in robot.terms if term not in MOTOR_TERMS)
-    return replace(robot, coupling=None, drives=None, terms=terms, parameters={})
+    return replace(robot, coupling=None, closure=None, drives=None, terms=terms, parameters={})
 
 
 def _torques(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +23,6 @@ _STEPS = 30
 """Newton steps; a start that is meant to close needs five."""
 _DEPENDENT = 1e-7
 """A column below this share beside the others, all of unit length, is a combination of them."""
-_STEP = 1e-30
-"""Complex step of the derivatives: no difference is taken, so it can be as small as numbers go."""
 
 
 @dataclass(frozen=True)
@@ -59,53 +56,84 @@ class Linkage:
         lengths += [abs(x) for cut in self.cuts for point in cut.points for x in point]
         return max(lengths) or 1.0
 
-    def frames(self, q: NDArray[Any]) -> list[tuple[NDArray[Any], NDArray[Any]]]:
-        """Rotation (samples, 3, 3) and position (samples, 3) of all links in the base frame.
+    @property
+    def scales(self) -> FloatArray:
+        """1 rad for revolute joints, the size of the robot for prismatic ones, by movable joint."""
+        kinds = [self.joints[j].kind for j in self.movable]
+        return np.array([self.size if kind is JointKind.PRISMATIC else 1.0 for kind in kinds])
 
-        Args:
-            q: positions of the movable joints (samples, movable), real or complex.
-        """
-        result: list[tuple[NDArray[Any], NDArray[Any]]] = []
-        column = {j: i for i, j in enumerate(self.movable)}
-        for j, joint in enumerate(self.joints):
-            x = q[:, column[j]] if joint.movable else np.zeros(len(q))
-            R, p = _placements(joint, x)
-            if joint.antecedent != BASE:
-                R_a, p_a = result[joint.antecedent]
-                R, p = R_a @ R, p_a + np.einsum("sij,sj->si", R_a, p)
-            result.append((R, p))
-        return result
-
-    def residuals(self, q: NDArray[Any]) -> NDArray[Any]:
-        """φ of all cuts (samples, rows) [m]; products of directions are multiplied by the robot's size.
-
-        Args:
-            q: positions of the movable joints (samples, movable), real or complex.
-        """
-        frames = self.frames(q)
-        still = (np.broadcast_to(np.eye(3), (len(q), 3, 3)), np.zeros((len(q), 3)))
-        rows = []
-        for cut in self.cuts:
-            (R1, p1), (R2, p2) = (still if link == BASE else frames[link] for link in cut.links)
-            gap = p1 + R1 @ np.array(cut.points[0]) - p2 - R2 @ np.array(cut.points[1])
-            if cut.meets:
-                rows += list(gap.T)
-            rows += [np.einsum("si,si->s", gap, R2 @ np.array(v)) for v in cut.slides]
-            rows += [
-                self.size * np.einsum("si,si->s", R1 @ np.array(u), R2 @ np.array(v)) for u, v in cut.pairs
-            ]
-        return np.stack(rows, axis=1)
-
-    def jacobian(self, q: FloatArray) -> FloatArray:
-        """J = ∂φ/∂q (samples, rows, movable), by complex steps, exact to rounding.
+    def frames(self, q: FloatArray) -> list[tuple[FloatArray, FloatArray]]:
+        """Rotation (samples, 3, 3) and position (samples, 3) of all links in the base frame, the base last.
 
         Args:
             q: positions of the movable joints (samples, movable).
         """
-        n = len(self.movable)
-        steps = q[None] + 1j * _STEP * np.eye(n)[:, None, :]
-        rows = self.residuals(steps.reshape(-1, n)).imag / _STEP
-        return np.moveaxis(rows.reshape(n, len(q), -1), 0, 2)
+        result: list[tuple[FloatArray, FloatArray]] = []
+        column = {j: i for i, j in enumerate(self.movable)}
+        for j, joint in enumerate(self.joints):
+            R, p = _placements(joint, q[:, column[j]] if joint.movable else np.zeros(len(q)))
+            if joint.antecedent != BASE:
+                R_a, p_a = result[joint.antecedent]
+                R, p = R_a @ R, p_a + (R_a @ p[:, :, None])[:, :, 0]
+            result.append((R, p))
+        base = (np.broadcast_to(np.eye(3), (len(q), 3, 3)), np.zeros((len(q), 3)))
+        return [*result, base]
+
+    def residuals(self, q: FloatArray) -> FloatArray:
+        """φ of all cuts (samples, rows) [m]; products of directions are multiplied by the robot's size.
+
+        Args:
+            q: positions of the movable joints (samples, movable).
+        """
+        frames = self.frames(q)
+        rows: list[FloatArray] = []
+        for cut in self.cuts:
+            (R1, p1), (R2, p2) = (frames[link] for link in cut.links)
+            gap = p1 + R1 @ np.array(cut.points[0]) - p2 - R2 @ np.array(cut.points[1])
+            rows += list(gap.T) if cut.meets else []
+            rows += [_dot(gap, R2 @ np.array(v)) for v in cut.slides]
+            rows += [self.size * _dot(R1 @ np.array(u), R2 @ np.array(v)) for u, v in cut.pairs]
+        return np.stack(rows, axis=1)
+
+    def jacobian(self, q: FloatArray) -> FloatArray:
+        """J = ∂φ/∂q (samples, rows, movable).
+
+        Args:
+            q: positions of the movable joints (samples, movable).
+        """
+        frames = self.frames(q)
+        blocks = []
+        for cut in self.cuts:
+            (R1, p1), (R2, p2) = (frames[link] for link in cut.links)
+            P1, P2 = p1 + R1 @ np.array(cut.points[0]), p2 + R2 @ np.array(cut.points[1])
+            normals = [np.cross(R1 @ np.array(u), R2 @ np.array(v)) for u, v in cut.pairs]
+            block = np.zeros((len(q), _row_count(cut), len(self.movable)))
+            for link, P, sign in ((cut.links[0], P1, 1.0), (cut.links[1], P2, -1.0)):
+                for i, (turn, move) in self._unit_motions(frames, link, P).items():
+                    rows = list(move.T) if cut.meets else []
+                    for v in (R2 @ np.array(one) for one in cut.slides):
+                        # The direction v turns with the second link.
+                        rows.append(_dot(move, v) + (sign < 0) * _dot(P2 - P1, np.cross(turn, v)))
+                    rows += [self.size * _dot(turn, normal) for normal in normals]
+                    block[:, :, i] += sign * np.stack(rows, axis=1)
+            blocks.append(block)
+        return np.concatenate(blocks, axis=1)
+
+    def _unit_motions(
+        self, frames: list[tuple[FloatArray, FloatArray]], link: int, P: FloatArray
+    ) -> dict[int, tuple[FloatArray, FloatArray]]:
+        """Angular velocity of a link and velocity of its point P per unit speed of each joint below it."""
+        motions = {}
+        column = {j: i for i, j in enumerate(self.movable)}
+        while link != BASE:
+            joint, (R, p) = self.joints[link], frames[link]
+            axis = R[:, :, 2]
+            if joint.kind is JointKind.REVOLUTE:
+                motions[column[link]] = (axis, np.cross(axis, P - p))
+            elif joint.kind is JointKind.PRISMATIC:
+                motions[column[link]] = (np.zeros_like(axis), axis)
+            link = joint.antecedent
+        return motions
 
     def corrected(self, q: FloatArray, steps: int = _STEPS) -> FloatArray:
         """Positions after Gauss–Newton steps of the dependent joints, p ← p − Jₚ⁺ φ.
@@ -130,7 +158,11 @@ class Linkage:
         return np.asarray(np.abs(self.residuals(q)).max(axis=1) < 100 * CLOSED * self.size)
 
 
-def _placements(joint: Joint, q: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _dot(u: FloatArray, v: FloatArray) -> FloatArray:
+    return np.asarray(np.einsum("si,si->s", u, v))
+
+
+def _placements(joint: Joint, q: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Rotation and position of frame j in frame a(j) at many joint positions."""
     before = rotation_z(joint.gamma) @ rotation_x(joint.alpha)
     still = rotation_z(joint.gamma) @ np.array([joint.d, 0.0, joint.b]) + before @ np.array([0, 0, joint.r])
@@ -180,7 +212,7 @@ def closed(joints: tuple[Joint, ...], closure: Closure) -> Closure:
 
 def _with_rotations(joints: tuple[Joint, ...], closure: Closure) -> tuple[LoopCut, ...]:
     """The cuts, with the rotation at the start where a fixed or prismatic cut gives none."""
-    frames = [R[0] for R, _ in Linkage(joints, (), ()).frames(np.array([closure.start]))] + [np.eye(3)]
+    frames = [R[0] for R, _ in Linkage(joints, (), ()).frames(np.array([closure.start]))]
     return tuple(
         replace(cut, rotation=tuple(tuple(row) for row in (frames[cut.links[0]].T @ frames[cut.links[1]])))
         if cut.rotation is None and cut.kind in (CutKind.FIXED, CutKind.PRISMATIC)
@@ -191,7 +223,7 @@ def _with_rotations(joints: tuple[Joint, ...], closure: Closure) -> tuple[LoopCu
 
 def _check_start(linkage: Linkage, given: FloatArray, found: FloatArray) -> None:
     """Refuse a start from which the loops close only far away, or not at all."""
-    scale = _joint_scales(linkage)
+    scale = linkage.scales
     if linkage.is_closed(found)[0] and np.abs((found - given) / scale).max() <= _NEAR:
         return
     rows = [_row_count(cut) for cut in linkage.cuts]
@@ -213,16 +245,10 @@ def _row_count(cut: LoopCut) -> int:
     return 3 * cut.meets + len(cut.slides) + len(cut.pairs)
 
 
-def _joint_scales(linkage: Linkage) -> FloatArray:
-    """1 rad for revolute joints, the size of the robot for prismatic ones."""
-    kinds = [linkage.joints[j].kind for j in linkage.movable]
-    return np.array([linkage.size if kind is JointKind.PRISMATIC else 1.0 for kind in kinds])
-
-
 def _check_freedoms(linkage: Linkage, start: FloatArray) -> None:
     """Each dependent joint is held by the loops, and the loops leave each coordinate free."""
     names = [linkage.joints[j].name for j in linkage.movable]
-    J = linkage.jacobian(start)[0] * _joint_scales(linkage)
+    J = linkage.jacobian(start)[0] * linkage.scales
     dependent, coordinates = list(linkage.dependent), list(linkage.coordinates)
     unit = J[:, dependent] / np.maximum(np.linalg.norm(J[:, dependent], axis=0), CLOSED * linkage.size)
     _, sizes, rows = np.linalg.svd(unit)

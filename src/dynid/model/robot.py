@@ -14,6 +14,7 @@ from dynid.core.errors import ModelError, unknown_name
 from dynid.core.keys import key
 from dynid.core.tables import check_fields
 from dynid.model.assembly import closed
+from dynid.model.continuation import constant_coupling
 from dynid.model.coupling import Coupling
 from dynid.model.drives import Drives
 from dynid.model.element import ForceElement
@@ -45,7 +46,8 @@ class Robot:
         friction: friction terms defined by the user, beside the built-in ones.
         elements: springs, dampers and counterbalances, between coordinates or between one and the ground.
         drives: motor–joint transmission, or None when the logs are on the joint side.
-        coupling: linear coupling of the tree's joints, or None when each joint is a coordinate.
+        coupling: linear coupling of the tree's joints, or None when each joint is a coordinate; that which
+            the loops amount to where the robot has such loops.
         closure: closed loops, or None when the robot is a tree.
         lengths: values of the named lengths [m].
         parameters: a-priori values of standard parameters by name, joint side, SI.
@@ -95,8 +97,8 @@ class Robot:
         set_field(self, "lengths", FrozenDict(self.lengths))
         _check_tree(self)
         if self.closure is not None:
-            _check_closure(self)
-            set_field(self, "closure", closed(self.joints, self.closure))
+            set_field(self, "closure", _checked_closure(self))
+            set_field(self, "coupling", _found_coupling(self, self.closure))
         _check_sizes(self)
         _check_terms(self)
         _check_elements(self)
@@ -234,15 +236,22 @@ def _check_tree(robot: Robot) -> None:
         raise ModelError(f"Robot {robot.name!r} has no joint that moves.")
 
 
-def _check_closure(robot: Robot) -> None:
-    """Loops of the kind asked for, and no coupling given beside them."""
+def _checked_closure(robot: Robot) -> Closure:
+    """The loops, closed at their start."""
     if not isinstance(robot.closure, Closure):
         raise ModelError(f"The robot's closure is {robot.closure!r}; give a Closure, or None.")
-    if robot.coupling is not None:
+    return closed(robot.joints, robot.closure)
+
+
+def _found_coupling(robot: Robot, closure: Closure) -> Coupling | None:
+    """The linear coupling that the loops amount to, or None; one given beside the loops must be this one."""
+    found = constant_coupling(robot.joints, closure)
+    if robot.coupling not in (None, found):
         raise ModelError(
-            f"Robot {robot.name!r} has both a coupling and loops; give the loops alone, with the coupled "
-            "joints closed by loops of their own."
+            f"Robot {robot.name!r} has loops and a coupling that is not theirs; give the loops alone, with "
+            "coupled joints closed by loops of their own."
         )
+    return found
 
 
 def _check_sizes(robot: Robot) -> None:
