@@ -10,7 +10,6 @@ from dynid.casestudies.haptic_runs import AMPLITUDES, FREQUENCIES_HZ, MIDDLE, ba
 from dynid.compile.kernels import kernels
 from dynid.core.arrays import FloatArray
 from dynid.model.assembly import Linkage
-from dynid.model.loop import CutKind, LoopCut
 from dynid.trajectories.sines import Sines
 
 G = np.array([[1, 0, 0], [0, 1, 0], [0, -1, 1], [0, 0, -1], [0, 0, 1], [0, 1, -1]], dtype=float)
@@ -25,8 +24,6 @@ LINKS = {
     "6": "MY",
 }
 """Inertial base parameters by link."""
-MOTORS = (0, 1, 4)
-"""Joints 1, 2 and 5."""
 POSES = 1000
 MARGIN = 0.1
 """How far q5 stays away from q2, and from the other stretched position, in the workspace [rad]."""
@@ -63,11 +60,9 @@ def _folded(q: FloatArray) -> FloatArray:
 
 def linkage() -> Linkage:
     """The tree, cut where link 6 meets link 3 (table 5), and what the second parallelogram holds."""
-    d3, d6 = (robot().lengths[name] for name in ("d3", "d6"))
-    z, x = (0.0, 0.0, 1.0), (1.0, 0.0, 0.0)
-    forearm = LoopCut("forearm", CutKind.REVOLUTE, (5, 2), ((d3, 0.0, 0.0), (-d6, 0.0, 0.0)), (z, z))
-    support = LoopCut("support of the handle", CutKind.PARALLEL, (3, 0), axes=(x, x))
-    return Linkage(robot().joints, (forearm, support), MOTORS)
+    closure = robot().closure
+    assert closure is not None
+    return Linkage(robot().joints, closure.cuts, closure.coordinates)
 
 
 def closure_gap(q: FloatArray) -> float:

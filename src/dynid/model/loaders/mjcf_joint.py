@@ -213,7 +213,8 @@ def equalities(
     if mimics and loops:
         raise ModelError(
             f"The model has equalities of joints (of {mimics[0].follower!r}) and of bodies "
-            f"({loops[0].name!r}); only one of the two kinds is read, so close the one by the other or take one of them out."
+            f"({loops[0].name!r}); only one of the two kinds is read, so close the one by the other or take "
+            "one of them out."
         )
     return Equalities(tuple(mimics), tuple(loops), tuple(notes))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -164,6 +165,11 @@ def with_loops(
     linkage = Linkage(robot.joints, cuts, ())
     start = _start(linkage, reference, keys)
     coordinates = _coordinates(linkage, start, driven)
+    if not coordinates:
+        raise ModelError(
+            f"The equalities {', '.join(cut.name for cut in cuts)} leave no joint free to move; take one of "
+            "them out."
+        )
     notes += _told_coordinates(linkage, coordinates, driven)
     closure = Closure(cuts, coordinates, tuple(start.tolist()))
     bare = replace(robot, closure=closure, parameters={})
@@ -178,9 +184,8 @@ def _start(linkage: Linkage, reference: Sequence[float], keys: Sequence[Element]
     Raises:
         ModelError: when the loops close at none of them, or only at singular positions.
     """
-    n = len(reference)
     singular = False
-    for given in (np.array(reference, dtype=float), *_keyframes(keys, n)):
+    for given in chain([np.array(reference, dtype=float)], _keyframes(keys, len(reference))):
         gap = np.abs(linkage.residuals(given[None])).max()
         found = linkage.corrected(given[None])
         if gap > _NEAR * linkage.size or not linkage.is_closed(found)[0]:
