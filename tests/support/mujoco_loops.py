@@ -110,7 +110,7 @@ class LoopOracle:
         return np.array([g.T @ tau for g, tau in zip(G, torques, strict=True)])
 
     def accelerations(self, x: States, torque: Array) -> Array:
-        """q̈ of the coordinates under torques: M_G = Gᵀ M G with forces by mj_inverse, (samples, coordinates)."""
+        """q̈ of the coordinates under torques, with M and the forces by ``inverse``."""
         zero = States(x.q, x.qd, np.zeros_like(x.qdd))
         bias = self.inverse(zero)
         columns = [
@@ -121,7 +121,7 @@ class LoopOracle:
         return np.linalg.solve(M, (torque - bias)[:, :, None])[:, :, 0]
 
     def simulate(self, start: Array, torque: Array, step: float) -> Array:
-        """Positions of the coordinates, from rest, with a torque held over each step (steps + 1, coordinates).
+        """Positions of the coordinates, from rest, with torques held over each step (steps + 1, coordinates).
 
         Args:
             start: of all movable joints, closed.

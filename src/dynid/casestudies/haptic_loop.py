@@ -10,6 +10,7 @@ from dynid.casestudies.haptic_runs import AMPLITUDES, FREQUENCIES_HZ, MIDDLE, ba
 from dynid.compile.kernels import kernels
 from dynid.core.arrays import FloatArray
 from dynid.model.assembly import Linkage
+from dynid.model.continuation import tangent
 from dynid.trajectories.sines import Sines
 
 G = np.array([[1, 0, 0], [0, 1, 0], [0, -1, 1], [0, 0, -1], [0, 0, 1], [0, 1, -1]], dtype=float)
@@ -73,19 +74,15 @@ def closure_gap(q: FloatArray) -> float:
 def cut_G(q: FloatArray) -> FloatArray:
     """G = [1; −Jₚ⁺ Jₐ] from the Jacobian of the cuts, (poses, joints, coordinates)."""
     cut = linkage()
-    J = cut.jacobian(q @ G.T + SHIFT)
-    active, passive = list(cut.coordinates), list(cut.dependent)
-    found = np.empty((len(q), len(G), len(active)))
-    found[:, active] = np.eye(len(active))
-    found[:, passive] = -np.linalg.pinv(J[:, :, passive]) @ J[:, :, active]
+    found = np.empty((len(q), *G.shape))
+    found[:, list(cut.coordinates)] = np.eye(G.shape[1])
+    found[:, list(cut.dependent)] = tangent(cut, q @ G.T + SHIFT).follow
     return found
 
 
 def singular_value(q: FloatArray) -> float:
-    """Largest of the smallest singular values of Jₚ over poses; lengths in shares of the arm's size."""
-    cut = linkage()
-    J = cut.jacobian(q @ G.T + SHIFT)[:, :, list(cut.dependent)] / cut.size
-    return float(np.linalg.svd(J, compute_uv=False)[:, -1].max())
+    """Largest over poses of the smallest singular value of Jₚ, its columns of unit length."""
+    return float(tangent(linkage(), q @ G.T + SHIFT).singular.max())
 
 
 def power_error() -> float:

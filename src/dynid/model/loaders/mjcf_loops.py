@@ -12,7 +12,6 @@ import numpy as np
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import ModelError, unknown_name
 from dynid.model.assembly import Linkage
-from dynid.model.joint import JointKind
 from dynid.model.loaders.mjcf_inertia import Pose
 from dynid.model.loaders.tree import Held
 from dynid.model.loaders.xml_safe import number, numbers, required_text
@@ -152,7 +151,6 @@ def with_loops(
         driven: joints that actuators name; None when there are no actuators.
     """
     frames = [(R[0], p[0]) for R, p in Linkage(robot.joints, (), ()).frames(np.array([reference]))]
-    frames.append((np.eye(3), np.zeros(3)))  # index BASE is the last
     found = [(equality, equality.cut(places, frames)) for equality in equalities]
     cuts = tuple(cut for _, cut in found if cut is not None)
     notes = [
@@ -213,21 +211,15 @@ def _nearby(linkage: Linkage, start: FloatArray) -> Iterator[FloatArray]:
     """Closed positions around a start."""
     rng = np.random.default_rng(0)
     for _ in range(4):
-        q = linkage.corrected((start + _NUDGE * _scales(linkage) * rng.normal(size=len(start)))[None])
+        q = linkage.corrected((start + _NUDGE * linkage.scales * rng.normal(size=len(start)))[None])
         if linkage.is_closed(q)[0]:
             yield q[0]
     yield start
 
 
-def _scales(linkage: Linkage) -> FloatArray:
-    """A rad for revolute joints, the size of the robot for prismatic ones."""
-    kinds = [linkage.joints[j].kind for j in linkage.movable]
-    return np.array([linkage.size if kind is JointKind.PRISMATIC else 1.0 for kind in kinds])
-
-
 def _unit_columns(linkage: Linkage, q: FloatArray) -> FloatArray:
     """Columns of the Jacobian of unit length; those of joints outside all loops are zero."""
-    J = linkage.jacobian(q[None])[0] * _scales(linkage) / linkage.size
+    J = linkage.jacobian(q[None])[0] * linkage.scales / linkage.size
     lengths = np.linalg.norm(J, axis=0)
     return np.asarray(np.where(lengths > _DEPENDENT, J / np.maximum(lengths, _DEPENDENT), 0.0))
 
