@@ -51,7 +51,7 @@ def build_problem(
     """
     require_kinds(build_problem, locals())
     found = base_of(robot) if base is None else base
-    observation = Observation(found, motor_mixing(robot) if motor_rows else None, threads)
+    observation = Observation(robot, found, motor_mixing(robot) if motor_rows else None, threads)
     require_thresholds(robot, plan)
     rows_of = matlab_blocks if plan.convention == "matlab" and plan.decimation > 1 else streamed_blocks
     folded = Accumulator(observation.columns, budget_bytes)

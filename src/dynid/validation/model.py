@@ -171,7 +171,7 @@ class RegressorBlock:
 
 def regressor_blocks(model: IdentifiedModel, motion: Motion) -> Iterator[RegressorBlock]:
     """The regressor along a motion, block by block and coordinate by coordinate, without structural zeros."""
-    observation = Observation(model.base)
+    observation = Observation(model.robot, model.base)
     compiled, absent = observation.kernels, observation.absent(motion)
     columns = [np.array(own, dtype=np.intp) for own in observation.columns]
     ends = np.cumsum([len(own) for own in columns])

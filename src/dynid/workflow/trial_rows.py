@@ -174,7 +174,7 @@ def trial_logs(logs: Sequence[Log], plan: Preparation, base: BaseMap) -> TrialLo
     factor = max(1, int(rate / (TRIAL.rate_over_cutoff * (plan.cutoff_hz or rate)))) if even else 1
     most = TRIAL.samples * factor // len(chosen)
     thin = tuple(_thin_log(_middle(log, most), factor) for log in chosen)
-    return TrialLogs(thin, factor, Observation(base))
+    return TrialLogs(thin, factor, Observation(base.robot, base))
 
 
 def _middle(log: Log, most: int) -> Log:

@@ -63,7 +63,7 @@ def load_columns(base: BaseMap, motion: Motion, joint: int) -> FloatArray:
 
 def regressors(base: BaseMap, motion: Motion) -> Iterator[tuple[slice, FloatArray]]:
     """The regressor of successive samples of a motion, (coordinates, base, samples)."""
-    observation = Observation(base)
+    observation = Observation(base.robot, base)
     for start in range(0, motion.samples, _BLOCK):
         rows = slice(start, min(start + _BLOCK, motion.samples))
         yield rows, observation.along(motion, rows)
