@@ -1,4 +1,4 @@
-"""The observation matrix along motions: rows of joints or of motors, columns where they live."""
+"""Rows of the regression along motions: of joints or of motors, with columns where they live."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dynid.preparation.motion import Motion
 
 
 @dataclass(frozen=True, eq=False)
-class Observation:
+class RowSource:
     """W of the base parameters along motions.
 
     The columns of parameters that do not live in a motion's condition are zero. With ``mixing`` A = R⁻ᵀ the
