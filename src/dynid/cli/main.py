@@ -30,6 +30,7 @@ COMMANDS = {
     "predict": "Predict the torques of a saved model along logs.",
     "suspects": "Say what may be wrong with logs or missing in a model, and what changed since.",
     "gains": "Find drive gains from logs without and with a weighed payload.",
+    "payload": "Identify what a robot carries: mass, centre of mass, inertia.",
     "simulate": "Simulate a robot under a controller and write its log.",
     "compare": "Put results side by side.",
     "export": "Write a model for a simulator, a controller, a script or a paper.",

@@ -9,6 +9,7 @@ from dynid.report import sections
 from dynid.report.calibration_document import GAINS_SCHEMA
 from dynid.report.charts import Chart, chart_drawing, line
 from dynid.report.page import Page, Section, render_document
+from dynid.report.payload_document import PAYLOAD_SCHEMA
 
 Content = Mapping[str, Any]
 _GAIN_WORDS = {
@@ -16,6 +17,77 @@ _GAIN_WORDS = {
     "care": "These drive gains can be used with care.",
     "fail": "These drive gains cannot be used.",
 }
+
+
+_PAYLOAD_WORDS = {
+    "good": "This payload can be used.",
+    "care": "This payload can be used with care.",
+    "fail": "This payload cannot be used.",
+}
+_WAYS = {
+    "fixed": "the inertias of a model of the arm were held",
+    "refitted": "arm and payload were fitted together, from free and loaded logs",
+    "difference": "the torques of free runs were taken off those of loaded runs of the same motion",
+}
+
+
+def render_payload(document: Content) -> str:
+    """An identified payload as one HTML page.
+
+    Args:
+        document: schema "dynid.payload/1", as ``dynid payload`` writes it, or the same read back from JSON.
+    """
+    return render_document(PAYLOAD, document, (PAYLOAD_SCHEMA,), "payload", "dynid payload")
+
+
+def payload_answer(document: Content) -> Content:
+    """Mass and centre of mass, whether they can be used, and all findings."""
+    central = document["central"]
+    figures = [
+        _figure("mass", "Mass", central["mass"], "kg", central["mass_sigma"]),
+        *(
+            _figure(f"com_{axis}", f"Centre of mass, {axis}", _mm(value), "mm", _mm(sigma))
+            for axis, value, sigma in zip("xyz", central["com"], central["com_sigma"], strict=True)
+        ),
+    ]
+    return {
+        "grade": document["grade"],
+        "words": _PAYLOAD_WORDS[document["grade"]],
+        "sentence": f"{document['summary'][:1].upper()}{document['summary'][1:]}, at the flange; "
+        f"{_WAYS[document['way']]}.",
+        "figures": figures,
+        "findings": document["findings"],
+    }
+
+
+def _mm(value: float | None) -> float | None:
+    return None if value is None else 1e3 * value
+
+
+def _figure(key: str, label: str, value: float | None, unit: str, sigma: float | None) -> Content:
+    note = "the motion does not show it" if value is None or sigma is None else f"± {sigma:.2g}"
+    return {"key": key, "label": label, "value": value, "unit": unit, "note": note}
+
+
+def payload_rows(document: Content) -> Content:
+    """The ten standard parameters with σ and correlation."""
+    rows = [
+        {**row, "percent": None if not row["value"] or row["sigma"] is None else 100 * row["sigma"] / abs(row["value"])}
+        for row in document["parameters"]
+    ]
+    names = [row["name"] for row in rows]
+    return {
+        "rows": rows,
+        "names": names,
+        "correlation": list(zip(names, document["correlation"], strict=True)),
+        "carrier": document["carrier"],
+        "uncertainty": document["uncertainty"],
+    }
+
+
+def payload_forms(document: Content) -> Content:
+    """What controllers ask for, at the flange."""
+    return {"forms": document["controller_forms"], "central": document["central"], "usable": document["trustworthy"]}
 
 
 def render_gains(document: Content) -> str:
@@ -139,6 +211,16 @@ GAINS = Page(
         Section("gains", "Gains", gain_rows, "drive_gains"),
         Section("change", "Before and after", fit_changes, "gain_changes"),
         Section("torques", "Torques", torques, "calibration_torques"),
+        Section("data", "Data", sections.data_checks),
+        Section("run", "How it was made", run),
+    ),
+)
+PAYLOAD = Page(
+    "dynid payload",
+    (
+        Section("verdict", "", payload_answer),
+        Section("forms", "For the controller", payload_forms, "payload_forms"),
+        Section("parameters", "Parameters", payload_rows, "payload_rows"),
         Section("data", "Data", sections.data_checks),
         Section("run", "How it was made", run),
     ),
