@@ -36,14 +36,17 @@ def controller_forms(payload: PayloadEstimate) -> dict[str, Any]:
     whole = bool(np.all(np.isfinite(inertia)))
     plain = {"mass_kg": mass, "com_m": com.tolist(), "com_mm": (1e3 * com).tolist()}
     if not whole:
-        return {"plain": {**plain, "inertia_kg_m2": None}, "principal": None, "record": None, "set_payload": None}
+        return {
+            "plain": {**plain, "inertia_kg_m2": None},
+            "principal": None,
+            "record": None,
+            "set_payload": None,
+        }
     moments, axes = np.linalg.eigh(inertia)
     axes[:, 2] *= np.sign(np.linalg.det(axes))
     mm = 1e3 * com
     turn = quaternion(axes)
-    record = (
-        f"[{mass:.4f},[{_numbers(mm, 3)}],[{_numbers(turn, 6)}],{_numbers(moments, 6)}]"
-    )
+    record = f"[{mass:.4f},[{_numbers(mm, 3)}],[{_numbers(turn, 6)}],{_numbers(moments, 6)}]"
     return {
         "plain": {**plain, "inertia_kg_m2": inertia.tolist()},
         "principal": {
@@ -56,7 +59,9 @@ def controller_forms(payload: PayloadEstimate) -> dict[str, Any]:
         "set_payload": {
             "mass_kg": mass,
             "com_m": com.tolist(),
-            "inertia_kg_m2": [float(inertia[i, j]) for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))],
+            "inertia_kg_m2": [
+                float(inertia[i, j]) for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+            ],
         },
     }
 

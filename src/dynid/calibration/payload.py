@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from dynid.calibration.central_form import CentralForm, FlangeFrame, central_form
 from dynid.core.arrays import FloatArray
-from dynid.core.finding import Finding, findings_repr, gravest_first, worst_level
-from dynid.core.finding import Level
+from dynid.core.finding import Finding, Level, findings_repr, gravest_first, worst_level
 from dynid.core.plain import plain
 from dynid.model.inertia import LinkInertia
 from dynid.model.parameters import INERTIAL
@@ -94,7 +93,9 @@ class PayloadEstimate:
     @cached_property
     def central(self) -> CentralForm:
         """Mass, centre of mass and inertia about it in the flange's frame, with σ."""
-        return central_form(self.found, self.found_covariance, self.flange, np.flatnonzero(~self.seen).tolist())
+        return central_form(
+            self.found, self.found_covariance, self.flange, np.flatnonzero(~self.seen).tolist()
+        )
 
     @property
     def mass(self) -> float:
