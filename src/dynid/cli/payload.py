@@ -112,7 +112,9 @@ def payload(
     if how.way not in (AUTO, *WAYS):
         raise unknown_name("way", how.way, (AUTO, *WAYS))
     if variant.payload:
-        raise DynidError("--payload is for other commands: the payload of dynid payload is in the loaded logs.")
+        raise DynidError(
+            "--payload is for other commands: the payload of dynid payload is in the loaded logs."
+        )
     frame = how.frame()
     require_free_folder(target.out, (DOCUMENT, PAGE), target.force)
     arm = chosen_robot(robot, variant)

@@ -72,7 +72,12 @@ def _figure(key: str, label: str, value: float | None, unit: str, sigma: float |
 def payload_rows(document: Content) -> Content:
     """The ten standard parameters with σ and correlation."""
     rows = [
-        {**row, "percent": None if not row["value"] or row["sigma"] is None else 100 * row["sigma"] / abs(row["value"])}
+        {
+            **row,
+            "percent": None
+            if not row["value"] or row["sigma"] is None
+            else 100 * row["sigma"] / abs(row["value"]),
+        }
         for row in document["parameters"]
     ]
     names = [row["name"] for row in rows]
@@ -87,7 +92,11 @@ def payload_rows(document: Content) -> Content:
 
 def payload_forms(document: Content) -> Content:
     """What controllers ask for, at the flange."""
-    return {"forms": document["controller_forms"], "central": document["central"], "usable": document["trustworthy"]}
+    return {
+        "forms": document["controller_forms"],
+        "central": document["central"],
+        "usable": document["trustworthy"],
+    }
 
 
 def render_gains(document: Content) -> str:
