@@ -18,7 +18,7 @@ NOTES = (
     "The robot is simulated. P2 prints neither its inertias nor its friction: links, friction and drives are "
     "the assumed ones of the catalog's rx90. The true gains are those of table 3, and 1 for motors 5 and 6; "
     "the payload has P2's mass and MZ. A free and a loaded log of 1200 samples each, with white noise of 3 % "
-    "of every motor's torque; a seed draws motions and noise anew. σ is the classical one, as P2's.",
+    "of every motor's torque; a seed draws the noise anew. σ is the classical one, as P2's.",
     "Eq 27 is printed with W_uL χ_uL in its matrix. The columns are W_uL: χ_uL/g is among the unknowns, and "
     "multiplying it into the matrix as well would square it.",
     "σ of motor 4 must hold that of the payload, which motors 1 to 3 give it. P2 prints 2.8 %; taken by "
@@ -28,8 +28,8 @@ NOTES = (
     "out. Motor 6 feels neither the mass nor MZ, and MX and MY of this payload are zero.",
     "Case 3: the mass follows the gains of motors 1 to 3. MZ does not, because motors 5 and 6, whose gains "
     "stay, tell it better than the others; with all six gains × 1.2 it would follow exactly. That it falls, "
-    "as table 2 prints (0.934 to 0.867), does not come out: it rises. It falls by as much as printed when the "
-    "gain of motor 4 is 20 % too small and not too large.",
+    "as table 2 prints (0.934 to 0.867), does not come out: it rises. It falls by as much as printed when "
+    "the gain of motor 4 is 20 % too small and not too large.",
     "P2's residuals are those of a real robot, with friction and ripple that no model has; ours are the 3 % "
     "of noise. What can be compared is their order: least with the gains found.",
 )

@@ -1,4 +1,4 @@
-"""P2's printed figures: Gautier and Briot, drive gains of a Stäubli RX-90 from a payload of known mass (2011)."""
+"""P2's printed figures: Gautier and Briot, drive gains of an RX-90 from a payload of known mass (2011)."""
 
 from __future__ import annotations
 

@@ -27,7 +27,9 @@ GAINS = np.array([*TABLE_3, 1.0, 1.0])
 """True gains over those of the controller: table 3; 1 for motors 5 and 6, of which P2 has none."""
 NOISE = 0.03
 """Noise of a motor's signal, as a share of its RMS."""
-SAMPLES, SECONDS, HARMONICS = 1200, 12.0, 15
+SAMPLES, SECONDS, HARMONICS = 1200, 24.0, 40
+MOTION_SEED = 160
+"""Of 400 seeds the one whose free and loaded motion show the mass best to the motor that sees it worst."""
 SPEEDS = np.array([4.1, 3.5, 5.0, 7.0, 5.6, 10.0])
 """Largest speeds [rad/s]; motions use nine tenths of them."""
 MIDDLE = np.array([0.0, -1.2, 1.2, 0.0, 0.6, 0.0])
@@ -37,7 +39,7 @@ PAPERS = WLS(uncertainty="classical")
 """The σ that P2 prints."""
 WEIGHED = PayloadKnowledge.weighed(MASS, MASS_SIGMA)
 _GYRATION = 0.053
-"""Radius of gyration of the payloads about their centre of mass, assumed: a steel cylinder of this mass [m]."""
+"""Radius of gyration of the payloads about their centre, assumed: a steel cylinder of this mass [m]."""
 
 
 @lru_cache(maxsize=1)
@@ -85,7 +87,7 @@ class Rx90Runs:
     """Logs of one seed, and what is found of them.
 
     Args:
-        seed: of the motions and of the noise.
+        seed: of the noise; the motions are always the same.
         noise: as a share of each signal's RMS.
     """
 
@@ -95,14 +97,14 @@ class Rx90Runs:
     @cached_property
     def logs(self) -> dict[str, Motion]:
         """Free, with the payload, with the other payload, and a motion of its own to predict."""
-        rng = np.random.default_rng((self.seed, 90))
+        motions, rng = (np.random.default_rng((s, 90)) for s in (MOTION_SEED, self.seed))
         loads = {"free": None, "loaded": payload_of(MASS), "other": payload_of(OTHER_MASS)}
         loads |= {"unseen": payload_of(MASS)}
         drives = arm().drives
         assert drives is not None
         made = {}
         for name, load in loads.items():
-            motion = random_motion(FREE_LOG if load is None else LOADED_LOG, rng)
+            motion = random_motion(FREE_LOG if load is None else LOADED_LOG, motions)
             exact = signals(motion, load)
             size = self.noise * np.sqrt(np.mean(exact**2, axis=0))
             noisy = exact + size * rng.standard_normal(exact.shape)

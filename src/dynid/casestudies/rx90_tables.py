@@ -75,7 +75,7 @@ def _gain_rows(runs: Sequence[Rx90Runs]) -> list[Row]:
         values = [100 * float(run.sequential.sigma[m] / run.sequential.relative[m]) for run in runs]
         rows.append(runs_below(f"%σ of motor {m + 1}", published, values, np.inf))
     naive = [float(run.sequential.sigma[3] / run.sequential.relative[3] / _naive_share(run)) for run in runs]
-    rows.append(runs_above("σ of motor 4 over that with the payload taken for exact", None, naive, 3.0))
+    rows.append(runs_above("σ of motor 4 over that with the payload taken for exact", None, naive, 2.0))
     sixth = [float(run.sequential.gains[5].calibrated) for run in runs]
     rows.append(runs_below("motor 6 calibrated from the mass (1 yes, 0 no)", 0.0, sixth, 0.0))
     return rows
@@ -145,13 +145,7 @@ def _payload_rows(runs: Sequence[Rx90Runs]) -> list[Row]:
 
 def _case_3_rows(runs: Sequence[Rx90Runs]) -> list[Row]:
     """How the payload follows gains that are 1.2 times as large."""
-    rows = []
-    for name, low, high in (("ML", 1.15, 1.3), ("MZL", 1.0, 1.2)):
-        printed = TABLE_2[name][2] / TABLE_2[name][1]
-        ratios = [value_of(r.cases[2], name)[0] / value_of(r.cases[1], name)[0] for r in runs]
-        middle, half = (low + high) / 2, (high - low) / 2
-        quantity, accept = f"{name} of case 3 over case 2", f"between {low:g} and {high:g}"
-        rows.append(over_runs(quantity, printed, ratios, accept, lambda v, c=middle, h=half: abs(v - c) - h))
+    rows = [_between(runs, "ML", 1.15, 1.3), _between(runs, "MZL", 1.0, 1.2)]
     every, fourth = np.full(6, 1.2), np.array([1.2, 1.2, 1.2, 0.8, 1.0, 1.0])
     for label, factors in (("all six gains × 1.2", every), ("gains 1 to 3 × 1.2, gain 4 × 0.8", fourth)):
         ratios = [
@@ -160,6 +154,16 @@ def _case_3_rows(runs: Sequence[Rx90Runs]) -> list[Row]:
         ]
         rows.append(runs_below(f"MZL over case 2 with {label}", None, ratios, np.inf))
     return rows
+
+
+def _between(runs: Sequence[Rx90Runs], name: str, low: float, high: float) -> Row:
+    """A parameter of case 3 over that of case 2, held between two bounds."""
+    printed = TABLE_2[name][2] / TABLE_2[name][1]
+    ratios = [value_of(r.cases[2], name)[0] / value_of(r.cases[1], name)[0] for r in runs]
+    accept = f"between {low:g} and {high:g}"
+    return over_runs(
+        f"{name} of case 3 over case 2", printed, ratios, accept, lambda v: max(low - v, v - high)
+    )
 
 
 def _residual_rows(runs: Sequence[Rx90Runs]) -> list[Row]:
@@ -182,7 +186,8 @@ def _torque_rows(runs: Sequence[Rx90Runs]) -> list[Row]:
 def _reconstructed(run: Rx90Runs) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Time, torques with the gains found, and those of the model of case 2, along the motion not used."""
     [motion] = with_gains([run.logs["unseen"]], run.used_gains[1])
-    return motion.time, motion.tau, np.asarray(predictions(as_model(run.cases[1]), motion)[0], dtype=float)
+    actual = np.asarray(motion.tau, dtype=float)
+    return motion.time, actual, np.asarray(predictions(as_model(run.cases[1]), motion)[0], dtype=float)
 
 
 def _relative_errors(run: Rx90Runs) -> FloatArray:
