@@ -72,7 +72,8 @@ def _changed(row: MotorPayload) -> Finding:
         Level.FAIL,
         f"The torque of motor {row.motor + 1} for the arm itself, friction included, is "
         f"{100 * row.change:+.1f} ± {100 * row.change_sigma:.1f} % larger in the loaded logs than in "
-        "the free ones: the gain or the friction changed between them, and what the payload adds cannot be told from that.",
+        "the free ones: the gain or the friction changed between them, and "
+        "what the payload adds cannot be told from that.",
         "Record free and loaded logs at the same temperature, one after the other, with the same settings of "
         "the drives.",
         Where(axis=row.motor + 1),
