@@ -28,9 +28,9 @@ class GainRules:
     """
 
     sure: float = 3.0
-    change: float = 5.0
+    change: float = 3.0
     least_change: float = 0.02
-    contradiction: float = 4.0
+    contradiction: float = 2.0
 
 
 RULES = GainRules()
@@ -70,9 +70,10 @@ def _changed(row: MotorPayload) -> Finding:
     return Finding(
         Name.GAIN_CHANGED,
         Level.FAIL,
-        f"The torque of motor {row.motor + 1} for the arm itself, friction included, is {100 * row.change:+.1f} "
-        f"± {100 * row.change_sigma:.1f} % larger in the loaded logs than in the free ones: the gain or the "
-        "friction changed between them, and what the payload adds cannot be told from that.",
+        f"The torque of motor {row.motor + 1} for the arm itself, friction included, is "
+        f"{100 * row.change:+.1f} ± {100 * row.change_sigma:.1f} % larger in the loaded logs than in "
+        "the free ones: the gain or the friction changed between them, and "
+        "what the payload adds cannot be told from that.",
         "Record free and loaded logs at the same temperature, one after the other, with the same settings of "
         "the drives.",
         Where(axis=row.motor + 1),

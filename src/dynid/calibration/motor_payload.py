@@ -43,8 +43,8 @@ class MotorPayload:
         weighting: the classical covariance, brought to the size of the other on average: of full rank, and
             so what the values are weighted by.
         uncertainty: how ``covariance`` was found, as ``Estimate.uncertainty``.
-        change: by which share the torque of the arm itself is larger in loaded motions than in free ones; zero
-            within its σ for a gain that stays.
+        change: by which share the torque of the arm itself is larger in loaded motions than in free ones;
+            zero within its σ for a gain that stays.
         change_sigma: its σ.
     """
 
