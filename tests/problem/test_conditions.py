@@ -23,7 +23,7 @@ from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 from dynid.problem.build import build_problem
-from dynid.problem.observation import motor_mixing
+from dynid.problem.row_source import motor_mixing
 from dynid.validation.model import as_model, predictions
 
 Array = NDArray[np.float64]

@@ -60,12 +60,14 @@ class BilinearFit:
         payload: χ, (payload,).
         jacobian: of the whitened residuals by θ and χ; zero columns for exact parameters.
         squares: Σ of the whitened residuals' squares.
+        root: B with B Bᵀ the covariance of the whitened rows, one where the weights are right.
     """
 
     theta: FloatArray
     payload: FloatArray
     jacobian: FloatArray
     squares: float
+    root: FloatArray
 
     @cached_property
     def _decomposed(self) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
@@ -78,10 +80,11 @@ class BilinearFit:
 
     @cached_property
     def covariance(self) -> FloatArray:
-        """(JᵀJ)⁻¹ of θ and χ, (motors + payload,) squared; zero for exact parameters and open directions."""
+        """J⁺ B Bᵀ J⁺ᵀ of θ and χ, (motors + payload,) squared; zero for what is exact or open."""
         s, V, _ = self._decomposed
-        root = V.T / s
-        return np.asarray(root @ root.T, dtype=float)
+        inverse = (V.T / s**2) @ V @ self.jacobian.T
+        spread = inverse @ self.root
+        return np.asarray(spread @ spread.T, dtype=float)
 
     @cached_property
     def open(self) -> NDArray[np.bool_]:
@@ -104,7 +107,7 @@ def whitening(covariance: FloatArray) -> FloatArray:
 
 def payload_rows(rows: Sequence[MotorPayload], theta: FloatArray) -> tuple[FloatArray, FloatArray]:
     """A, b of unit σ with A χ = b, from motors whose gains are given."""
-    T = [whitening(row.covariance) for row in rows]
+    T = [whitening(row.weighting) for row in rows]
     A = [t @ (th * row.matrix) for t, th, row in zip(T, theta, rows, strict=True)]
     return np.vstack(A), np.concatenate([t @ row.values for t, row in zip(T, rows, strict=True)])
 
@@ -123,7 +126,7 @@ Residual = Callable[[FloatArray], FloatArray]
 
 def bilinear_terms(rows: Sequence[MotorPayload], prior: PayloadPrior) -> tuple[Residual, Residual]:
     """Whitened residuals φ̂_m − θ_m K_m χ and b − A χ as a function of (θ, χ), and minus their Jacobian."""
-    T = [whitening(row.covariance) for row in rows]
+    T = [whitening(row.weighting) for row in rows]
     K = [t @ row.matrix for t, row in zip(T, rows, strict=True)]
     z = [t @ row.values for t, row in zip(T, rows, strict=True)]
     n = len(rows)
@@ -165,7 +168,18 @@ def bilinear_fit(
         squares = float(np.sum(residual(x) ** 2))
         if before - squares <= _AT_REST * before:
             break
-    return BilinearFit(x[:n], x[n:], np.where(free, jacobian(x), 0.0), squares)
+    return BilinearFit(x[:n], x[n:], np.where(free, jacobian(x), 0.0), squares, spread_of(rows, prior))
+
+
+def spread_of(rows: Sequence[MotorPayload], prior: PayloadPrior) -> FloatArray:
+    """B with B Bᵀ the covariance of the whitened rows, motor after motor, and of the prior's rows."""
+    blocks = [whitening(row.weighting) @ row.root for row in rows]
+    B = np.eye(sum(map(len, blocks)) + len(prior.b))
+    at = 0
+    for block in blocks:
+        B[at : at + len(block), at : at + len(block)] = block
+        at += len(block)
+    return B
 
 
 def shorter_step(residual: Residual, x: FloatArray, step: FloatArray, squares: float) -> FloatArray:

@@ -70,7 +70,7 @@ def constrained_fit(
         if before - squares <= _AT_REST * before:
             break
     found = lift @ x
-    return BilinearFit(found[:n], found[n:], jacobian(found), squares)
+    return BilinearFit(found[:n], found[n:], jacobian(found), squares, start.root)
 
 
 def _is_inside(cone: ConeRows, x: FloatArray) -> bool:

@@ -93,6 +93,8 @@ class DriveGains:
         open_payload: parameters that the calibrated motors do not show.
         knowledge: what was known.
         rows: what each motor says of the payload.
+        squares: of the fit of all calibrated motors together, in σ²; zero where there is none.
+        degrees: its degrees of freedom.
         outcome: how it ended.
         findings: what else is to be said, motor by motor.
     """
@@ -107,6 +109,8 @@ class DriveGains:
     open_payload: tuple[str, ...]
     knowledge: PayloadKnowledge
     rows: tuple[MotorPayload, ...]
+    squares: float
+    degrees: int
     outcome: Finding
     findings: tuple[Finding, ...]
 
@@ -149,7 +153,7 @@ class DriveGains:
         return replace(own, gain=tuple(gain.absolute for gain in self.gains))
 
     def to_toml(self) -> str:
-        """The drives as the table ``[drives]`` that --drives takes, with what each gain rests on as comments."""
+        """The table ``[drives]`` that --drives takes; comments say what each gain rests on."""
         known = ", ".join(f"{name} = {value:g}" for name, value in self.knowledge.values.items())
         lines = [f"# Drive gains of {self.robot.name}, {self.method} method, from a payload of {known}."]
         for gain in self.gains:
@@ -276,6 +280,8 @@ def gains_of_rows(
         tuple(name for name, out in zip(names, lost, strict=True) if out),
         knowledge,
         tuple(rows),
+        0.0 if together is None else together.squares,
+        0 if together is None else together.degrees,
         outcome,
         findings,
     )

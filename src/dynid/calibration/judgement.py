@@ -20,11 +20,16 @@ class GainRules:
 
     Args:
         sure: σ by which 1/g must differ from zero for its sign to be believed.
+        change: σ by which the arm's own torque must differ between free and loaded motions for a gain to
+            count as changed,
+        least_change: and the share it must differ by.
         contradiction: squares of the fit of all motors together, over their degrees of freedom, above which
             motors contradict each other.
     """
 
     sure: float = 3.0
+    change: float = 5.0
+    least_change: float = 0.02
     contradiction: float = 4.0
 
 
@@ -50,8 +55,29 @@ def judge_gains(
     outcome = _swapped(rows, found.trials) or _nothing_seen(rows, found, knowledge)
     negative = [finding for finding in beside if finding.name is Name.NEGATIVE_GAIN]
     contradiction = None if together is None else _contradiction(together)
-    outcome = outcome or (negative[0] if negative else None) or contradiction or FINE
+    changed = [_changed(row) for row in rows if _has_changed(row)]
+    beside += changed
+    outcome = outcome or next(iter((*negative, *changed)), None) or contradiction or FINE
     return outcome, tuple(finding for finding in beside if finding is not outcome)
+
+
+def _has_changed(row: MotorPayload) -> bool:
+    return abs(row.change) > max(RULES.change * row.change_sigma, RULES.least_change)
+
+
+def _changed(row: MotorPayload) -> Finding:
+    """The arm itself, without its payload, weighs or rubs otherwise in the loaded motions."""
+    return Finding(
+        Name.GAIN_CHANGED,
+        Level.FAIL,
+        f"The torque of motor {row.motor + 1} for the arm itself, friction included, is {100 * row.change:+.1f} "
+        f"± {100 * row.change_sigma:.1f} % larger in the loaded logs than in the free ones: the gain or the "
+        "friction changed between them, and what the payload adds cannot be told from that.",
+        "Record free and loaded logs at the same temperature, one after the other, with the same settings of "
+        "the drives.",
+        Where(axis=row.motor + 1),
+        {"change": row.change, "sigma": row.change_sigma},
+    )
 
 
 def is_negative(trial: Trial) -> bool:

@@ -19,10 +19,10 @@ from dynid.estimators.strategy import Strategy
 from dynid.estimators.uncertainty import uncertainty_of
 from dynid.model.condition import FREE
 from dynid.model.robot import Robot
-from dynid.problem.factor import Factor, triangular
-from dynid.problem.observation import motor_mixing
+from dynid.problem.factor import Factor, spectrum, triangular
 from dynid.problem.problem import Problem
 from dynid.problem.regression import Cell, JointRows, Regression
+from dynid.problem.row_source import motor_mixing
 
 _SEED = 20262
 """The random states are always the same, so that results are."""
@@ -39,8 +39,13 @@ class MotorPayload:
         names: parameters of the payload, χ, such as XXL … ML.
         matrix: K_m, of full row rank, (functions, payload).
         values: φ̂_m = K_m χ / g_m, g_m relative to the a-priori gain, (functions,).
-        covariance: of the values.
-        uncertainty: how it was found, as ``Estimate.uncertainty``.
+        covariance: of the values; from blocks of time it may have fewer directions than values.
+        weighting: the classical covariance, brought to the size of the other on average: of full rank, and
+            so what the values are weighted by.
+        uncertainty: how ``covariance`` was found, as ``Estimate.uncertainty``.
+        change: by which share the torque of the arm itself is larger in loaded motions than in free ones; zero
+            within its σ for a gain that stays.
+        change_sigma: its σ.
     """
 
     motor: int
@@ -48,7 +53,16 @@ class MotorPayload:
     matrix: FloatArray
     values: FloatArray
     covariance: FloatArray
+    weighting: FloatArray
     uncertainty: str = "classical"
+    change: float = 0.0
+    change_sigma: float = np.inf
+
+    @property
+    def root(self) -> FloatArray:
+        """B with B Bᵀ the covariance, (functions, functions)."""
+        values, vectors = np.linalg.eigh(self.covariance)
+        return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)), dtype=float)
 
     @property
     def felt(self) -> tuple[str, ...]:
@@ -149,11 +163,31 @@ def motor_payloads(problem: Problem, strategy: Strategy) -> tuple[MotorPayload, 
         alone = _one_motor(problem, m, (*own.arm, *own.payload))
         fit = strategy.fit(alone)
         doubt = doubt_of(uncertainty_of(strategy.uncertainty), alone, fit)
-        shown = _shown_functions(fit, len(own.payload))
-        values = shown @ fit.values[len(own.arm) :]
-        covariance = _above_rounding(alone, fit, m) * doubt.covariance[len(own.arm) :, len(own.arm) :]
+        shown = np.pad(_shown_functions(fit, len(own.payload)), ((0, 0), (len(own.arm), 0)))
+        honest, classical = (
+            _above_rounding(alone, fit, m) * shown @ covariance @ shown.T
+            for covariance in (doubt.covariance, fit.covariance)
+        )
+        variance = np.diag(classical)
+        size = (
+            float(np.mean(np.diag(honest)[variance > 0] / variance[variance > 0])) if variance.any() else 1.0
+        )
         used = doubt.used or uncertainty_of(strategy.uncertainty).name
-        found.append(MotorPayload(m, names, shown @ own.matrix, values, shown @ covariance @ shown.T, used))
+        matrix = shown[:, len(own.arm) :] @ own.matrix
+        change, sigma = _change_of_arm(alone, fit, m, len(own.arm))
+        found.append(
+            MotorPayload(
+                m,
+                names,
+                matrix,
+                shown @ fit.values,
+                honest,
+                size * classical,
+                used,
+                change,
+                float(np.sqrt(size)) * sigma,
+            )
+        )
     return tuple(found)
 
 
@@ -163,6 +197,25 @@ def _shown_functions(fit: Fit, count: int) -> FloatArray:
     if not np.any(fit.undetermined[len(fit.values) - count :]):
         return np.eye(count)
     return null_space(lost[len(fit.values) - count :].T)[0]
+
+
+def _change_of_arm(problem: Problem, fit: Fit, motor: int, arm: int) -> tuple[float, float]:
+    """δ of y = (1 + δ) W_arm χ_arm + W_L χ_L in loaded motions, and its classical σ.
+
+    One more column, W_arm χ̂_arm in loaded motions and zero in free ones, beside all others.
+    """
+    stack = []
+    for factors in problem.regression.experiments:
+        R = factors[motor].R
+        loaded = bool(np.any(R[:, arm:-1]))
+        stack.append(np.column_stack([R[:, :-1], loaded * (R[:, :arm] @ fit.values[:arm]), R[:, -1]]))
+    solved = spectrum(np.vstack(stack))
+    degrees = int(problem.row_counts[motor]) - solved.rank
+    if solved.rank < len(solved.s) or degrees < 1:
+        return 0.0, np.inf
+    floor = FLOOR * float(problem.torque_norms()[motor])
+    error = max(solved.residual_norm, floor) / np.sqrt(degrees)
+    return float(solved.solution[-1]), float(error * np.linalg.norm(solved.root[-1]))
 
 
 def _above_rounding(problem: Problem, fit: Fit, motor: int) -> float:

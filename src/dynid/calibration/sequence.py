@@ -159,7 +159,7 @@ def _shifts(rows: Sequence[MotorPayload], knowledge: PayloadKnowledge, used: Seq
 
         return shifted
 
-    of_rows = [row_shift(i, axis) for i in used for axis in np.linalg.inv(whitening(rows[i].covariance)).T]
+    of_rows = [row_shift(i, axis) for i in used for axis in rows[i].root.T]
     return of_rows + [value_shift(name, sigma) for name, sigma in knowledge.sigma.items() if sigma > 0]
 
 
@@ -180,7 +180,7 @@ def _run(rows: Sequence[MotorPayload], knowledge: PayloadKnowledge, stages: Stag
 
 def _gain_of_known(row: MotorPayload, known: PayloadPrior) -> float:
     """The last coefficient of P2 eq 27: θ beside θ χ_u, both linear."""
-    T = whitening(row.covariance)
+    T = whitening(row.weighting)
     columns = np.column_stack(
         [row.matrix[:, ~known.fixed], row.matrix[:, known.fixed] @ known.values[known.fixed]]
     )
@@ -192,7 +192,7 @@ def _gain_of_known(row: MotorPayload, known: PayloadPrior) -> float:
 
 def _gain_of_payload(row: MotorPayload, prior: PayloadPrior, payload: FloatArray) -> float:
     """θ of a motor whose payload was found by others, known as well as they show it."""
-    T = whitening(row.covariance)
+    T = whitening(row.weighting)
     effect = T @ (row.matrix @ payload)
     start = float(effect @ (T @ row.values)) / max(float(effect @ effect), 1e-300)
     return float(bilinear_fit([row], prior, np.array([start]), payload).theta[0])

@@ -158,6 +158,7 @@ class Name(StrEnum):
     UNBOUNDED_GAIN = "unbounded gain"
     UNCERTAIN_GAIN = "uncertain gain"
     NOT_CALIBRATABLE = "not calibratable"
+    GAIN_CHANGED = "gain changed"
     MOTORS_CONTRADICT = "motors contradict"
 
     # How the identification of a payload ended.
