@@ -102,12 +102,13 @@ def close_loops(joints: tuple[Joint, ...], closure: Closure, targets: FloatArray
         done[i[good & (done[i] > 1.0 - 1e-9)]] = 1.0
         caution[i] = np.where(good, np.minimum(1.0, 2 * caution[i]), caution[i] / 2)
         going[i] = (at.singular > SINGULAR) & (caution[i] > _LEAST_STEP)
-    reached = going & (done >= 1.0)
-    if reached.any():
-        reached[reached] = tangent(linkage, q[reached]).singular > SINGULAR
-    q[:, c] = targets
-    q[~reached] = np.nan
-    return q
+    reached = np.flatnonzero(going & (done >= 1.0))
+    if len(reached):
+        reached = reached[tangent(linkage, q[reached]).singular > SINGULAR]
+    result = np.full_like(q, np.nan)
+    result[reached] = q[reached]
+    result[np.ix_(reached, c)] = np.asarray(targets, dtype=float)[reached]
+    return result
 
 
 def singular_values(joints: tuple[Joint, ...], closure: Closure, q: FloatArray) -> FloatArray:
