@@ -67,7 +67,7 @@ def spatial_loop() -> Robot:
 
 
 def slider_crank() -> Robot:
-    """A crank and a rod whose end slides in a guide: a prismatic joint and a revolute cut."""
+    """A crank and a rod whose end slides in a guide: a prismatic joint and a spherical cut."""
     return robot_from_table(
         {
             "name": "slider-crank",
@@ -168,7 +168,8 @@ def test_numeric_g_of_the_haptic_arm_is_the_papers() -> None:
     from dynid.model.continuation import tangent
 
     robot = load_robot("haptic")
-    assert robot.closure is not None and robot.coupling is not None
+    assert robot.closure is not None
+    assert robot.coupling is not None
     rng = np.random.default_rng(5)
     q = rng.uniform(-2.0, 2.0, (300, 3))
     q[:, 2] = q[:, 1] + rng.uniform(0.05, np.pi - 0.05, 300)
@@ -181,7 +182,8 @@ def test_numeric_g_of_the_haptic_arm_is_the_papers() -> None:
 
 def test_the_haptic_arm_is_singular_where_its_parallelogram_is_flat() -> None:
     robot = load_robot("haptic")
-    assert robot.closure is not None and robot.coupling is not None
+    assert robot.closure is not None
+    assert robot.coupling is not None
     q = np.array([[0.3, 0.5, 0.5 + gap] for gap in (np.pi / 2, 0.1, 0.01, 0.0)])
     all_joints = q @ robot.coupling.G.T + np.array(robot.coupling.offset)
     sizes = singular_values(robot.joints, robot.closure, all_joints)

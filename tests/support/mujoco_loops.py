@@ -15,9 +15,11 @@ Array = NDArray[np.float64]
 _BODY = """<body pos="{x} 0 0"><joint name="{name}" axis="0 0 1" armature="{armature}"/>
 <inertial pos="{com}" mass="{mass}" fullinertia="{inertia}"/>{children}</body>"""
 _MODEL = """<mujoco><compiler angle="radian" balanceinertia="false"/>
-<option gravity="0 -9.81 0" timestep="{step}" integrator="RK4" solver="Newton" tolerance="1e-14" iterations="50">
-<flag contact="disable" eulerdamp="disable"/></option><default><equality solref="{stiff} 1" solimp="0.9999 0.9999 0.001"/>
-</default><worldbody>{bodies}</worldbody><equality><connect body1="{one}" body2="{two}" anchor="{anchor}"/></equality></mujoco>"""
+<option gravity="0 -9.81 0" timestep="{step}" integrator="RK4" solver="Newton" tolerance="1e-14">
+<flag contact="disable" eulerdamp="disable"/></option>
+<default><equality solref="{stiff} 1" solimp="0.9999 0.9999 0.001"/></default>
+<worldbody>{bodies}</worldbody>
+<equality><connect body1="{one}" body2="{two}" anchor="{anchor}"/></equality></mujoco>"""
 
 
 def planar_loop(robot: Robot, step: float = 1e-3) -> Any:

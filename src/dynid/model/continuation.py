@@ -8,7 +8,6 @@ from functools import lru_cache
 from math import degrees, radians
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dynid.core.arrays import FloatArray
 from dynid.model.assembly import CLOSED, Linkage
@@ -105,9 +104,9 @@ def close_loops(joints: tuple[Joint, ...], closure: Closure, targets: FloatArray
     reached = np.flatnonzero(going & (done >= 1.0))
     if len(reached):
         reached = reached[tangent(linkage, q[reached]).singular > SINGULAR]
+    q[:, c] = targets
     result = np.full_like(q, np.nan)
     result[reached] = q[reached]
-    result[np.ix_(reached, c)] = np.asarray(targets, dtype=float)[reached]
     return result
 
 
@@ -120,8 +119,8 @@ def singular_values(joints: tuple[Joint, ...], closure: Closure, q: FloatArray) 
         q: positions of all movable joints (samples, movable).
     """
     result = np.full(len(q), np.nan)
-    known: NDArray[np.bool_] = np.isfinite(q).all(axis=1)
-    if known.any():
+    known = np.flatnonzero(np.isfinite(q).all(axis=1))
+    if len(known):
         linkage = Linkage(joints, closure.cuts, closure.coordinates)
         result[known] = tangent(linkage, q[known]).singular
     return result
