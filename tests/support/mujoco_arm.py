@@ -12,7 +12,9 @@ Array = NDArray[np.float64]
 RATIO = np.array([50.0, 80.0, 60.0, 30.0])
 TORQUE_CONSTANT = np.array([0.11, 0.13, 0.095, 0.06])
 """True torque constants [N m/A]."""
-_LOAD = '<body name="load" pos="0 0 0.12"><inertial pos="{com}" mass="{mass}" fullinertia="{inertia}"/></body>'
+_LOAD = (
+    '<body name="load" pos="0 0 0.12"><inertial pos="{com}" mass="{mass}" fullinertia="{inertia}"/></body>'
+)
 _ARM = """<mujoco model="bench">
 <compiler angle="radian"/><option timestep="0.0005" integrator="RK4" gravity="0 0 -9.81"/>
 <worldbody><body name="column" pos="0 0 0.3"><inertial pos="0 0.01 0" mass="6" diaginertia=".05 .05 .04"/>
@@ -87,7 +89,9 @@ def write_log(path: Path, load: Load | None, seed: int, seconds: float = 14.0) -
     current[1:] = (current[1:] + current[:-1]) / 2
     current += 0.01 * np.std(current, axis=0) * rng.normal(size=current.shape)
     names = ["t_s", *(f"motor{j + 1}_rad" for j in range(n)), *(f"current{j + 1}_A" for j in range(n))]
-    np.savetxt(path, np.column_stack([log[:, 0], motor, current]), delimiter=",", header=",".join(names), comments="")
+    np.savetxt(
+        path, np.column_stack([log[:, 0], motor, current]), delimiter=",", header=",".join(names), comments=""
+    )
     return path
 
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dynid.casestudies import emps, haptic, scara, tx90
-from dynid.casestudies import emps, rx90, scara, tx90
+from dynid.casestudies import emps, haptic, rx90, scara, tx90
 from dynid.casestudies.case import Case, CaseResult, Row, at_most, equal_to, near, packaged_mapping
 from dynid.core.errors import FileError
 from dynid.core.finding import Name
