@@ -213,12 +213,13 @@ def closed(joints: tuple[Joint, ...], closure: Closure) -> Closure:
 def _with_rotations(joints: tuple[Joint, ...], closure: Closure) -> tuple[LoopCut, ...]:
     """The cuts, with the rotation at the start where a fixed or prismatic cut gives none."""
     frames = [R[0] for R, _ in Linkage(joints, (), ()).frames(np.array([closure.start]))]
-    return tuple(
-        replace(cut, rotation=tuple(tuple(row) for row in (frames[cut.links[0]].T @ frames[cut.links[1]])))
-        if cut.rotation is None and cut.kind in (CutKind.FIXED, CutKind.PRISMATIC)
-        else cut
-        for cut in closure.cuts
-    )
+    cuts = []
+    for cut in closure.cuts:
+        if cut.rotation is None and cut.kind in (CutKind.FIXED, CutKind.PRISMATIC):
+            first, second = (frames[link] for link in cut.links)
+            cut = replace(cut, rotation=(first.T @ second).tolist())
+        cuts.append(cut)
+    return tuple(cuts)
 
 
 def _check_start(linkage: Linkage, given: FloatArray, found: FloatArray) -> None:

@@ -103,7 +103,8 @@ def close_loops(joints: tuple[Joint, ...], closure: Closure, targets: FloatArray
         caution[i] = np.where(good, np.minimum(1.0, 2 * caution[i]), caution[i] / 2)
         going[i] = (at.singular > SINGULAR) & (caution[i] > _LEAST_STEP)
     reached = going & (done >= 1.0)
-    reached[reached] = tangent(linkage, q[reached]).singular > SINGULAR if reached.any() else False
+    if reached.any():
+        reached[reached] = tangent(linkage, q[reached]).singular > SINGULAR
     q[:, c] = targets
     q[~reached] = np.nan
     return q

@@ -126,6 +126,13 @@ class Robot:
         return tuple(self.movable[c] for c in constrained.coordinates)
 
     @cached_property
+    def home(self) -> tuple[float, ...]:
+        """Coordinates at which the robot can stand: zero, or the start of its loops [rad or m]."""
+        if self.closure is None:
+            return (0.0,) * self.n_coordinates
+        return tuple(self.closure.start[c] for c in self.closure.coordinates)
+
+    @cached_property
     def driven(self) -> tuple[bool, ...]:
         """Whether a motor drives each coordinate; the torque of the others, the passive ones, is zero."""
         return tuple(self.joints[j].actuated for j in self.coordinates)
