@@ -87,7 +87,7 @@ STEP = 2e-4
 
 
 def test_a_simulated_second_is_mujocos(robot: Robot) -> None:
-    """The same held torques; MuJoCo keeps the loop by a soft constraint, so the two drift apart, by less than 1e-8 rad."""
+    """The same held torques. MuJoCo holds the loop softly: the two drift apart, by less than 1e-8 rad."""
     oracle = oracle_of(robot)
     assert robot.closure is not None
     start = np.array(robot.closure.start)
