@@ -46,8 +46,8 @@ class WayOptions(OptionGroup, title="Method"):
     way: str = option(
         AUTO,
         "NAME",
-        "fixed (the model's inertias are held), refitted (arm and payload together, from free and loaded logs), "
-        "difference (loaded less free torques of one motion), or auto: refitted where there are free logs.",
+        "fixed (the model's inertias are held), refitted (arm and payload together, from free and loaded "
+        "logs), difference (loaded less free torques of one motion), or auto: refitted where there are free logs.",
         choices=(AUTO, *WAYS),
     )
     hold_friction: bool = option(

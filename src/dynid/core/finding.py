@@ -160,6 +160,7 @@ class Name(StrEnum):
     NOT_CALIBRATABLE = "not calibratable"
     GAIN_CHANGED = "gain changed"
     MOTORS_CONTRADICT = "motors contradict"
+    ONE_ARM_LEAVES_MORE = "one arm leaves more"
 
     # How the identification of a payload ended.
     PAYLOAD_ABSENT = "payload absent"
