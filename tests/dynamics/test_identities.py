@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dynid.dynamics.direct import solve_symmetric
 from dynid.dynamics.energy import energy_regressor, power_regressor
 from dynid.dynamics.operations import NUMERIC
 from dynid.dynamics.regressor import regressor
+from dynid.dynamics.solve import solve_symmetric
 from dynid.model.load import catalog, load_robot
 from dynid.model.payload import attach_payload
 from dynid.model.robot import Robot

@@ -152,9 +152,9 @@ CASES = {
         model(tail='<equality><joint joint1="a" polycoef="1"/></equality>'),
         "Every joint is held or follows another",
     ),
-    "weld": (
-        equality('<weld body1="b" body2="c"/>'),
-        "The equality <weld> is not read; only <joint> equalities",
+    "tendon equality": (
+        equality('<tendon tendon1="b" tendon2="c"/>'),
+        "The equality <tendon> is not read; <joint> with a linear polycoef, <connect> and <weld> are",
     ),
     "tendon spring": (
         model(tail='<tendon><fixed name="t" stiffness="3"><joint joint="a" coef="1"/></fixed></tendon>'),

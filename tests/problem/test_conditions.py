@@ -18,24 +18,23 @@ from dynid.model.friction import FrictionTerm
 from dynid.model.inertia import LinkInertia
 from dynid.model.load import load_robot
 from dynid.model.loaders.mdh import robot_from_table, robot_to_table
-from dynid.model.payload import attach_payload
+from dynid.model.payload import free_and_loaded
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 from dynid.problem.build import build_problem
-from dynid.problem.observation import motor_mixing
+from dynid.problem.row_source import motor_mixing
 from dynid.validation.model import as_model, predictions
 
 Array = NDArray[np.float64]
 PLAIN = Preparation(decimation=1)
 PAYLOAD = LinkInertia.from_com(3.0, (0.02, -0.01, 0.12), np.diag([0.02, 0.03, 0.01]).tolist(), "payload")
-CONDITIONS = (Condition("free"), Condition("loaded", ("payload",)))
 
 
 @pytest.fixture(scope="module")
 def arm() -> Robot:
     """An RX-90, with a payload in its loaded condition."""
-    return attach_payload(load_robot("rx90"), PAYLOAD).with_conditions(*CONDITIONS)
+    return free_and_loaded(load_robot("rx90"), PAYLOAD)
 
 
 def motion_in(robot: Robot, condition: str, seed: int, samples: int = 300) -> Motion:

@@ -18,7 +18,7 @@ from dynid.preparation.decimate import decimate_rows
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 from dynid.problem import accumulate, build_problem
-from dynid.problem.observation import structure
+from dynid.problem.row_source import structure
 from support.motions import base_truth, exact_torques, fourier_motion, simulated
 from support.spooled import motion_on_disk
 

@@ -14,6 +14,7 @@ from dynid.dynamics.energy import energy, energy_regressor
 from dynid.dynamics.inertia_matrix import inertia_matrix
 from dynid.dynamics.inverse import bias_torques, gravity_torques, inverse_dynamics
 from dynid.dynamics.kinematics import forward_kinematics
+from dynid.dynamics.loop_guess import closed_ranges
 from dynid.dynamics.operations import NUMERIC
 from dynid.dynamics.regressor import regressor
 from dynid.model.robot import Robot
@@ -34,10 +35,14 @@ class States:
 
 
 def random_states(robot: Robot, rng: np.random.Generator, samples: int = 20) -> States:
-    """Positions within a turn, speeds and accelerations of the size of a fast arm's."""
+    """Positions within a turn or where loops close, speeds and accelerations of the size of a fast arm's."""
     n = robot.n_coordinates
+    q = rng.uniform(-np.pi, np.pi, (samples, n))
+    for j, (low, high) in closed_ranges(robot).items():
+        k = robot.coordinates.index(j)
+        q[:, k] = low + (q[:, k] / np.pi + 1.0) / 2.0 * (high - low)
     return States(
-        rng.uniform(-np.pi, np.pi, (samples, n)),
+        q,
         rng.normal(0.0, 3.0, (samples, n)),
         rng.normal(0.0, 10.0, (samples, n)),
     )

@@ -56,7 +56,9 @@ def only(model: ExportModel, *symbols: str) -> tuple[Robot, Array]:
     robot = model.robot
     terms = tuple(term for term in robot.terms if term in symbols)
     elements = tuple(e for e in robot.elements if e.name in symbols)
-    free = replace(robot, coupling=None, drives=None, terms=terms, elements=elements, parameters={})
+    free = replace(
+        robot, coupling=None, closure=None, drives=None, terms=terms, elements=elements, parameters={}
+    )
     known = {name: value for name, value in model.by_name.items() if name in free.table.names}
     return free, free.table.vector(known)
 

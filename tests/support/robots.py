@@ -124,7 +124,7 @@ ORACLE_ROBOTS = oracle_robots()
 
 def free_tree(robot: Robot) -> Robot:
     """A coupled robot with its loops cut: every movable joint a coordinate of its own, no friction."""
-    return replace(robot, coupling=None, drives=None, terms=(), parameters={})
+    return replace(robot, coupling=None, closure=None, drives=None, terms=(), parameters={})
 
 
 def pinocchio_values(body: LinkInertia) -> NDArray[np.float64]:

@@ -77,6 +77,8 @@ def joint_bases(robot: Robot, *, rng: np.random.Generator | None = None) -> tupl
 
 def _obstacle(robot: Robot, order: tuple[int, ...], rows: tuple[int, ...]) -> str | None:
     """Why the closed form does not apply, or None."""
+    if robot.closure is not None:
+        return f"is for trees, and robot {robot.name!r} has closed loops"
     if robot.coupling is not None:
         return f"is for trees, and robot {robot.name!r} has couplings between its joints"
     if robot.conditions:

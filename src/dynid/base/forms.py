@@ -122,7 +122,12 @@ def _signed_name(robot: Robot, joint: Joint, which: str) -> tuple[float, str] | 
 
 
 def used_lengths(robot: Robot) -> tuple[str, ...]:
-    """Names of the lengths that place the robot's joints, in alphabetical order."""
+    """Names of the lengths that place the robot's joints, in alphabetical order.
+
+    None where loops close at points of their own, which have no names and would not follow a changed length.
+    """
+    if robot.closure is not None and robot.coupling is None:
+        return ()
     found = {_signed_name(robot, joint, which) for joint in robot.joints for which in LENGTHS}
     return tuple(sorted({named[1] for named in found if named is not None}))
 
@@ -138,7 +143,8 @@ def with_lengths(robot: Robot, values: Mapping[str, float]) -> Robot:
             if named is not None:
                 changed[which] = named[0] * lengths[named[1]]
         joints.append(replace(joint, **changed))  # type: ignore[arg-type]
-    return replace(robot, joints=tuple(joints), lengths=lengths)
+    # A coupling found from loops holds for the lengths that its formulas name, as a given one does.
+    return replace(robot, joints=tuple(joints), lengths=lengths, closure=None)
 
 
 Form = dict[int, Polynomial]

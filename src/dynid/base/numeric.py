@@ -13,7 +13,9 @@ from dynid.base.forms import REMEDY, Grouping, require_clear
 from dynid.base.subspaces import DEPENDENT, triangle
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import ModelError, NotTrustworthyError
+from dynid.dynamics.expansion import expand
 from dynid.dynamics.kinematics import motions, placements
+from dynid.dynamics.loop_guess import closed_ranges
 from dynid.dynamics.operations import NUMERIC
 from dynid.dynamics.regressor import regressor
 from dynid.model.joint import LENGTHS
@@ -35,9 +37,15 @@ class RandomStates:
 
 
 def random_states(robot: Robot, rng: np.random.Generator) -> RandomStates:
-    """Twice as many states as parameters, so that even one joint's torque alone decides every rank."""
+    """Twice as many states as parameters, so that even one joint's torque alone decides every rank.
+
+    Coordinates that move loops stay where these close.
+    """
     shape = (2 * len(robot.table) + 20, robot.n_coordinates)
     q, qd, qdd = rng.uniform(-1.6, 1.6, shape), rng.uniform(-2, 2, shape), rng.uniform(-2, 2, shape)
+    for j, (low, high) in closed_ranges(robot).items():
+        k = robot.coordinates.index(j)
+        q[:, k] = low + (q[:, k] + 1.6) / 3.2 * (high - low)
     # Slow states tell friction laws apart that differ near rest only.
     slow = rng.random(shape[0]) < 0.25
     qd[slow] *= 10.0 ** rng.uniform(-3, 0, (int(slow.sum()), 1))
@@ -127,8 +135,8 @@ def _column_scales(robot: Robot, states: RandomStates) -> FloatArray:
     Per unit tensor |ω̇| + |ω|², per unit first moment |v̇| + L (|ω̇| + |ω|²), per unit mass L |v̇|, with L the
     reach of the robot and the largest motion of any link; drives, friction and motors do not cancel.
     """
-    frames = placements(robot, list(states.q.T), NUMERIC)
-    moving = motions(robot, frames, list(states.qd.T), list(states.qdd.T))
+    expansion = expand(robot, list(states.q.T), NUMERIC)
+    moving = motions(expansion, placements(expansion, NUMERIC), list(states.qd.T), list(states.qdd.T))
     spin = max(_size(m.angular_acceleration) + _size(m.angular_velocity) ** 2 for m in moving)
     pull = max(_size(m.acceleration) for m in moving)
     reach = 1.0 + sum(abs(getattr(joint, name)) for joint in robot.joints for name in LENGTHS)

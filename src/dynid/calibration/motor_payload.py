@@ -20,9 +20,9 @@ from dynid.estimators.uncertainty import uncertainty_of
 from dynid.model.condition import FREE
 from dynid.model.robot import Robot
 from dynid.problem.factor import Factor, spectrum, triangular
-from dynid.problem.observation import motor_mixing
 from dynid.problem.problem import Problem
 from dynid.problem.regression import Cell, JointRows, Regression
+from dynid.problem.row_source import motor_mixing
 
 _SEED = 20262
 """The random states are always the same, so that results are."""

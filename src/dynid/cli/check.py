@@ -63,7 +63,7 @@ def check(
     written: tuple[Path, ...] = ()
     with progress_line(quiet=as_json) as tell:
         tell("reading")
-        read = files.with_accepted(read_logs(logs, files.mapping))
+        read = files.with_accepted(files.in_conditions(read_logs(logs, files.mapping)))
         if mend.repair is not None:
             read, written = _mended(read, mend, mend.repair, arm)
         found = []

@@ -84,7 +84,8 @@ def fit(
         else:
             kept = read_logs(files.validate or [], files.mapping)
             given = {"logs": read_logs(logs, files.mapping), "validate": kept}
-        given |= {kind: files.with_accepted(given[kind]) for kind in ("logs", "validate")}
+        every = files.with_accepted(files.in_conditions([*given["logs"], *given["validate"]]))
+        given |= {"logs": every[: len(logs)], "validate": every[len(logs) :]}
         result = fit_logs(
             arm,
             strategy=strategy,

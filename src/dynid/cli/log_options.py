@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -37,6 +37,27 @@ class LogOptions(OptionGroup, title="The logs"):
         "NAME",
         "Finding, or suspect such as delay@2, that you know better about, once each; the report says so.",
     )
+
+    condition: list[str] | None = option(
+        None,
+        "NAME…",
+        "The robot's condition in which the logs were taken, such as free or loaded: one for all, or one for "
+        "each log, those of --validate last.",
+        shown="that of the mapping",
+    )
+
+    def in_conditions(self, logs: Sequence[Log]) -> tuple[Log, ...]:
+        """The logs in the conditions that the command line names."""
+        names = self.condition or []
+        if not names:
+            return tuple(logs)
+        if len(names) not in (1, len(logs)):
+            raise DynidError(
+                f"--condition names {len(names)} conditions for {len(logs)} logs; give one for all of them, "
+                "or one for each, those of --validate last."
+            )
+        each = names * len(logs) if len(names) == 1 else names
+        return tuple(replace(log, condition=name) for log, name in zip(logs, each, strict=True))
 
     def with_accepted(self, logs: Iterable[Log]) -> tuple[Log, ...]:
         """The logs with what the user accepts."""

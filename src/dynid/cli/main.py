@@ -29,6 +29,8 @@ COMMANDS = {
     "validate": "Put a saved model to the test on other logs.",
     "predict": "Predict the torques of a saved model along logs.",
     "suspects": "Say what may be wrong with logs or missing in a model, and what changed since.",
+    "gains": "Find drive gains from logs without and with a weighed payload.",
+    "payload": "Identify what a robot carries: mass, centre of mass, inertia.",
     "simulate": "Simulate a robot under a controller and write its log.",
     "compare": "Put results side by side.",
     "export": "Write a model for a simulator, a controller, a script or a paper.",
@@ -36,7 +38,13 @@ COMMANDS = {
     "reproduce": "Compare published figures with ours.",
 }
 """Commands and what they do; each is a ``Command`` of its own name in a module of its own name."""
-GREEDY = {"fit": ("--validate",), "excite": ("--given",)}
+GREEDY = {
+    "fit": ("--validate", "--condition"),
+    "excite": ("--given",),
+    "gains": ("--free", "--loaded"),
+    "payload": ("--free", "--loaded"),
+    **dict.fromkeys(("check", "validate", "predict", "suspects"), ("--condition",)),
+}
 """Options, by command, that take several values: ``--validate a.csv b.csv``."""
 _MOVED = {"source": "dynid export ROBOT --to c --kernel NAME"}
 """Commands of earlier versions, and what stands for them."""

@@ -48,7 +48,7 @@ def predict(
         require_free(target.out, target.force)
     with progress_line(quiet=as_json) as tell:
         tell("reading")
-        given = files.with_accepted(read_to_predict(saved, logs, files.mapping))
+        given = files.with_accepted(files.in_conditions(read_to_predict(saved, logs, files.mapping)))
         tell("predicting")
         found = predict_logs(saved, given, repair=files.repair)
     if target.out is not None:

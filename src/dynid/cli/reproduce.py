@@ -30,7 +30,7 @@ class ExperimentOptions(OptionGroup, title="The experiment"):
         "Only this section (scara: A to E, or claims; tx90: designs, validation or measured).",
     )
     seeds: int | None = option(
-        None, "N", "How many simulated experiments (scara), or random starts (tx90).", shown="5"
+        None, "N", "How many simulated experiments (scara, haptic), or random starts (tx90).", shown="5"
     )
     loop: str | None = option(
         None, "L", "How the loop's ω_n is read (scara): hz or rad.", choices=("hz", "rad"), shown="hz"

@@ -14,7 +14,7 @@ from dynid.core.files import naming_file
 from dynid.model.load import catalog, load_robot
 from dynid.model.loaders.mdh import load_drives
 from dynid.model.parameters import MOTOR_TERMS
-from dynid.model.payload import attach_payload
+from dynid.model.payload import free_and_loaded
 from dynid.model.robot import Robot
 
 RobotArgument = Annotated[
@@ -37,7 +37,12 @@ class RobotOptions(OptionGroup, title="The robot"):
         "Parameter terms beside the inertial ones, such as Ia,Fv,Fc,off,Fvm,Fcm; '' for none.",
     )
     gravity: str | None = option(None, "X,Y,Z", "Gravity in the base frame [m/s²], such as 0,0,-9.81.")
-    payload: bool = option(False, "", "Add an unknown payload to the last link (parameters XXL … ML).")
+    payload: bool = option(
+        False,
+        "",
+        "An unknown payload on the last link (parameters XXL … ML), in logs of the condition `loaded` and "
+        "not of `free`; `dynid payload` says more about it.",
+    )
     drives: Path | None = option(
         None, "FILE", "TOML file with [drives]: gears between motors and joints, in place of the robot's."
     )
@@ -66,7 +71,7 @@ def chosen_robot(name: str, options: RobotOptions) -> Robot:
         robot = robot.with_terms(*wanted)
     if gravity is not None:
         robot = robot.with_gravity(*_three_numbers(gravity))
-    return attach_payload(robot) if options.payload else robot
+    return free_and_loaded(robot) if options.payload else robot
 
 
 def _driven(robot: Robot, path: Path, wanted: list[str] | None) -> Robot:

@@ -63,7 +63,7 @@ def suspects(
     else:
         with progress_line(quiet=as_json) as tell:
             tell("reading")
-            given = files.with_accepted(_read_as_fitted(saved, logs, files.mapping))
+            given = files.with_accepted(files.in_conditions(_read_as_fitted(saved, logs, files.mapping)))
             entry = _find_suspects(saved, given, repair=files.repair, progress=tell).to_dict()
     if as_json:
         cut = {"scores": entry["scores"][: shown.top]} if shown.top else {}

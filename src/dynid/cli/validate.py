@@ -58,7 +58,7 @@ def validate(
     with progress_line(quiet=as_json) as tell:
         tell("reading")
         given = _arguments(saved, logs, files.mapping, loop)
-        given["logs"] = files.with_accepted(given["logs"])
+        given["logs"] = files.with_accepted(files.in_conditions(given["logs"]))
         proof = validate_logs(saved, **given, repair=files.repair, progress=tell)
     found = proof.validation
     if as_json:

@@ -161,6 +161,15 @@ class Name(StrEnum):
     GAIN_CHANGED = "gain changed"
     MOTORS_CONTRADICT = "motors contradict"
 
+    # How the identification of a payload ended.
+    PAYLOAD_ABSENT = "payload absent"
+    PAYLOAD_NOT_SHOWN = "payload not shown"
+    IMPOSSIBLE_PAYLOAD = "impossible payload"
+    PAYLOAD_CORRECTION = "payload correction"
+    GAINS_IN_DOUBT = "gains in doubt"
+    COMMON_GAIN_UNCHECKED = "common gain unchecked"
+    MASS_CONFIRMED = "mass confirmed"
+
     # What a fit is worth.
     ESTIMATION_SOUND = "estimation sound"
     ATTENUATION = "attenuation"

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 from dynid.dynamics.actuation import actuation_column
 from dynid.dynamics.algebra import Scalar, Vector, constants, cross, dot, mul, neg, plus, scale, unrotate
-from dynid.dynamics.kinematics import base_frames, placements, tree_variables
+from dynid.dynamics.expansion import expand
+from dynid.dynamics.kinematics import placements
 from dynid.dynamics.operations import NUMERIC, Operations
+from dynid.dynamics.placement import base_frames
 from dynid.dynamics.screws import chains
 from dynid.model.parameters import INERTIAL, TENSOR
 from dynid.model.robot import Robot
@@ -33,9 +35,10 @@ def energy_regressor(
         columns: indices into ``robot.table`` wanted; all when None.
     """
     wanted = range(len(robot.table)) if columns is None else columns
-    frames = placements(robot, q, ops)
+    expansion = expand(robot, q, ops)
+    frames = placements(expansion, ops)
     in_base = base_frames(robot, frames)
-    speeds = tree_variables(robot, qd, offset=False)
+    speeds = expansion.speeds(qd)
     velocities = []
     for screws in chains(robot, frames):
         w: Vector = (0.0, 0.0, 0.0)

@@ -20,14 +20,15 @@ from dynid.dynamics.algebra import (
     total,
     transpose,
 )
+from dynid.dynamics.expansion import expand
 from dynid.dynamics.inverse import Body, bodies
-from dynid.dynamics.kinematics import Placement, placements
+from dynid.dynamics.kinematics import placements
 from dynid.dynamics.operations import NUMERIC, Operations
+from dynid.dynamics.placement import Placement
 from dynid.dynamics.screws import Screw, chains
+from dynid.dynamics.solve import Matrix
 from dynid.model.joint import BASE
 from dynid.model.robot import Robot
-
-Matrix = list[list[Scalar]]
 
 
 def inertia_matrix(
@@ -44,7 +45,8 @@ def inertia_matrix(
     Returns:
         n × n scalars; entries of joints on different branches are the constant 0.0.
     """
-    frames = placements(robot, q, ops)
+    expansion = expand(robot, q, ops)
+    frames = placements(expansion, ops)
     composite = bodies(robot, parameters)
     n = len(robot.joints)
     M: Matrix = [[0.0] * n for _ in range(n)]
@@ -57,7 +59,7 @@ def inertia_matrix(
         parent = robot.joints[j].antecedent
         if parent != BASE:
             composite[parent] = _join(composite[parent], _carry(composite[j], frames[j]))
-    return _with_drives(robot, parameters, _reduce(robot, M))
+    return _with_drives(robot, parameters, expansion.inertia(M))
 
 
 def _momentum(body: Body, screw: Screw) -> tuple[Vector, Vector]:
@@ -89,21 +91,6 @@ def _carry(body: Body, frame: Placement) -> Body:
 def _join(a: Body, b: Body) -> Body:
     tensor = tuple(plus(u, v) for u, v in zip(a.tensor, b.tensor, strict=True))
     return Body(tensor, plus(a.moment, b.moment), add(a.mass, b.mass))  # type: ignore[arg-type]
-
-
-def _reduce(robot: Robot, M: Matrix) -> Matrix:
-    """Gᵀ M G over the movable joints."""
-    moving = [[M[i][j] for j in robot.movable] for i in robot.movable]
-    if robot.coupling is None:
-        return moving
-    G, k = robot.coupling.matrix, robot.n_coordinates
-    n = len(moving)
-    MG = [[total(mul(moving[i][j], G[j][c]) for j in range(n)) for c in range(k)] for i in range(n)]
-    reduced: Matrix = [[0.0] * k for _ in range(k)]
-    for r in range(k):
-        for c in range(r, k):
-            reduced[r][c] = reduced[c][r] = total(mul(G[i][r], MG[i][c]) for i in range(n))
-    return reduced
 
 
 def _with_drives(robot: Robot, parameters: Sequence[Scalar], M: Matrix) -> Matrix:

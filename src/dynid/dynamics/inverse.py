@@ -17,8 +17,10 @@ from dynid.dynamics.algebra import (
     rotate,
     scale,
 )
-from dynid.dynamics.kinematics import LinkMotion, Placement, motions, placements, to_coordinates
+from dynid.dynamics.expansion import Expansion, expand
+from dynid.dynamics.kinematics import LinkMotion, motions, placements
 from dynid.dynamics.operations import Operations
+from dynid.dynamics.placement import Placement
 from dynid.model.joint import BASE, JointKind
 from dynid.model.robot import Robot
 
@@ -78,15 +80,19 @@ def inverse_dynamics(
         qdd: accelerations.
         ops: elementary functions of the scalar type.
     """
-    frames = placements(robot, q, ops)
-    moving = motions(robot, frames, qd, qdd)
+    expansion = expand(robot, q, ops)
+    frames = placements(expansion, ops)
+    moving = motions(expansion, frames, qd, qdd)
     wrenches = [_wrench(body, motion) for body, motion in zip(bodies(robot, parameters), moving, strict=True)]
     extra = actuation_torques(robot, parameters, q, qd, qdd, ops)
-    return [add(a, b) for a, b in zip(_gather(robot, frames, wrenches), extra, strict=True)]
+    return [add(a, b) for a, b in zip(_gather(expansion, frames, wrenches), extra, strict=True)]
 
 
-def _gather(robot: Robot, frames: Sequence[Placement], wrenches: list[tuple[Vector, Vector]]) -> list[Scalar]:
+def _gather(
+    expansion: Expansion, frames: Sequence[Placement], wrenches: list[tuple[Vector, Vector]]
+) -> list[Scalar]:
     """Torques of the coordinates from the wrenches the links need, inward from the tips."""
+    robot = expansion.robot
     rows: list[Scalar] = [0.0] * len(robot.joints)
     for j in reversed(range(len(robot.joints))):
         joint, (moment, force) = robot.joints[j], wrenches[j]
@@ -100,7 +106,7 @@ def _gather(robot: Robot, frames: Sequence[Placement], wrenches: list[tuple[Vect
             turned = plus(rotate(R, moment), cross(p, pushed))
             n_a, f_a = wrenches[joint.antecedent]
             wrenches[joint.antecedent] = (plus(n_a, turned), plus(f_a, pushed))
-    return to_coordinates(robot, rows)
+    return expansion.torques(rows)
 
 
 def _wrench(body: Body, motion: LinkMotion) -> tuple[Vector, Vector]:
@@ -123,12 +129,13 @@ def gravity_torques(
     robot: Robot, parameters: Sequence[Scalar], q: Sequence[Scalar], ops: Operations
 ) -> list[Scalar]:
     """Torques of gravity alone: no motion, no friction, no offset."""
-    frames = placements(robot, q, ops)
+    expansion = expand(robot, q, ops)
+    frames = placements(expansion, ops)
     still = [0.0] * robot.n_coordinates
-    moving = motions(robot, frames, still, still)
+    moving = motions(expansion, frames, still, still)
     # At rest every frame accelerates at −g, so a link needs the force −M g and the moment −MS × g.
     wrenches = [
         (cross(body.moment, motion.acceleration), scale(body.mass, motion.acceleration))
         for body, motion in zip(bodies(robot, parameters), moving, strict=True)
     ]
-    return _gather(robot, frames, wrenches)
+    return _gather(expansion, frames, wrenches)

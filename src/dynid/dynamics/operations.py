@@ -32,6 +32,10 @@ class Operations:
         """−1, 0 or 1."""
         return self.functions["sign"](x)
 
+    def one_or_nan(self, x: Scalar) -> Scalar:
+        """1 where x is positive and NaN elsewhere, for factors of what has a meaning only there."""
+        return self.functions["one_or_nan"](x)
+
     def with_smooth_sign(self, width: float) -> Operations:
         """The same functions with sign and step smooth over |x| < width and exact outside; 0 changes nothing.
 
@@ -113,6 +117,7 @@ NUMERIC = Operations(
         "log": np.log,
         "min": np.minimum,
         "max": np.maximum,
+        "one_or_nan": lambda x: np.where(np.asarray(x) > 0, 1.0, np.nan),
     }
 )
 """Operations on floats and NumPy arrays over samples."""
@@ -135,5 +140,7 @@ def symbolic() -> Operations:
         "log": ca.log,
         "min": ca.fmin,
         "max": ca.fmax,
+        # A root instead of a constant NaN, which not every language of generated code can write.
+        "one_or_nan": lambda x: ca.sqrt(2.0 * (x > 0) - 1.0),
     }
     return Operations(functions)

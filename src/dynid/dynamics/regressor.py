@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from dynid.dynamics.actuation import actuation_column
 from dynid.dynamics.algebra import Scalar, Vector, add, cross, dot, mul, neg, sub
-from dynid.dynamics.kinematics import LinkMotion, motions, placements, to_coordinates
+from dynid.dynamics.expansion import expand
+from dynid.dynamics.kinematics import LinkMotion, motions, placements
 from dynid.dynamics.operations import Operations
 from dynid.dynamics.screws import Screw, chains
 from dynid.model.parameters import INERTIAL, TENSOR
@@ -38,8 +39,9 @@ def regressor(
         One list per wanted column, with the torque of each coordinate.
     """
     wanted = range(len(robot.table)) if columns is None else columns
-    frames = placements(robot, q, ops)
-    moving = motions(robot, frames, qd, qdd)
+    expansion = expand(robot, q, ops)
+    frames = placements(expansion, ops)
+    moving = motions(expansion, frames, qd, qdd)
     screws = list(chains(robot, frames))
     links = [_Link(motion) for motion in moving]
     result = []
@@ -50,7 +52,7 @@ def regressor(
             c = INERTIAL.index(entry.symbol)
             for j, screw in screws[entry.joint].items():
                 rows[j] = links[entry.joint].torque(c, screw)
-            result.append(to_coordinates(robot, rows))
+            result.append(expansion.torques(rows))
         else:
             result.append(actuation_column(robot, entry, q, qd, qdd, ops))
     return result

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dynid.dynamics.algebra import ZERO, Scalar, Vector, add, cross, dot, plus, unrotate
-from dynid.dynamics.kinematics import Z_AXIS, Placement
+from dynid.dynamics.placement import Z_AXIS, Placement
 from dynid.model.joint import BASE, JointKind
 from dynid.model.robot import Robot
 

@@ -180,7 +180,7 @@ class DesignTask:
         return 0.01 * own if np.all(np.isfinite(own)) else np.ones(robot.n_coordinates)
 
     def _model(self, robot: Robot, samples: int) -> InformationModel:
-        base = base_of(robot)
+        base = base_of(robot.with_conditions())  # a motion is of one condition
         kept = None if self.essential is None else _indices(base, self.essential)
         prior = None if self.prior is None else self.prior.information
         if prior is not None and prior.shape != (len(base), len(base)):

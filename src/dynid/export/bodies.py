@@ -9,6 +9,7 @@ import numpy as np
 
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, ModelError
+from dynid.export.loops import loop_difference
 from dynid.model.geometry import placement
 from dynid.model.inertia import LinkInertia, check_physical
 from dynid.model.joint import BASE, Joint
@@ -127,13 +128,16 @@ def mimics_of(robot: Robot) -> dict[str, Equation]:
     return {name: equation for name, equation in equations_of(robot).items() if len(equation[1]) <= 1}
 
 
-def first_difference(robot: Robot, file: Robot, equations: Mapping[str, Equation] | None = None) -> str:
+def first_difference(
+    robot: Robot, file: Robot, equations: Mapping[str, Equation] | None = None, *, loops: bool = True
+) -> str:
     """The first difference between the mechanics of two robots, as a clause; empty when there is none.
 
     Args:
         robot: the robot of a result.
         file: the robot of a file.
         equations: those that the file should have of joints that follow others; those of ``robot`` when None.
+        loops: whether the file should have the loops of ``robot``; they stand for their equations then.
     """
     ours, theirs = (moving_links(each, np.zeros(len(each.table))) for each in (robot, file))
     if len(ours) != len(theirs):
@@ -143,6 +147,8 @@ def first_difference(robot: Robot, file: Robot, equations: Mapping[str, Equation
             return f"it has no joint {name!r} that moves"
         if difference := _link_difference(link, theirs[name]):
             return f"joint {name!r} {difference}"
+    if file.closure is not None or (loops and robot.closure is not None):
+        return loop_difference(robot, file)
     wanted, given = equations_of(robot) if equations is None else equations, equations_of(file)
     for name in ours:
         if wanted.get(name) != given.get(name):

@@ -11,6 +11,7 @@ from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError
 from dynid.export.bodies import MovingLink, mimics_of, moving_links, require_bodies
 from dynid.export.joint_values import KINDS, HeldValues, held_values
+from dynid.export.loops import mjcf_holds_loops
 from dynid.export.mjcf_tree import carried_comment, inertial_attributes, joint_numbers, mjcf_of_tree
 from dynid.export.model import Export, ExportModel
 from dynid.export.readback import matching_snap, other_robot, read_back
@@ -53,7 +54,7 @@ def to_mjcf(model: ExportModel, source: RobotSource | None = None, called: str |
             if difference:
                 raise DynidError(f"{difference}.")
             text = _MjcfWriter(robot, links, held, given.text, snap_rad).text()
-            found = PurePath(given.name).name, text, _read_back(model, held, text)
+            found = PurePath(given.name).name, text, _read_back(model, held, text, loops=True)
         except DynidError as reason:
             notes.append(f"The file {given.name} was not used, and a new one was made: {reason}")
     elif robot.source.endswith((".xml", ".mjcf")):
@@ -61,23 +62,29 @@ def to_mjcf(model: ExportModel, source: RobotSource | None = None, called: str |
     if found is None:
         require_bodies(links, massless=False)
         text = mjcf_of_tree(robot, links, held)
-        found = file_name(robot, ".xml"), text, _read_back(model, held, text)
+        found = file_name(robot, ".xml"), text, _read_back(model, held, text, loops=mjcf_holds_loops(robot))
         if robot.origin is not None and robot.origin.form == "urdf":
             notes.append(f"Meshes, visuals and collisions of {robot.origin.name} are not carried over.")
     name, text, checked = found
-    if followers := mimics_of(robot):
+    closed = mjcf_holds_loops(robot)
+    if closed and robot.closure is not None:
+        names = ", ".join(cut.name for cut in robot.closure.cuts)
+        notes.append(f"MuJoCo holds the loops {names} by soft constraints.")
+    elif followers := mimics_of(robot):
         notes.append(f"MuJoCo holds the equations of {', '.join(followers)} by soft constraints.")
     lacks = ("velocity", "acceleration")
     name = name if called is None else called + PurePath(name).suffix
-    return export_with_sidecar("MJCF", name, text, model, held, checked, lacks=lacks, notes=notes)
+    return export_with_sidecar(
+        "MJCF", name, text, model, held, checked, lacks=lacks, notes=notes, loops=closed
+    )
 
 
 def _read(text: str, snap_rad: float) -> Robot:
     return from_mjcf_text(text, snap_rad=snap_rad)
 
 
-def _read_back(model: ExportModel, held: HeldValues, text: str) -> tuple[float, str]:
-    return read_back(model, held, lambda snap_rad: _read(text, snap_rad), "MJCF")
+def _read_back(model: ExportModel, held: HeldValues, text: str, *, loops: bool) -> tuple[float, str]:
+    return read_back(model, held, lambda snap_rad: _read(text, snap_rad), "MJCF", loops=loops)
 
 
 class _MjcfWriter:

@@ -9,6 +9,7 @@ import numpy as np
 
 from dynid.export.bodies import MovingLink, mimics_of
 from dynid.export.joint_values import HeldValues, JointValues
+from dynid.export.loops import equality_tags, mjcf_holds_loops, site_lines, start_tags
 from dynid.export.urdf_tree import finite_limit
 from dynid.export.xml_edit import comment, numbers_text, tag
 from dynid.model.geometry import placement
@@ -21,7 +22,8 @@ def mjcf_of_tree(robot: Robot, links: Mapping[str, MovingLink], held: HeldValues
     """The text of an MJCF model: a body per joint of the robot, frames as in its MDH table, axes z.
 
     The inertia of fixed links is in the bodies that carry them; fixed links are bodies without mass. Every
-    driven coordinate has a motor that gives joint torques.
+    driven coordinate has a motor that gives joint torques. Loops are equalities of sites, closed at the
+    keyframe "home".
 
     Args:
         robot: the robot.
@@ -33,10 +35,13 @@ def mjcf_of_tree(robot: Robot, links: Mapping[str, MovingLink], held: HeldValues
         '  <compiler angle="radian" autolimits="true" inertiafromgeom="false"/>',
         f"  <{tag('option', {'gravity': numbers_text(robot.gravity)})}/>",
         "  <worldbody>",
-        *(f"    {line}" for line in _bodies(robot, BASE, links, held)),
+        *(f"    {line}" for line in [*site_lines(robot, BASE), *_bodies(robot, BASE, links, held)]),
         "  </worldbody>",
     ]
-    lines += _section("equality", [_equality(name, *equation) for name, equation in mimics_of(robot).items()])
+    mimics = {} if mjcf_holds_loops(robot) else mimics_of(robot)
+    followed = [_equality(name, *equation) for name, equation in mimics.items()]
+    lines += _section("equality", followed + equality_tags(robot))
+    lines += _section("keyframe", start_tags(robot))
     driven = [robot.joints[j].name for j, has in zip(robot.coordinates, robot.driven, strict=True) if has]
     lines += _section("actuator", [tag("motor", {"name": name, "joint": name}) for name in driven])
     return "\n".join([*lines, "</mujoco>", ""])
@@ -85,7 +90,7 @@ def _bodies(robot: Robot, parent: int, links: Mapping[str, MovingLink], held: He
             inside = carried_comment(link.carried)
             inside.append(f"<{tag('inertial', inertial_attributes(link.inertia))}/>")
             inside.append(f"<{tag('joint', _joint(joint, held.of(joint.name)))}/>")
-        inside += _bodies(robot, j, links, held)
+        inside += site_lines(robot, j) + _bodies(robot, j, links, held)
         lines += [f"<{tag('body', facts)}>", *(f"  {line}" for line in inside), "</body>"]
     return lines
 

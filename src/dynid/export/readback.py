@@ -40,7 +40,10 @@ def matching_snap(
     """
     if source.form != form.lower():
         raise DynidError(f"{source.name} is a file of the form {source.form!r}; give a file of form {form}.")
-    found = [first_difference(robot, read(source.text, snap_rad)) for snap_rad in (SNAP_RAD, 0.0)]
+    loops = form == "MJCF"  # URDF has none
+    found = [
+        first_difference(robot, read(source.text, snap_rad), loops=loops) for snap_rad in (SNAP_RAD, 0.0)
+    ]
     return (0.0, "") if found[0] and not found[1] else (SNAP_RAD, found[0])
 
 
@@ -53,7 +56,7 @@ def other_robot(source: RobotSource, form: str, difference: str) -> DynidError:
 
 
 def read_back(
-    model: ExportModel, held: HeldValues, read: Callable[[float], Robot], form: str
+    model: ExportModel, held: HeldValues, read: Callable[[float], Robot], form: str, *, loops: bool = False
 ) -> tuple[float, str]:
     """The largest relative difference of a torque, and a sentence where the file must be read with care.
 
@@ -62,6 +65,7 @@ def read_back(
         held: what the form holds of it.
         read: reads the text with a tolerance of angles [rad].
         form: such as "URDF", for the error sentence.
+        loops: whether the text holds the robot's loops.
 
     Raises:
         DynidError: when the text gives another robot or other torques.
@@ -69,7 +73,7 @@ def read_back(
     difference, reason = np.inf, ""
     for snap_rad in (SNAP_RAD, 0.0):
         robot = read(snap_rad)
-        reason = first_difference(model.robot, robot, mimics_of(model.robot))
+        reason = first_difference(model.robot, robot, mimics_of(model.robot), loops=loops)
         if reason:
             continue
         difference = torque_difference(model.robot, held.standard(model), robot)
@@ -111,7 +115,7 @@ def torque_difference(robot: Robot, standard: FloatArray, read: Robot) -> float:
 def _free_tree(robot: Robot) -> Robot:
     """The robot without couplings and drives, which have no torques of their own in URDF and MJCF."""
     terms = tuple(term for term in robot.terms if term not in MOTOR_TERMS)
-    return replace(robot, coupling=None, drives=None, terms=terms, parameters={})
+    return replace(robot, coupling=None, closure=None, drives=None, terms=terms, parameters={})
 
 
 def _torques(

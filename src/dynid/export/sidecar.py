@@ -14,6 +14,7 @@ from dynid.core.plain import plain
 from dynid.estimators.linear.terms import own_constants, slots_of
 from dynid.export.bodies import equations_of
 from dynid.export.joint_values import HeldValues, law_of, lost_parameters
+from dynid.export.loops import loop_table, open_loops
 from dynid.export.model import Export, ExportedFile, ExportModel
 from dynid.model.parameters import Parameter
 from dynid.model.robot import EARTH_GRAVITY, Robot
@@ -44,6 +45,7 @@ def export_with_sidecar(
     *,
     lacks: tuple[str, ...],
     notes: Sequence[str],
+    loops: bool = False,
 ) -> Export:
     """The export of a text, with a file beside it where the form does not hold all of the model.
 
@@ -56,10 +58,14 @@ def export_with_sidecar(
         checked: as ``read_back`` gives it: the largest difference of a torque, and what deserves care.
         lacks: which of "gravity" and the limits "velocity" and "acceleration" it does not hold.
         notes: further sentences about what is lost.
+        loops: whether the text holds the robot's loops.
     """
     content, (difference, care) = text.encode(), checked
     beside = f"{name}.dynid.json"  # of this form: URDF and MJCF of a robot may lie in one folder
-    lost = [*lost_parameters(model, held, form, beside), *_lost_couplings(model.robot, form, beside), *notes]
+    lost = lost_parameters(model, held, form, beside)
+    if not loops:
+        lost += [*_lost_couplings(model.robot, form, beside), *open_loops(model.robot, form, beside)]
+    lost += notes
     lost += [care] if care else []
     if model.result.further is not None:
         terms = ", ".join(term.name for term in model.result.further.terms)
@@ -134,6 +140,7 @@ def _table(model: ExportModel, held: HeldValues, name: str, content: bytes) -> d
             for j, joint in enumerate(robot.joints)
             if joint.movable
         ],
+        "loops": loop_table(robot),
         "elements": [
             {**_term(model, held, entry), "factors": law_of(robot, entry)[1]}
             for entry in robot.table

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dynid.model.loaders.mjcf import from_mjcf as from_mjcf
     from dynid.model.loaders.urdf import from_urdf as from_urdf
     from dynid.model.parameters import ParameterTable as ParameterTable
-    from dynid.model.payload import attach_payload as attach_payload
+    from dynid.model.payload import attach_payload as attach_payload, free_and_loaded as free_and_loaded
     from dynid.model.robot import Robot as Robot
     from dynid.model.shapes import Capsule as Capsule, capsules_from_frames as capsules_from_frames
 else:
@@ -34,7 +34,7 @@ else:
         "loaders.mjcf": ("from_mjcf",),
         "loaders.urdf": ("from_urdf",),
         "parameters": ("ParameterTable",),
-        "payload": ("attach_payload",),
+        "payload": ("attach_payload", "free_and_loaded"),
         "robot": ("Robot",),
         "shapes": ("Capsule", "capsules_from_frames"),
     }

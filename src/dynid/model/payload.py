@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dynid.core.errors import unknown_name
+from dynid.model.condition import Condition
 from dynid.model.inertia import LinkInertia
 from dynid.model.joint import Joint, JointKind
 from dynid.model.robot import Robot
+
+UNLOADED, LOADED = "free", "loaded"
+"""Conditions of logs without and with the payload."""
 
 
 def attach_payload(
@@ -36,3 +40,18 @@ def attach_payload(
     # The payload's values can be checked only against a table that knows the payload.
     loaded = replace(robot, joints=(*robot.joints, joint))
     return replace(loaded, parameters={**robot.parameters, **known})
+
+
+def free_and_loaded(robot: Robot, payload: LinkInertia | None = None, *, carrier: str | None = None) -> Robot:
+    """The robot in the conditions "free" and "loaded": the payload's parameters live in loaded logs only.
+
+    Logs of both conditions tell the payload from the link that carries it, which neither does alone.
+
+    Args:
+        robot: the robot without the payload.
+        payload: its inertia in the carrier's frame; unknown when None.
+        carrier: name of the joint whose link carries it; the last joint when None.
+    """
+    loaded = attach_payload(robot, payload, carrier=carrier)
+    own = Condition(LOADED, (loaded.joints[-1].name,))
+    return loaded.with_conditions(*robot.conditions, Condition(UNLOADED), own)

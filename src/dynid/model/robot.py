@@ -1,4 +1,4 @@
-"""The robot: joints over a tree, gravity, couplings, drives and the parameters considered."""
+"""The robot: joints over a tree, gravity, couplings, loops, drives and the parameters considered."""
 
 from __future__ import annotations
 
@@ -13,13 +13,16 @@ from typing import Any
 from dynid.core.errors import ModelError, unknown_name
 from dynid.core.keys import key
 from dynid.core.tables import check_fields
+from dynid.model.assembly import closed
 from dynid.model.condition import Condition, check_conditions, living_parameters
+from dynid.model.continuation import constant_coupling
 from dynid.model.coupling import Coupling
 from dynid.model.drives import Drives
 from dynid.model.element import ForceElement
 from dynid.model.friction import BUILT_IN, FrictionTerm
 from dynid.model.frozen import FrozenDict
 from dynid.model.joint import BASE, Joint
+from dynid.model.loop import Closure
 from dynid.model.parameters import DRIVE_INERTIA, MOTOR_TERMS, ParameterTable, build_table
 from dynid.model.robot_source import RobotSource
 from dynid.model.shapes import Capsule
@@ -44,7 +47,9 @@ class Robot:
         friction: friction terms defined by the user, beside the built-in ones.
         elements: springs, dampers and counterbalances, between coordinates or between one and the ground.
         drives: motor–joint transmission, or None when the logs are on the joint side.
-        coupling: linear coupling of the tree's joints, or None when each joint is a coordinate.
+        coupling: linear coupling of the tree's joints, or None when each joint is a coordinate; that which
+            the loops amount to where the robot has such loops.
+        closure: closed loops, or None when the robot is a tree.
         lengths: values of the named lengths [m].
         parameters: a-priori values of standard parameters by name, joint side, SI.
         title: what the robot is, in a few words.
@@ -68,6 +73,7 @@ class Robot:
     elements: tuple[ForceElement, ...] = ()
     drives: Drives | None = None
     coupling: Coupling | None = None
+    closure: Closure | None = None
     lengths: Mapping[str, float] = key("lengths", factory=dict, unit="m")
     parameters: Mapping[str, float] = key("parameters", factory=dict)
     title: str = ""
@@ -93,6 +99,9 @@ class Robot:
         check_fields(self, f"Robot {self.name!r}", ModelError)
         set_field(self, "lengths", FrozenDict(self.lengths))
         _check_tree(self)
+        if self.closure is not None:
+            set_field(self, "closure", _checked_closure(self))
+            set_field(self, "coupling", _found_coupling(self, self.closure))
         _check_sizes(self)
         _check_terms(self)
         _check_elements(self)
@@ -116,9 +125,17 @@ class Robot:
     @cached_property
     def coordinates(self) -> tuple[int, ...]:
         """Indices of the joints whose positions are the independent coordinates q."""
-        if self.coupling is None:
+        constrained = self.coupling or self.closure
+        if constrained is None:
             return self.movable
-        return tuple(self.movable[c] for c in self.coupling.coordinates)
+        return tuple(self.movable[c] for c in constrained.coordinates)
+
+    @cached_property
+    def home(self) -> tuple[float, ...]:
+        """Coordinates at which the robot can stand: zero, or the start of its loops [rad or m]."""
+        if self.closure is None:
+            return (0.0,) * self.n_coordinates
+        return tuple(self.closure.start[c] for c in self.closure.coordinates)
 
     @cached_property
     def driven(self) -> tuple[bool, ...]:
@@ -194,6 +211,10 @@ class Robot:
             "shares": self.drives.shares.tolist() if self.drives and self.drives.coupled_motors() else None,
             "coupling": None if self.coupling is None else asdict(self.coupling),
         }
+        if self.closure is not None and self.coupling is None:
+            # The positions of the dependent joints are computed for the range of the coordinates.
+            ranges = [[self.joints[j].limits.lower, self.joints[j].limits.upper] for j in self.coordinates]
+            content["closure"] = [asdict(self.closure), ranges]
         if self.elements:
             content["elements"] = [[e.name, dict(e.joints), e.expression] for e in self.elements]
         if self.sign_width:
@@ -233,6 +254,24 @@ def _check_tree(robot: Robot) -> None:
             )
     if not robot.movable:
         raise ModelError(f"Robot {robot.name!r} has no joint that moves.")
+
+
+def _checked_closure(robot: Robot) -> Closure:
+    """The loops, closed at their start."""
+    if not isinstance(robot.closure, Closure):
+        raise ModelError(f"The robot's closure is {robot.closure!r}; give a Closure, or None.")
+    return closed(robot.joints, robot.closure)
+
+
+def _found_coupling(robot: Robot, closure: Closure) -> Coupling | None:
+    """The linear coupling that the loops amount to, or None; one given beside the loops must be this one."""
+    found = constant_coupling(robot.joints, closure)
+    if robot.coupling not in (None, found):
+        raise ModelError(
+            f"Robot {robot.name!r} has loops and a coupling that is not theirs; give the loops alone, with "
+            "coupled joints closed by loops of their own."
+        )
+    return found
 
 
 def _check_sizes(robot: Robot) -> None:

@@ -13,8 +13,8 @@ from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 from dynid.problem.accumulate import Accumulator
 from dynid.problem.matlab_rows import matlab_blocks, matlab_offset
-from dynid.problem.observation import Observation, motor_mixing
 from dynid.problem.problem import Experiment, Problem
+from dynid.problem.row_source import RowSource, motor_mixing
 from dynid.problem.stream import regression_samples, streamed_blocks
 
 BUDGET_BYTES = 200_000_000
@@ -51,15 +51,15 @@ def build_problem(
     """
     require_kinds(build_problem, locals())
     found = base_of(robot) if base is None else base
-    observation = Observation(found, motor_mixing(robot) if motor_rows else None, threads)
+    source = RowSource(robot, found, motor_mixing(robot) if motor_rows else None, threads)
     require_thresholds(robot, plan)
     rows_of = matlab_blocks if plan.convention == "matlab" and plan.decimation > 1 else streamed_blocks
-    folded = Accumulator(observation.columns, budget_bytes)
+    folded = Accumulator(source.columns, budget_bytes)
     experiments: list[Experiment] = []
     kept: list[Motion] | None = []
     for motion in motions:
         _check_motion(robot, motion)
-        for block in rows_of(observation, observation.torques(motion), plan, block_samples):
+        for block in rows_of(source, source.torques(motion), plan, block_samples):
             folded.add(block.without_joints(motion.silent_axes))
         experiments.append(_experiment(motion, plan, folded.end_experiment()))
         room = budget_bytes - folded.row_bytes if folded.keeps_rows else 0.0

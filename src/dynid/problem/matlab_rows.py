@@ -10,7 +10,7 @@ from dynid.core.arrays import FloatArray
 from dynid.preparation.decimate import decimate_rows
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
-from dynid.problem.observation import Observation
+from dynid.problem.row_source import RowSource
 from dynid.problem.stream import BLOCK_SAMPLES, RowBlock, masked_block, regression_samples
 
 SEGMENT_BYTES = 48_000_000
@@ -25,26 +25,26 @@ def matlab_offset(samples: int, plan: Preparation) -> int:
 
 
 def matlab_blocks(
-    observation: Observation, motion: Motion, plan: Preparation, block_samples: int | None = None
+    source: RowSource, motion: Motion, plan: Preparation, block_samples: int | None = None
 ) -> Iterator[RowBlock]:
     """Regression rows of a whole motion, block by block.
 
     Args:
-        observation: W along motions.
+        source: W along motions.
         motion: the prepared motion, with the torques of the rows.
         plan: decimation and speed thresholds.
         block_samples: samples at the regression's rate taken at once; chosen for memory when None.
     """
-    columns = observation.columns
+    columns = source.columns
     total = regression_samples(motion.samples, plan)
     size = block_samples or _segment_samples(columns, plan)
     for first in range(0, total, size):
-        segment = _segment(observation, motion, plan, first, min(first + size, total))
+        segment = _segment(source, motion, plan, first, min(first + size, total))
         yield from _pieces(segment, first, min(size, BLOCK_SAMPLES))
 
 
 def _segment(
-    observation: Observation,
+    source: RowSource,
     motion: Motion,
     plan: Preparation,
     first: int,
@@ -53,8 +53,8 @@ def _segment(
     """Rows of the decimated samples first … last − 1."""
     low, high, skip = _span(motion.samples, plan, first, last)
     cut = slice(skip, skip + last - first)
-    span, columns = slice(low, high), observation.columns
-    W = observation.along(motion, span)
+    span, columns = slice(low, high), source.columns
+    W = source.along(motion, span)
     rows = [
         _decimate(motion.counted_values(span, W[j, list(own)], [j] * len(own)), plan)[:, cut]
         for j, own in enumerate(columns)
@@ -63,7 +63,7 @@ def _segment(
     y = _decimate(motion.counted_values(span, motion.tau[low:high].T, every), plan)[:, cut]
     moving = motion.moving_values(span, motion.qd[low:high].T, every)
     speed = _decimate(moving, plan)[:, cut] if plan.speed_thresholds else y
-    return masked_block(observation, first, rows, y, speed, plan)
+    return masked_block(source, first, rows, y, speed, plan)
 
 
 def _pieces(block: RowBlock, first: int, size: int) -> Iterator[RowBlock]:

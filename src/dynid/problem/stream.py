@@ -13,7 +13,7 @@ from dynid.logs.spool import blocks
 from dynid.preparation.decimate import Decimator
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
-from dynid.problem.observation import Observation
+from dynid.problem.row_source import RowSource
 
 BLOCK_SAMPLES = 2048
 """Samples of a block at the regression's rate: W of an arm then stays in the caches."""
@@ -58,7 +58,7 @@ def regression_samples(samples: int, plan: Preparation) -> int:
 
 
 def masked_block(
-    observation: Observation,
+    source: RowSource,
     first: int,
     rows: list[FloatArray],
     y: FloatArray,
@@ -68,7 +68,7 @@ def masked_block(
     """A block without the rows of joints below their speed thresholds.
 
     Args:
-        observation: whose rows they are; a motor's row goes where any of its joints is slow.
+        source: whose rows they are; a motor's row goes where any of its joints is slow.
         first: number of its first sample at the regression's rate.
         rows: per joint (columns of that joint, samples).
         y: torques (coordinates, samples).
@@ -78,7 +78,7 @@ def masked_block(
     count = y.shape[1]
     if not plan.speed_thresholds:
         return RowBlock(count, (np.arange(first, first + count),) * len(rows), tuple(rows), tuple(y))
-    kept = ~observation.any_joint(np.abs(speed) < np.array(plan.speed_thresholds)[:, None])
+    kept = ~source.any_joint(np.abs(speed) < np.array(plan.speed_thresholds)[:, None])
     return RowBlock(
         count,
         tuple(first + np.flatnonzero(k) for k in kept),
@@ -88,7 +88,7 @@ def masked_block(
 
 
 def streamed_blocks(
-    observation: Observation, motion: Motion, plan: Preparation, block_samples: int | None = None
+    source: RowSource, motion: Motion, plan: Preparation, block_samples: int | None = None
 ) -> Iterator[RowBlock]:
     """Regression rows of a motion in the "scipy" convention, block by block.
 
@@ -96,12 +96,12 @@ def streamed_blocks(
     does not depend on the length of the motion.
 
     Args:
-        observation: W along motions.
+        source: W along motions.
         motion: prepared motion, with the torques of the rows.
         plan: decimation and speed thresholds.
         block_samples: samples of a block at the regression's rate; chosen for the caches when None.
     """
-    columns = observation.columns
+    columns = source.columns
     joints = len(columns)
     usual = BLOCK_SAMPLES if plan.decimation > 1 else PIECE_SAMPLES  # no block is put together of two
     size = min(block_samples or usual, usual)
@@ -114,10 +114,10 @@ def streamed_blocks(
         while rows.shape[1] - at >= least:
             count = min(size, rows.shape[1] - at)
             *W, y, speed = np.split(rows[:, at : at + count], cuts)
-            yield masked_block(observation, first + at, W, y, speed, plan)
+            yield masked_block(source, first + at, W, y, speed, plan)
             at += count
 
-    for made in _decimated_rows(observation, motion, plan):
+    for made in _decimated_rows(source, motion, plan):
         held.append(made)
         waiting += made.shape[1]
         if waiting >= size:
@@ -129,10 +129,10 @@ def streamed_blocks(
         yield from cut(np.concatenate(held, axis=1), 1)
 
 
-def _decimated_rows(observation: Observation, motion: Motion, plan: Preparation) -> Iterator[FloatArray]:
+def _decimated_rows(source: RowSource, motion: Motion, plan: Preparation) -> Iterator[FloatArray]:
     """Columns that are not zero, torques and, where a mask needs them, speeds, decimated: (rows, some)."""
-    columns = observation.columns
-    joints, width = len(columns), len(observation.base)
+    columns = source.columns
+    joints, width = len(columns), len(source.base)
     nonzero = np.array([j * width + c for j, own in enumerate(columns) for c in own], dtype=np.intp)
     torques = slice(len(nonzero), len(nonzero) + joints)
     owner, every = nonzero // width, range(joints)
@@ -142,7 +142,7 @@ def _decimated_rows(observation: Observation, motion: Motion, plan: Preparation)
     room = np.zeros((joints * width, PIECE_SAMPLES))
     for part in motion.pieces(_PIECES_READ * PIECE_SAMPLES):
         for rows in blocks(part.samples, PIECE_SAMPLES):
-            W = observation.along(part, rows, out=room[:, : rows.stop - rows.start])
+            W = source.along(part, rows, out=room[:, : rows.stop - rows.start])
             full = np.empty((count, W.shape[2]))
             full[: len(nonzero)] = part.counted_values(rows, W[owner, nonzero % width], owner)
             full[torques] = part.counted_values(rows, part.tau[rows].T, every)

@@ -16,10 +16,10 @@ from dynid.compile.kernels import kernels
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError
 from dynid.dynamics.algebra import Scalar, add, mul, sub, total
-from dynid.dynamics.direct import solve_symmetric
-from dynid.dynamics.inertia_matrix import Matrix, inertia_matrix
+from dynid.dynamics.inertia_matrix import inertia_matrix
 from dynid.dynamics.inverse import bias_torques
 from dynid.dynamics.operations import NUMERIC, Operations
+from dynid.dynamics.solve import Matrix, solve_symmetric
 from dynid.model.friction import names_in
 from dynid.model.robot import Robot
 

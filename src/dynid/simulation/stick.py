@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 
 from dynid.core.errors import DynidError
 from dynid.dynamics.algebra import Scalar, add, mul, sub, total
-from dynid.dynamics.inertia_matrix import Matrix, inertia_matrix
+from dynid.dynamics.inertia_matrix import inertia_matrix
 from dynid.dynamics.inverse import bias_torques
 from dynid.dynamics.operations import Operations
+from dynid.dynamics.solve import Matrix
 from dynid.model.parameters import Parameter
 from dynid.model.robot import Robot
 from dynid.simulation.added_torques import AddedState, solve_accelerations

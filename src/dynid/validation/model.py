@@ -19,7 +19,7 @@ from dynid.estimators.linear.terms import nonlinear_torques
 from dynid.logs.spool import Samples, SpoolWriter
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
-from dynid.problem.observation import Observation
+from dynid.problem.row_source import RowSource
 
 BLOCK = 1008
 """Samples per block, a multiple of TILE: W of a block stays in the caches."""
@@ -171,9 +171,9 @@ class RegressorBlock:
 
 def regressor_blocks(model: IdentifiedModel, motion: Motion) -> Iterator[RegressorBlock]:
     """The regressor along a motion, block by block and coordinate by coordinate, without structural zeros."""
-    observation = Observation(model.base)
-    compiled, absent = observation.kernels, observation.absent(motion)
-    columns = [np.array(own, dtype=np.intp) for own in observation.columns]
+    source = RowSource(model.robot, model.base)
+    compiled, absent = source.kernels, source.absent(motion)
+    columns = [np.array(own, dtype=np.intp) for own in source.columns]
     ends = np.cumsum([len(own) for own in columns])
     made = compiled.kernel("regressor").blocks(motion.q, motion.qd, motion.qdd, tiles=BLOCK // TILE)
     for first, count, buffer in made:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from dynid.base.base_map import BaseMap
 from dynid.base.find import base_of
@@ -43,6 +44,9 @@ def check(log: Log, robot: Robot | None = None, *, accept: Iterable[str] = ()) -
     log = accept_findings(log, accept)
     if robot is None:
         return check_log(log)
+    robot.living(log.condition)
+    # One log is of one condition, in which all parameters together span what it can show.
+    log, robot = replace(log, condition=""), robot.with_conditions()
     base = base_of(robot)
     found = check_log(log, robot, base.columns)
     return found if not found.usable or found.defects else with_suspects(found, log, base)

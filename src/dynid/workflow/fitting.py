@@ -146,7 +146,7 @@ def fit(
     if not request.empty:
         refuse_long(used, strategy.with_terms(tuple(request.catalogue.values())))
     progress("choosing the preparation")
-    chosen, suggestion = _chosen_plan(robot, source, used, strategy, plan, overrides)
+    chosen, suggestion = preparation_of(robot, source, used, strategy, plan, overrides)
     estimate, motions = source.estimate(robot, used, chosen, strategy, progress)
     progress("looking for suspects")
     estimate, strategy, addition = add_terms(estimate, strategy, request, source.regresses)
@@ -242,7 +242,7 @@ def _motion_source(
     return source
 
 
-def _chosen_plan(
+def preparation_of(
     robot: Robot,
     source: MotionSource,
     logs: Sequence[UsableLog],

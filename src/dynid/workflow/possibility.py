@@ -17,8 +17,10 @@ from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, NotTrustworthyError, option_words, unknown_name
 from dynid.core.finding import Finding, Level, Name
 from dynid.core.plain import plain
-from dynid.dynamics.kinematics import base_frames, placements
+from dynid.dynamics.expansion import expand
+from dynid.dynamics.kinematics import placements
 from dynid.dynamics.operations import NUMERIC
+from dynid.dynamics.placement import base_frames
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.identification import identify
 from dynid.estimators.linear.terms import friction_beside_terms
@@ -205,14 +207,14 @@ class Possibility:
 
 
 def link_rows(robot: Robot, standard: FloatArray) -> list[dict[str, Any]]:
-    """Mass, centre of mass and principal moments about it, of every link, and where it lies at q = 0.
+    """Mass, centre of mass and principal moments about it, of every link, and where it lies at home.
 
     Args:
         robot: the robot.
         standard: values that a robot can have, in table order, SI.
     """
     rows = []
-    frames = base_frames(robot, placements(robot, [0.0] * robot.n_coordinates, NUMERIC))
+    frames = base_frames(robot, placements(expand(robot, robot.home, NUMERIC), NUMERIC))
     for joint, columns, frame in zip(robot.joints, link_columns(robot), frames, strict=True):
         mass, com, tensor = LinkInertia.from_standard(standard[columns]).com_form()
         moments = np.linalg.eigvalsh(tensor)

@@ -20,7 +20,7 @@ from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 from dynid.preparation.prepared_motion import prepare, trimmed_rows
 from dynid.problem.factor import spectrum
-from dynid.problem.observation import Observation
+from dynid.problem.row_source import RowSource
 from dynid.workflow.choice import part_numbers
 
 
@@ -97,12 +97,12 @@ class TrialLogs:
     Args:
         logs: joint side, at most some thousand samples together.
         factor: how many samples of the logs one of theirs stands for.
-        observation: W of the base parameters along motions.
+        source: W of the base parameters along motions.
     """
 
     logs: tuple[Log, ...]
     factor: int
-    observation: Observation
+    source: RowSource
 
     def motions(self, plan: Preparation) -> tuple[Motion, ...]:
         """The logs prepared by a plan for the full rate; found once for equal filters and derivatives."""
@@ -141,10 +141,10 @@ class TrialLogs:
 
     def _rows_of_motions(self, motions: Sequence[Motion], factor: int) -> TrialRows:
         """Columns that are not zero, torques and speeds of all motions, decimated."""
-        columns, made = self.observation.columns, list[FloatArray]()
+        columns, made = self.source.columns, list[FloatArray]()
         owner = [*(j for j, used in enumerate(columns) for _ in used), *range(len(columns))]
         for motion in motions:
-            W = self.observation.along(motion, slice(0, motion.samples))
+            W = self.source.along(motion, slice(0, motion.samples))
             own = [W[j][list(used)] for j, used in enumerate(columns)]
             known = motion.counted_values(
                 slice(0, motion.samples), np.concatenate([*own, motion.tau[:].T]), owner
@@ -174,7 +174,7 @@ def trial_logs(logs: Sequence[Log], plan: Preparation, base: BaseMap) -> TrialLo
     factor = max(1, int(rate / (TRIAL.rate_over_cutoff * (plan.cutoff_hz or rate)))) if even else 1
     most = TRIAL.samples * factor // len(chosen)
     thin = tuple(_thin_log(_middle(log, most), factor) for log in chosen)
-    return TrialLogs(thin, factor, Observation(base))
+    return TrialLogs(thin, factor, RowSource(base.robot, base))
 
 
 def _middle(log: Log, most: int) -> Log:

@@ -156,6 +156,7 @@ def logs_to_fit(
     """
     if not logs:
         raise DynidError("There is no log to fit; give at least one.")
+    _require_conditions(robot, logs)
     joint_side = [to_joint_side(log, robot) for log in logs]
     identities = [identity_of(log) for log in joint_side]
     refuse_duplicates(identities)
@@ -163,6 +164,18 @@ def logs_to_fit(
         _usable_log(log, robot, identity, reference, repair, torques_suffice, "fit")
         for log, identity, reference in zip(joint_side, identities, references, strict=True)
     )
+
+
+def _require_conditions(robot: Robot, logs: Sequence[Log]) -> None:
+    """Refuse logs none of which shows what lives in some condition of the robot only."""
+    taken = {log.condition for log in logs}
+    for condition in robot.conditions:
+        if condition.parameters and condition.name not in taken:
+            raise DynidError(
+                f"No log was taken in the condition {condition.name!r}, so nothing shows what lives in it "
+                f"only ({', '.join(condition.parameters)}); name the condition of each log (--condition, "
+                "Log.condition, or a key of the mapping), or leave this condition out."
+            )
 
 
 def logs_to_validate(

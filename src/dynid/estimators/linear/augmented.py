@@ -16,9 +16,9 @@ from dynid.estimators.linear.terms import NonlinearTerm, Slot, own_constants, sl
 from dynid.preparation.decimate import decimate_rows
 from dynid.preparation.motion import Motion
 from dynid.problem.factor import Spectrum, spectrum, triangular
-from dynid.problem.observation import Observation
 from dynid.problem.problem import Problem
 from dynid.problem.regression import JointRows
+from dynid.problem.row_source import RowSource
 
 _BLOCK = 5000
 """Samples whose regressor is held in memory at once."""
@@ -63,10 +63,10 @@ def load_columns(base: BaseMap, motion: Motion, joint: int) -> FloatArray:
 
 def regressors(base: BaseMap, motion: Motion) -> Iterator[tuple[slice, FloatArray]]:
     """The regressor of successive samples of a motion, (coordinates, base, samples)."""
-    observation = Observation(base)
+    source = RowSource(base.robot, base)
     for start in range(0, motion.samples, _BLOCK):
         rows = slice(start, min(start + _BLOCK, motion.samples))
-        yield rows, observation.along(motion, rows)
+        yield rows, source.along(motion, rows)
 
 
 @dataclass(frozen=True, eq=False)

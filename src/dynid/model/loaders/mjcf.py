@@ -14,7 +14,7 @@ from dynid.core.errors import ModelError
 from dynid.core.files import naming_file, read_text
 from dynid.model.inertia import LinkInertia
 from dynid.model.joint import BASE, JointKind
-from dynid.model.loaders.mjcf_inertia import Geom, Pose, body_inertia, pose_of
+from dynid.model.loaders.mjcf_inertia import Geom, Pose, body_inertia, pose_of, site_pose
 from dynid.model.loaders.mjcf_joint import (
     Actuation,
     actuation_of,
@@ -22,6 +22,7 @@ from dynid.model.loaders.mjcf_joint import (
     joint_segment,
     refuse_tendon_forces,
 )
+from dynid.model.loaders.mjcf_loops import WORLD, Places, with_loops
 from dynid.model.loaders.mjcf_source import (
     MAIN,
     Defaults,
@@ -46,9 +47,10 @@ def from_mjcf(path: str | Path, *, snap_rad: float = SNAP_RAD) -> Robot:
 
     Hinges and slides become joints, several joints of one body a chain of massless links, and bodies without
     joints are merged into the link that carries them. Armature, damping, frictionloss and stiffness become
-    the a-priori values Ia, Fv, Fc and Ks (with off), equalities of joints a coupling. Contacts, gravcomp,
-    sensors, fluid drag and the laws of actuators are not part of the equations and are left out. The robot
-    keeps the text as its origin; with includes, the one text that they make, which has no comments.
+    the a-priori values Ia, Fv, Fc and Ks (with off), equalities of joints a coupling, connect and weld
+    equalities loops. Contacts, gravcomp, sensors, fluid drag and the laws of actuators are not part of the
+    equations and are left out. The robot keeps the text as its origin; with includes, the one text that they
+    make, which has no comments.
 
     Args:
         path: the file; files it includes must lie in its folder.
@@ -78,17 +80,23 @@ def robot_from_mjcf(
     settings, defaults = walk.settings, walk.defaults
     refuse_tendon_forces(section(root, "tendon"), defaults)
     references = {segment.name: segment.reference for segment in walk.segments}
-    mimics = equalities(section(root, "equality"), defaults, references)
-    followers = {mimic.follower for mimic in mimics}
+    found = equalities(section(root, "equality"), defaults, references)
+    followers = {mimic.follower for mimic in found.mimics}
     segments = [replace(s, actuated=False) if s.name in followers else s for s in walk.segments]
-    return assemble(
+    robot = assemble(
         root.get("model", "").strip() or default_name,
         segments,
         gravity=settings.gravity,
-        mimics=mimics,
+        mimics=found.mimics,
         snap_rad=snap_rad,
         source=source,
     )
+    robot = replace(robot, notes=(*robot.notes, *found.notes))
+    if not found.loops:
+        return robot
+    start = [references[robot.joints[j].name] for j in robot.movable]
+    keys = list(section(root, "keyframe"))
+    return with_loops(robot, found.loops, walk.places(), start, keys, walk.actuation.joints)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,6 +156,7 @@ class _Parts:
 
     joints: list[tuple[Element, Mapping[str, str], Pose]] = field(default_factory=list)
     geoms: list[Geom] = field(default_factory=list)
+    sites: list[Geom] = field(default_factory=list)
     bodies: list[tuple[Element, str, Pose]] = field(default_factory=list)
     inertials: list[Element] = field(default_factory=list)
 
@@ -164,6 +173,21 @@ class _Walk:
     segments: list[Segment] = field(default_factory=list)
     names: set[str] = field(default_factory=set)
     bodies: list[tuple[Element, list[str], _Parts, int]] = field(default_factory=list)
+    sites: dict[str, tuple[Geom, int]] = field(default_factory=dict)
+
+    def places(self) -> Places:
+        """Where the bodies and sites that have a name sit in the links."""
+        held = place_segments(self.segments, self.snap_rad)[2]
+        world = Held(BASE, *_HERE)
+        bodies = {WORLD: world}
+        bodies |= {element.get("name", ""): held[index] for element, _, _, index in self.bodies}
+        sites = {}
+        for name, (site, index) in self.sites.items():
+            pose = site_pose(site.attributes, self.settings, self.snap_rad, f"Site {name!r}")
+            carrier = world if index == BASE else held[index]
+            inside = _inside((carrier.rotation, carrier.position), _inside(site.frame, pose))
+            sites[name] = Held(carrier.host, *inside)
+        return Places(bodies, sites)
 
     def contents(self, element: Element, index: int, childclass: str, *, still: bool) -> None:
         """The bodies inside the world, carried by segment ``index``; ``still`` when nothing moves it."""
@@ -171,8 +195,14 @@ class _Walk:
         self._gather(element, childclass, _HERE, parts)
         if element.tag == "worldbody" and parts.joints:
             raise ModelError("The <worldbody> has a joint; the world does not move.")
+        self._keep_sites(parts, index)
         for body, inner, frame in parts.bodies:
             self._body(body, index, inner, frame, still=still)
+
+    def _keep_sites(self, parts: _Parts, index: int) -> None:
+        for site in parts.sites:
+            if name := site.attributes.get("name", ""):
+                self.sites[name] = site, index
 
     def _body(self, element: Element, parent: int, childclass: str, frame: Pose, *, still: bool) -> None:
         name = element.get("name") or self._free_name()
@@ -204,6 +234,7 @@ class _Walk:
         )
         carrier = len(self.segments) - 1  # each child appends its own subtree
         self.bodies.append((element, joint_names, parts, carrier))
+        self._keep_sites(parts, carrier)
         for body, inner, offset in parts.bodies:
             self._body(body, carrier, inner, offset, still=still)
 
@@ -233,6 +264,8 @@ class _Walk:
                 parts.joints.append((child, dict(child.attrib) | {"type": "free"}, frame))
             elif child.tag == "geom":
                 parts.geoms.append(Geom(self.defaults.of(child, childclass), frame))
+            elif child.tag == "site":
+                parts.sites.append(Geom(self.defaults.of(child, childclass), frame))
             elif child.tag == "inertial":
                 parts.inertials.append(child)
             elif child.tag in _UNREAD:

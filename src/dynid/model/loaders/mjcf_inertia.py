@@ -158,20 +158,37 @@ def size_and_pose(
     if "fromto" in given:
         if kind not in _ALONG:
             raise ModelError(f"{where}: fromto fits {', '.join(_ALONG)} only.")
-        if "pos" in given:
-            raise ModelError(f"{where}: both pos and fromto are given; keep one.")
-        ends = np.array(numbers(given, "fromto", where, (0.0,) * 6))
-        start, end = ends[:3], ends[3:]
+        half, pose = _half_and_pose(given, where)
         radius = numbers(given, "size", where, (0.0,) * 3, least=1)[0]
-        half = float(np.linalg.norm(end - start)) / 2
         size = (radius, half) if _SIZES[kind] == 2 else (radius, radius, half)
-        pose = align_z(end - start, f"{where}: fromto"), (start + end) / 2
     else:
         size = numbers(given, "size", where, (0.0,) * 3, least=_SIZES[kind])[: _SIZES[kind]]
         pose = pose_of(given, settings, snap_rad, where)
     if min(size) < 1e-30:  # its cube would vanish
         raise ModelError(f"{where}: size {size} must be positive.")
     return size, pose
+
+
+def _half_and_pose(given: Mapping[str, str], where: str) -> tuple[float, Pose]:
+    """Half the length of what ``fromto`` spans, and its pose: z along it, in the middle."""
+    if "pos" in given:
+        raise ModelError(f"{where}: both pos and fromto are given; keep one.")
+    ends = np.array(numbers(given, "fromto", where, (0.0,) * 6))
+    start, end = ends[:3], ends[3:]
+    pose = align_z(end - start, f"{where}: fromto"), (start + end) / 2
+    return float(np.linalg.norm(end - start)) / 2, pose
+
+
+def site_pose(given: Mapping[str, str], settings: Settings, snap_rad: float, where: str) -> Pose:
+    """Pose of a site in the frame it is written in.
+
+    Args:
+        given: its attributes.
+        settings: what ``<compiler>`` says.
+        snap_rad: tolerance of angles.
+        where: the site, for error sentences.
+    """
+    return _half_and_pose(given, where)[1] if "fromto" in given else pose_of(given, settings, snap_rad, where)
 
 
 def _solid(kind: str, size: tuple[float, ...]) -> tuple[float, tuple[float, float, float]]:

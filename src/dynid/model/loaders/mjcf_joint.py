@@ -13,6 +13,7 @@ from dynid.core.errors import DynidError, ModelError, unknown_name
 from dynid.model.inertia import LinkInertia
 from dynid.model.joint import BASE, JointKind, Limits
 from dynid.model.loaders.mjcf_inertia import Pose
+from dynid.model.loaders.mjcf_loops import LoopEquality
 from dynid.model.loaders.mjcf_source import MAIN, Defaults, Settings, section
 from dynid.model.loaders.tree import Mimic, Segment
 from dynid.model.loaders.xml_safe import keyword, number, numbers, required_text
@@ -166,29 +167,56 @@ def _values_at_joint(attributes: Mapping[str, str], where: str) -> dict[str, flo
     return values
 
 
+@dataclass(frozen=True)
+class Equalities:
+    """The active equalities of a model.
+
+    Args:
+        mimics: equations between joints.
+        loops: what holds bodies or sites together.
+        notes: sentences about those left out.
+    """
+
+    mimics: tuple[Mimic, ...]
+    loops: tuple[LoopEquality, ...]
+    notes: tuple[str, ...]
+
+
 def equalities(
     elements: Iterable[Element], defaults: Defaults, references: Mapping[str, float]
-) -> list[Mimic]:
-    """Joint equalities as mimic equations: y − y0 = c0 + c1 (x − x0), with y0 and x0 the joints' ref.
+) -> Equalities:
+    """Equalities of joints as mimic equations, connect and weld equalities as loops.
+
+    Joints: y − y0 = c0 + c1 (x − x0), with y0 and x0 the joints' ref.
 
     Args:
         elements: children of ``<equality>``.
         defaults: default classes.
         references: ref of each joint by name [rad or m].
     """
-    mimics = []
-    for element in elements:
+    mimics, loops, notes = [], [], []
+    for number_of, element in enumerate(elements, 1):
         attributes = {**defaults.of(element, MAIN)}
         general = defaults.classes[element.get("class", MAIN)].get("equality", {})
+        name = element.get("name") or f"{element.tag}{number_of}"
         if attributes.get("active", general.get("active", "true")) == "false":
-            continue
-        if element.tag != "joint":
+            notes.append(f"The equality {name!r} is not active and was left out.")
+        elif element.tag in ("connect", "weld"):
+            loops.append(LoopEquality(name, element.tag == "weld", attributes))
+        elif element.tag == "joint":
+            mimics.append(_equality(element.attrib, references))
+        else:
             raise ModelError(
-                f"The equality <{element.tag}> is not read; only <joint> equalities with a linear polycoef "
-                "are, so cut the loop or write it as joint equalities."
+                f"The equality <{element.tag}> is not read; <joint> with a linear polycoef, <connect> and "
+                "<weld> are, so take it out of the model or write it as one of these."
             )
-        mimics.append(_equality(element.attrib, references))
-    return mimics
+    if mimics and loops:
+        raise ModelError(
+            f"The model has equalities of joints (of {mimics[0].follower!r}) and of bodies "
+            f"({loops[0].name!r}); only one of the two kinds is read, so close the one by the other or take "
+            "one of them out."
+        )
+    return Equalities(tuple(mimics), tuple(loops), tuple(notes))
 
 
 def _equality(attributes: Mapping[str, str], references: Mapping[str, float]) -> Mimic:

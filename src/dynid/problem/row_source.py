@@ -1,4 +1,4 @@
-"""The observation matrix along motions: rows of joints or of motors, columns where they live."""
+"""Rows of the regression along motions: of joints or of motors, with columns where they live."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dynid.preparation.motion import Motion
 
 
 @dataclass(frozen=True, eq=False)
-class Observation:
+class RowSource:
     """W of the base parameters along motions.
 
     The columns of parameters that do not live in a motion's condition are zero. With ``mixing`` A = R⁻ᵀ the
@@ -27,11 +27,13 @@ class Observation:
     coupled wrist).
 
     Args:
+        robot: the robot; its signs may be smooth where those of the base's robot jump.
         base: base parameters.
         mixing: A, one row per motor, one column per coordinate; rows of the coordinates when None.
         threads: how many share the samples of a regressor call.
     """
 
+    robot: Robot
     base: BaseMap
     mixing: FloatArray | None = None
     threads: int = 1
@@ -39,7 +41,7 @@ class Observation:
     @cached_property
     def kernels(self) -> RobotKernels:
         """The compiled regressor of the base columns."""
-        return kernels(self.base.robot, self.base.columns, threads=self.threads)
+        return kernels(self.robot, self.base.columns, threads=self.threads)
 
     @cached_property
     def columns(self) -> tuple[tuple[int, ...], ...]:
@@ -69,9 +71,9 @@ class Observation:
 
     def absent(self, motion: Motion) -> NDArray[np.intp]:
         """Base parameters that do not live in the motion's condition."""
-        if not self.base.robot.conditions and not motion.condition:
+        if not self.robot.conditions and not motion.condition:
             return np.empty(0, dtype=np.intp)
-        living = np.array(self.base.robot.living(motion.condition))
+        living = np.array(self.robot.living(motion.condition))
         return np.flatnonzero(~living[list(self.base.columns)])
 
     def torques(self, motion: Motion) -> Motion:

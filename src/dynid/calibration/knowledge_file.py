@@ -1,0 +1,67 @@
+"""What is known of a payload, from a TOML file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from dynid.calibration.knowledge import PayloadKnowledge
+from dynid.core.errors import DynidError
+from dynid.core.files import naming_file, read_toml
+from dynid.core.keys import key
+from dynid.core.tables import table_from
+from dynid.model.inertia import LinkInertia
+
+LABEL = "L"
+"""What follows the symbols in the names of a payload's parameters."""
+
+
+@dataclass(frozen=True)
+class PayloadFile:
+    """The keys of a payload file; all in the frame of the link that carries it."""
+
+    mass: float | None = key("mass as weighed", None, unit="kg", above=0)
+    com: tuple[float, float, float] | None = key("centre of mass; needs mass", None, unit="m")
+    inertia: tuple[float, float, float, float, float, float] | None = key(
+        "[XX, XY, XZ, YY, YZ, ZZ] about the centre of mass; needs mass and com", None, unit="kg m²"
+    )
+    values: Mapping[str, float] = key(
+        "known parameters by name, such as MZL; they override those above", factory=dict
+    )
+    sigma: Mapping[str, float] = key("standard deviations of known parameters by name", factory=dict)
+    bounds: Mapping[str, tuple[float, float]] = key(
+        "least and largest value of parameters by name, for the constrained method", factory=dict
+    )
+
+    def knowledge(self) -> PayloadKnowledge:
+        """What the file says, as parameters by name."""
+        if self.com is not None and self.mass is None:
+            raise DynidError("com is given without mass; give both.")
+        if self.inertia is not None and self.com is None:
+            raise DynidError("inertia is given without com; give mass, com and inertia.")
+        found = {} if self.mass is None else {f"M{LABEL}": self.mass}
+        if self.mass is not None and self.com is not None:
+            found |= {f"M{axis}{LABEL}": self.mass * c for axis, c in zip("XYZ", self.com, strict=True)}
+        if self.mass is not None and self.com is not None and self.inertia is not None:
+            xx, xy, xz, yy, yz, zz = self.inertia
+            tensor = [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]
+            found = LinkInertia.from_com(self.mass, self.com, tensor, "payload").by_name(LABEL)
+        return PayloadKnowledge({**found, **self.values}, self.sigma, self.bounds)
+
+
+def load_payload_file(path: str | Path, mass: float | None = None, sigma: float = 0.0) -> PayloadKnowledge:
+    """Read what is known of a payload.
+
+    Args:
+        path: TOML file; its keys are described in ``docs/gains.md``.
+        mass: weighed mass that stands for that of the file [kg].
+        sigma: its standard deviation [kg].
+    """
+    file = Path(path)
+    content = dict(read_toml(file, "payload file"))
+    if mass is not None:
+        content["mass"] = mass
+        content["sigma"] = {**content.get("sigma", {}), f"M{LABEL}": sigma}
+    with naming_file(file, "Payload file"):
+        return table_from(content, PayloadFile).knowledge()

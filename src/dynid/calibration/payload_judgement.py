@@ -1,0 +1,178 @@
+"""What a payload is worth: its mass against zero and against a scale, bodies that exist, joints that agree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from dynid.calibration.joint_views import joint_findings
+from dynid.calibration.payload_sight import TenParameters, sight_findings
+from dynid.calibration.payload_ways import PayloadFit
+from dynid.calibration.possible_payload import nearest_payload
+from dynid.core.finding import Finding, Level, Name
+from dynid.model.inertia import LinkInertia
+
+
+@dataclass(frozen=True)
+class PayloadRules:
+    """Thresholds; docs/payload.md has the population that those of the joints were set on.
+
+    Args:
+        zero: σ by which a mass must differ from zero to be one.
+        mass: σ of the difference by which a found mass may differ from the weighed one.
+        small: share by which it may then differ and still be used with care: gains are rarely known better.
+        hidden: variance of the mass over that of its column alone, from which the motion does not depend on
+            the load: other columns explain all but a ten-thousandth of it.
+    """
+
+    zero: float = 2.0
+    mass: float = 3.0
+    small: float = 0.05
+    hidden: float = 1e4
+
+
+RULES = PayloadRules()
+_EXCITATION = (Name.RANK_DEFICIENT, Name.UNDER_EXCITED, Name.POOR_CONDITION, Name.POORLY_KNOWN)
+"""Findings of the regression about parameters, which σ and ``seen`` of the payload say more exactly."""
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedPayload:
+    """A payload with what is said of it.
+
+    Args:
+        ten: its parameters, with a weighed mass taken in.
+        measured_mass: mass and σ from the torques alone [kg].
+        possible: the nearest payload that can exist, where the one found cannot.
+        findings: all of them.
+        facts: figures by name.
+    """
+
+    ten: TenParameters
+    measured_mass: tuple[float, float]
+    possible: LinkInertia | None
+    findings: tuple[Finding, ...]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+def judge_payload(
+    found: PayloadFit, ten: TenParameters, names: Sequence[str], weighed: tuple[float, float] | None
+) -> JudgedPayload:
+    """Judge a payload, and take in a weighed mass that does not contradict it.
+
+    Args:
+        found: the fit.
+        ten: the payload's parameters from it.
+        names: XXL … ML.
+        weighed: mass and its σ [kg], or None.
+    """
+    measured = (float(ten.values[-1]), float(ten.sigma[-1]))
+    findings = [f if f.name not in _EXCITATION else replace(f, level=Level.NOTE) for f in found.findings]
+    unusable = _mass_finding(found, ten)
+    if unusable is not None:
+        return JudgedPayload(ten, measured, None, (unusable, *findings))
+    if weighed is not None:
+        said, ten = _weighed(ten, weighed)
+        findings.append(said)
+    else:
+        findings.append(_common_gain())
+    joints, facts = joint_findings(found, ten)
+    findings += [*joints, *sight_findings(ten, names)]
+    possible = None
+    if ten.seen.all():
+        nearest = nearest_payload(ten)
+        if nearest is not None:
+            possible = nearest.body
+            findings.append(nearest.finding)
+    return JudgedPayload(ten, measured, possible, tuple(findings), facts)
+
+
+def _mass_finding(found: PayloadFit, ten: TenParameters) -> Finding | None:
+    """A mass that is not shown, negative, or none."""
+    mass, sigma = float(ten.values[-1]), float(ten.sigma[-1])
+    if ten.possible[-1] and (not np.isfinite(sigma) or _hidden_share(found) > RULES.hidden):
+        return Finding(
+            Name.NO_LOAD_SEEN,
+            Level.FAIL,
+            "The loaded motions do not depend on the load: the effect of the mass cannot be told from friction, "
+            "offsets or the arm itself.",
+            "Move the joints that lift the payload, over a large part of their range, free and loaded.",
+        )
+    if not ten.possible[-1]:
+        return None
+    if mass < -RULES.zero * sigma:
+        return Finding(
+            Name.LOGS_SWAPPED,
+            Level.FAIL,
+            f"The mass of the payload comes out as {mass:.3g} ± {sigma:.1g} kg, which is negative: the logs "
+            "called loaded carry less than the others, or than the model's arm did.",
+            "Swap the free and the loaded logs, and look whether the model was fitted to logs with a payload.",
+            figures={"mass": mass, "sigma": sigma},
+        )
+    if mass <= RULES.zero * sigma:
+        return Finding(
+            Name.PAYLOAD_ABSENT,
+            Level.FAIL,
+            f"No payload is seen: its mass comes out as {mass:.2g} ± {sigma:.2g} kg, which may be zero; a mass "
+            f"above {2 * RULES.zero * sigma:.2g} kg would have shown.",
+            "Check that the loaded logs were taken with the payload; a light one needs longer or faster "
+            "motions.",
+            figures={"mass": mass, "sigma": sigma},
+        )
+    return None
+
+
+def _hidden_share(found: PayloadFit) -> float:
+    """Variance of the mass over what it would be if all other columns were known."""
+    place = int(found.fit.kept[: int(found.columns[-1])].sum())
+    T = found.fit.root[place]
+    return float(T @ T) * float(found.fit.spectrum.scale[place]) ** 2
+
+
+def _weighed(ten: TenParameters, weighed: tuple[float, float]) -> tuple[Finding, TenParameters]:
+    """Gaussian conditioning on a weighed mass, χ + C_M (m − M)/(C_MM + s²), where both agree."""
+    mass, s = weighed
+    found, sigma = float(ten.values[-1]), float(ten.sigma[-1])
+    both = float(np.hypot(sigma, s))
+    factor = found / mass
+    figures = {"factor": factor, "sigmas": (found - mass) / both, "weighed": mass}
+    told = f"The torques say {found:.4g} ± {sigma:.2g} kg, and the payload was weighed as {mass:.4g} kg"
+    if abs(found - mass) > RULES.mass * both:
+        level = Level.FAIL if abs(factor - 1) > RULES.small else Level.CARE
+        said = (
+            f"{told}: the torques are {factor:.3g} times too large, as they are when the drive gains are wrong "
+            "by this factor. The weighed mass was therefore not taken in."
+        )
+        return Finding(
+            Name.GAINS_IN_DOUBT,
+            level,
+            said,
+            "Calibrate the gains with the same logs and the weighed mass: dynid gains.",
+            figures=figures,
+        ), ten
+    agreed = Finding(Name.MASS_CONFIRMED, Level.GOOD, f"{told}: both agree.", figures=figures)
+    return agreed, _given_mass(ten, mass, s)
+
+
+def _given_mass(ten: TenParameters, mass: float, s: float) -> TenParameters:
+    made = {}
+    for name in ("covariance", "metric"):
+        C = getattr(ten, name)
+        made[name] = C - np.outer(C[:, -1], C[-1]) / (C[-1, -1] + s**2)
+        made[name][-1, -1] = C[-1, -1] * s**2 / (C[-1, -1] + s**2)
+    C = ten.covariance
+    gain = C[:, -1] / (C[-1, -1] + s**2) if C[-1, -1] + s**2 > 0 else np.zeros(10)
+    return replace(ten, values=ten.values + gain * (mass - ten.values[-1]), **made)
+
+
+def _common_gain() -> Finding:
+    return Finding(
+        Name.COMMON_GAIN_UNCHECKED,
+        Level.NOTE,
+        "The mass was not weighed, so a factor that is common to all drive gains cannot be seen: it scales mass, "
+        "moments and inertia alike and leaves the centre of mass.",
+        "Weigh the payload and give its mass.",
+    )

@@ -1,0 +1,111 @@
+"""Options that `dynid gains` and `dynid payload` share: the logs, the payload, the files."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from dynid.checks.check import accept_findings
+from dynid.cli.command import REQUIRED, OptionGroup, option
+from dynid.cli.output import require_free, write_file
+from dynid.core.errors import DynidError, FileError
+from dynid.logs.log import Log
+from dynid.logs.read import read_logs
+from dynid.preparation.preparation import Preparation
+from dynid.preparation.suggestion import Suggestion
+
+PAGE = "report.html"
+
+
+@dataclass(frozen=True)
+class CalibrationLogOptions(OptionGroup, title="The logs"):
+    """Logs without and with the payload; all words up to the next option belong to each."""
+
+    loaded: list[Path] = option(REQUIRED, "LOG…", "Logs with the payload.")
+    free: list[Path] | None = option(None, "LOG…", "Logs without it: the same motion, or another one.")
+    mapping: Path | None = option(
+        None, "MAP", "TOML file that says what the columns of the logs mean.", name="--map"
+    )
+    accept: list[str] | None = option(
+        None, "NAME", "Finding of the data check that you know better about, once each; the page says so."
+    )
+    repair: bool = option(False, "", "Repair repairable defects of the logs.")
+
+    def read(self, paths: Sequence[Path] | None) -> list[Log]:
+        """Some of the logs, with what the user accepts."""
+        read = read_logs(list(paths or []), self.mapping)
+        return [accept_findings(log, self.accept or ()) for log in read]
+
+
+@dataclass(frozen=True)
+class WeighingOptions(OptionGroup, title="The payload"):
+    """What is known of it, and where it sits."""
+
+    mass: float | None = option(None, "KG", "Its mass, as weighed [kg].")
+    mass_sigma: float | None = option(
+        None, "KG", "Standard deviation of the weighed mass [kg].", shown="0: exact"
+    )
+    carrier: str | None = option(
+        None, "JOINT", "Joint whose link carries the payload.", shown="the last joint"
+    )
+
+    def require_mass(self) -> None:
+        """Refuse a mass that nothing has, and a σ without a mass."""
+        if self.mass is not None and not 0 < self.mass < float("inf"):
+            raise DynidError(
+                f"--mass is {self.mass:g}; give the mass in kg that was weighed, which is above 0."
+            )
+        if self.mass_sigma is not None and self.mass is None:
+            raise DynidError("--mass-sigma is given without --mass; give the weighed mass, too.")
+        if self.mass_sigma is not None and not 0 <= self.mass_sigma < float("inf"):
+            raise DynidError(f"--mass-sigma is {self.mass_sigma:g}; give 0 kg or more.")
+
+
+def require_free_folder(folder: Path, names: Sequence[str], force: bool) -> None:
+    """Refuse before any work a folder that cannot be written."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"The folder {folder} cannot be made: {error.strerror or error}.") from None
+    for name in names:
+        require_free(folder / name, force)
+
+
+def write_files(folder: Path, texts: Mapping[str, str], force: bool) -> None:
+    """Write files of a folder, each whole or not at all."""
+    for name, text in texts.items():
+        write_file(folder / name, text, force)
+
+
+def json_text(document: Mapping[str, Any]) -> str:
+    """The document as the text of a JSON file."""
+    return json.dumps(document, indent=1, allow_nan=False) + "\n"
+
+
+def run_facts(
+    context: typer.Context,
+    groups: Sequence[OptionGroup],
+    plan: Preparation,
+    suggestion: Suggestion | None,
+) -> dict[str, Any]:
+    """How a command was run, for its document."""
+    options = {name: told(value) for group in groups for name, value in group.given.items()}
+    return {
+        "command": shlex.join(["dynid", *context.obj["typed"]]),
+        "options": options,
+        "preparation": {name: value for name, value in plan.to_dict().items() if value},
+        "reasons": [] if suggestion is None else list(suggestion.reasons),
+    }
+
+
+def told(value: Any) -> Any:
+    """A value of an option as JSON has it."""
+    if isinstance(value, list):
+        return [told(part) for part in value]
+    return str(value) if isinstance(value, Path) else value

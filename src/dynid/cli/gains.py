@@ -1,0 +1,178 @@
+"""``dynid gains``: drive gains from logs without and with a weighed payload."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from dynid.calibration.gains import CONSTRAINED, GAIN_RANGE, GLOBAL, METHODS
+from dynid.calibration.knowledge import PayloadKnowledge
+from dynid.calibration.knowledge_file import load_payload_file
+from dynid.cli.calibration_options import (
+    PAGE,
+    CalibrationLogOptions,
+    WeighingOptions,
+    json_text,
+    require_free_folder,
+    run_facts,
+    write_files,
+)
+from dynid.cli.command import JsonOption, OptionGroup, command, numbers_in, option
+from dynid.cli.log_options import PreparationOptions
+from dynid.cli.output import Screen, print_json, progress_line
+from dynid.cli.robot_options import RobotArgument, RobotOptions, chosen_robot
+from dynid.core.errors import DynidError, unknown_name
+from dynid.core.text import TextTable
+from dynid.estimators.linear.least_squares import OLS, TLS
+from dynid.report.calibration_document import gains_document
+from dynid.report.calibration_page import gains_answer, render_gains
+from dynid.workflow.gain_calibration import calibrate
+
+DRIVES, DOCUMENT = "drives.toml", "gains.json"
+ESTIMATORS = {"ols": OLS, "tls": TLS}
+
+
+@dataclass(frozen=True)
+class KnownOptions(WeighingOptions):
+    """What else is known of the payload."""
+
+    known: Path | None = option(
+        None,
+        "FILE",
+        "TOML file with what else is known of the payload, in the carrier's frame: mass, com, inertia, or "
+        "[values], [sigma] and [bounds] by name.",
+    )
+
+    def knowledge(self) -> PayloadKnowledge:
+        """All that is known."""
+        self.require_mass()
+        if self.known is not None:
+            return load_payload_file(self.known, self.mass, self.mass_sigma or 0.0)
+        if self.mass is None:
+            raise DynidError("Nothing is known of the payload; give --mass, as a weighing machine shows it.")
+        return PayloadKnowledge.weighed(self.mass, self.mass_sigma or 0.0)
+
+
+@dataclass(frozen=True)
+class GainOptions(OptionGroup, title="Method"):
+    """How the gains are found."""
+
+    method: str = option(GLOBAL, "NAME", f"One of {', '.join(METHODS)}.", choices=METHODS)
+    estimator: str = option(
+        "ols", "NAME", "Least squares on each motor's rows: ols, or tls (errors in all).", choices=ESTIMATORS
+    )
+    bounds: str | None = option(
+        None,
+        "LOW,HIGH",
+        "Gains over the a-priori ones that the constrained method allows.",
+        shown=f"{GAIN_RANGE[0]:g},{GAIN_RANGE[1]:g}",
+    )
+
+    def arguments(self) -> dict[str, Any]:
+        """For ``calibrate``."""
+        if self.method not in METHODS:
+            raise unknown_name("method", self.method, METHODS)
+        if self.estimator not in ESTIMATORS:
+            raise unknown_name("estimator", self.estimator, ESTIMATORS)
+        found = {"method": self.method, "strategy": ESTIMATORS[self.estimator]()}
+        if self.bounds is None:
+            return found
+        if self.method != CONSTRAINED:
+            raise DynidError(f"--bounds is for --method {CONSTRAINED}, and the method is {self.method}.")
+        limits = numbers_in(self.bounds, 2) if "," in self.bounds else ()
+        if not limits or not 0 < limits[0] < limits[1] < float("inf"):
+            raise DynidError(
+                f"--bounds is {self.bounds!r}; give two positive numbers, the smaller first, such as 0.5,2."
+            )
+        return {**found, "gain_range": limits}
+
+
+@dataclass(frozen=True)
+class GainFileOptions(OptionGroup, title="Files"):
+    """What is written."""
+
+    out: Path = option(Path("out/gains"), "FOLDER", f"Folder for {DRIVES}, {DOCUMENT} and {PAGE}.")
+    force: bool = option(False, "", "Overwrite these files in the folder.")
+
+
+@command(
+    examples=[
+        "dynid gains rx90 --free free.csv --loaded loaded.csv --mass 7.025 --mass-sigma 0.05",
+        "dynid gains arm.urdf --drives guess.toml --free a.csv --loaded b.csv --mass 5 --map amps.toml",
+        "dynid fit rx90 log.csv --drives out/gains/drives.toml",
+    ],
+    exit_0="Gains were found; the page says of which motors, and how well.",
+    exit_2="They cannot be trusted (the page says why, no drives are written), or a log is not usable.",
+)
+def gains(
+    context: typer.Context,
+    robot: RobotArgument,
+    logs: CalibrationLogOptions,
+    payload: KnownOptions,
+    how: GainOptions,
+    preparation: PreparationOptions,
+    variant: RobotOptions,
+    target: GainFileOptions,
+    as_json: JsonOption = False,
+) -> int:
+    """Find the drive gains of a robot from logs without and with a payload of known mass."""
+    known, arguments = payload.knowledge(), how.arguments()
+    if variant.payload:
+        raise DynidError("--payload is for other commands: the payload of dynid gains is in the loaded logs.")
+    require_free_folder(target.out, (DRIVES, DOCUMENT, PAGE), target.force)
+    arm = chosen_robot(robot, variant)
+    plan, keys = preparation.chosen(arm.n_coordinates)
+    with progress_line(quiet=as_json) as tell:
+        tell("reading")
+        found = calibrate(
+            arm,
+            logs.read(logs.free),
+            logs.read(logs.loaded),
+            known,
+            carrier=payload.carrier,
+            plan=plan,
+            overrides=keys,
+            repair=logs.repair,
+            progress=tell,
+            **arguments,
+        )
+        tell("writing the files")
+        groups = (logs, payload, how, preparation, variant, target)
+        run = run_facts(context, groups, found.logs.plan, found.logs.suggestion)
+        document = gains_document(
+            found.gains, found.before, found.after, found.motions, found.logs.checks, run
+        )
+        texts = {DOCUMENT: json_text(document), PAGE: render_gains(document)}
+        if document["trustworthy"] and document["calibrated"]:
+            texts[DRIVES] = document["drives"]
+        write_files(target.out, texts, target.force)
+    if as_json:
+        print_json({**document, "folder": str(target.out)})
+    else:
+        _print(document, target.out)
+    return 0 if DRIVES in texts else 2
+
+
+def _print(document: Mapping[str, Any], folder: Path) -> None:
+    screen, answer = Screen(), gains_answer(document)
+    screen.print(answer["words"], style="bold")
+    screen.findings(document["findings"])
+    rows = [
+        [
+            str(row["motor"]),
+            row["joint"],
+            f"{row['relative']:.4f}" if row["stage"] else "–",
+            f"{row['sigma']:.4f}" if row["stage"] else "–",
+            f"{100 * row['sigma'] / row['relative']:.2g} %" if row["stage"] else "–",
+            f"{row['absolute']:.6g}",
+        ]
+        for row in document["gains"]
+    ]
+    screen.print(TextTable("", ("motor", "joint", "relative gain", "σ", "σ %", "gain"), rows))
+    if document["trustworthy"] and document["calibrated"]:
+        screen.print(f"drives: {folder / DRIVES} (for --drives)")
+    screen.print(f"page: {folder / PAGE}")

@@ -1,0 +1,103 @@
+"""Free and loaded logs for a calibration: checked, brought to one preparation, each in its condition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from dynid.core.errors import DynidError
+from dynid.estimators.linear.least_squares import WLS
+from dynid.logs.log import Log
+from dynid.model.drives import Drives
+from dynid.model.payload import LOADED, UNLOADED, free_and_loaded
+from dynid.model.robot import Robot
+from dynid.preparation.motion import Motion
+from dynid.preparation.preparation import Preparation
+from dynid.preparation.prepared_motion import prepare
+from dynid.preparation.suggestion import Suggestion
+from dynid.report.checks import UsedLog, used_logs
+from dynid.workflow.fitting import preparation_of
+from dynid.workflow.motion_source import MeasuredMotion, Progress
+from dynid.workflow.proof import data_checks
+from dynid.workflow.usable_log import UsableLog, as_logs, logs_to_fit
+
+
+@dataclass(frozen=True, eq=False)
+class CalibrationLogs:
+    """Motions without and with a payload, ready for a calibration.
+
+    Args:
+        robot: with the payload as one more link, in the conditions "free" and "loaded".
+        motions: prepared alike, each with its condition.
+        plan: how they were prepared.
+        suggestion: where the plan comes from; None when it was given.
+        logs: as they were used.
+    """
+
+    robot: Robot
+    motions: tuple[Motion, ...]
+    plan: Preparation
+    suggestion: Suggestion | None
+    logs: tuple[UsableLog, ...]
+
+    @property
+    def checks(self) -> tuple[UsedLog, ...]:
+        """What the data check found."""
+        return used_logs(data_checks(self.logs), [one.log for one in self.logs])
+
+
+def prepare_calibration(
+    robot: Robot,
+    free: Log | Sequence[Log],
+    loaded: Log | Sequence[Log],
+    *,
+    carrier: str | None = None,
+    plan: Preparation | None = None,
+    overrides: Mapping[str, Any] = MappingProxyType({}),
+    repair: bool = False,
+    accept: Iterable[str] = (),
+    progress: Progress | None = None,
+) -> CalibrationLogs:
+    """Check free and loaded logs and prepare them alike.
+
+    Args:
+        robot: without the payload; one without drives has logs on the joint side, gain 1.
+        free: logs without the payload; may be none.
+        loaded: logs with it.
+        carrier: name of the joint whose link carries it; the last joint when None.
+        plan: preparation; suggested from the logs when None.
+        overrides: keys of the suggested preparation to replace.
+        repair: whether repairable defects are repaired.
+        accept: names of findings of the data check that the user knows better about.
+        progress: told what is being done.
+
+    Raises:
+        DynidError: when no loaded log is given, or a log is given twice.
+        NotTrustworthyError: when a log is not usable.
+    """
+    tell = progress or (lambda text: None)
+    given = [replace(log, condition=UNLOADED) for log in as_logs(free, accept)]
+    own = [replace(log, condition=LOADED) for log in as_logs(loaded, accept)]
+    if not own:
+        raise DynidError("There is no log with the payload; give at least one (--loaded LOG).")
+    tell("checking the data")
+    both = free_and_loaded(_with_drives(robot), carrier=carrier)
+    logs = [*given, *own]
+    used = logs_to_fit(both, logs, [None] * len(logs), repair=repair)
+    tell("choosing the preparation")
+    chosen, suggestion = preparation_of(both, MeasuredMotion(), used, WLS(), plan, overrides)
+    motions = tuple(prepare(one.log, chosen) for one in used)
+    return CalibrationLogs(both, motions, chosen, suggestion, used)
+
+
+def _with_drives(robot: Robot) -> Robot:
+    """The robot with drives; those of logs on the joint side have ratio and gain 1."""
+    if robot.drives is not None:
+        return robot
+    n = robot.n_coordinates
+    unit = tuple(tuple(row) for row in np.eye(n).tolist())
+    return robot.with_drives(Drives(unit, (0.0,) * n, (1.0,) * n))

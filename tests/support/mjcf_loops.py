@@ -1,0 +1,87 @@
+"""MJCF models with loops, written for tests: a five-bar, a four-bar and a spatial loop."""
+
+from __future__ import annotations
+
+FIVEBAR = """
+<mujoco model="fivebar">
+  <!-- two motors at the base, tips joined; turned frames, a tool that is fixed to its link -->
+  <compiler angle="radian"/>
+  <option timestep="0.0005" integrator="RK4"><flag contact="disable"/></option>
+  <default><equality solref="0.0002 1" solimp="0.9999 0.9999 0.001"/></default>
+  <worldbody>
+    <body name="left" pos="-0.1 0 0">
+      <joint name="left_motor" axis="0 1 0" ref="0.3" damping="0.08" armature="0.004" range="-0.3 0.9"/>
+      <inertial pos="-0.02 0.01 0.12" mass="0.8" diaginertia="0.006 0.006 0.0006"/>
+      <body name="left_rod" pos="-0.05 0 0.25" euler="0 0.4 0">
+        <joint name="left_elbow" axis="0 -1 0"/>
+        <inertial pos="0.01 -0.01 0.15" mass="0.5" diaginertia="0.005 0.005 0.0004"/>
+        <body name="tool" pos="0.01 0.02 0.3"><geom type="sphere" size="0.02" mass="0.15"/></body>
+      </body>
+    </body>
+    <body name="right" pos="0.1 0 0" euler="0 0 3.141592653589793">
+      <joint name="right_motor" axis="0 -1 0" damping="0.06" armature="0.003" range="-0.6 0.6"/>
+      <inertial pos="-0.03 0 0.13" mass="0.7" diaginertia="0.005 0.005 0.0005"/>
+      <body name="right_rod" pos="-0.05 0 0.25">
+        <joint name="right_elbow" axis="0 1 0" ref="-0.2"/>
+        <inertial pos="0.07 0 0.14" mass="0.4" diaginertia="0.004 0.004 0.0003"/>
+      </body>
+    </body>
+  </worldbody>
+  <equality><connect name="tip" body1="right_rod" body2="left_rod" anchor="0.15 0 0.3"/></equality>
+  <actuator>
+    <motor name="left" joint="left_motor"/><motor name="right" joint="right_motor"/>
+  </actuator>
+</mujoco>
+"""
+FOURBAR = """
+<mujoco model="fourbar">
+  <compiler angle="radian"/>
+  <option timestep="0.0005" integrator="RK4"><flag contact="disable"/></option>
+  <default><equality solref="0.0002 1" solimp="0.9999 0.9999 0.001"/></default>
+  <worldbody>
+    <site name="ground" pos="0.3 0 0"/>
+    <body name="crank">
+      <joint name="crank" axis="0 1 0" damping="0.05"/>
+      <inertial pos="0 0 0.05" mass="0.6" diaginertia="0.001 0.001 0.0003"/>
+      <body name="coupler" pos="0 0 0.1">
+        <joint name="coupler" axis="0 1 0"/>
+        <inertial pos="0.15 0 0.03" mass="0.5" diaginertia="0.0005 0.004 0.004"/>
+        <body name="rocker" pos="0.3 0 0.1">
+          <joint name="rocker" axis="0 1 0"/>
+          <inertial pos="0 0 -0.1" mass="0.7" diaginertia="0.003 0.003 0.0003"/>
+          <site name="foot" pos="0 0 -0.2"/>
+        </body>
+      </body>
+    </body>
+  </worldbody>
+  <equality><connect name="foot" site1="foot" site2="ground"/></equality>
+  <keyframe><key name="other" qpos="9 9 9"/><key name="home" qpos="0 0 0"/></keyframe>
+  <actuator><motor name="crank" joint="crank"/></actuator>
+</mujoco>
+"""
+SPATIAL = """
+<mujoco model="rssr">
+  <!-- a crank and a rocker about skew axes, joined by a rod: two hinges at one end, a point at the other -->
+  <compiler angle="radian"/>
+  <option timestep="0.0005" integrator="RK4"><flag contact="disable"/></option>
+  <default><equality solref="0.0002 1" solimp="0.9999 0.9999 0.001"/></default>
+  <worldbody>
+    <body name="crank" pos="0 0 0.1">
+      <joint name="crank" axis="0 0 1" damping="0.02" armature="0.002"/>
+      <inertial pos="0.03 0.01 0" mass="0.5" fullinertia="0.0006 0.0009 0.001 0.0001 0 0.00005"/>
+      <body name="rod" pos="0.1 0 0">
+        <joint name="rod_y" axis="0 1 0"/>
+        <joint name="rod_z" axis="0 0 1"/>
+        <inertial pos="0.02 0.16 0.05" mass="0.4" fullinertia="0.004 0.0008 0.004 -0.0003 0.0001 -0.0006"/>
+      </body>
+    </body>
+    <body name="rocker" pos="0.25 0.4 -0.1" euler="0.3 0 0.2">
+      <joint name="rocker" axis="1 0 0" damping="0.03"/>
+      <inertial pos="0 -0.02 0.1" mass="0.6" diaginertia="0.003 0.003 0.0004"/>
+    </body>
+  </worldbody>
+  <equality><connect name="rod end" body1="rod" body2="rocker" anchor="0.15 0.35 0.1"/></equality>
+  <actuator><motor name="crank" joint="crank"/></actuator>
+</mujoco>
+"""
+MODELS = {"fivebar": FIVEBAR, "fourbar": FOURBAR, "spatial": SPATIAL}
