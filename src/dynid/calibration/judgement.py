@@ -167,8 +167,8 @@ def _motor_finding(row: MotorPayload, trial: Trial, knowledge: PayloadKnowledge)
     if trial.stage == 0:
         hidden = blind or " Other parameters of the payload hide their effect."
         cause = (
-            f"{motor} cannot be calibrated from {known}.{hidden} No calibrated motor shows what it feels of the "
-            "payload."
+            f"{motor} cannot be calibrated from {known}.{hidden} No calibrated motor shows what it "
+            "feels of the payload."
         )
         remedy = "Give further parameters of the payload."
         return Finding(Name.NOT_CALIBRATABLE, Level.NOTE, cause, remedy, where)
