@@ -10,7 +10,7 @@ FIVEBAR = """
   <default><equality solref="0.0002 1" solimp="0.9999 0.9999 0.001"/></default>
   <worldbody>
     <body name="left" pos="-0.1 0 0">
-      <joint name="left_motor" axis="0 1 0" ref="0.3" damping="0.08" armature="0.004" range="-0.3 0.9"/>
+      <joint name="left_motor" axis="0 1 0" ref="0.3" damping="0.08" armature="0.004" range="-0.2 0.7"/>
       <inertial pos="-0.02 0.01 0.12" mass="0.8" diaginertia="0.006 0.006 0.0006"/>
       <body name="left_rod" pos="-0.05 0 0.25" euler="0 0.4 0">
         <joint name="left_elbow" axis="0 -1 0"/>
@@ -19,7 +19,7 @@ FIVEBAR = """
       </body>
     </body>
     <body name="right" pos="0.1 0 0" euler="0 0 3.141592653589793">
-      <joint name="right_motor" axis="0 -1 0" damping="0.06" armature="0.003" range="-0.6 0.6"/>
+      <joint name="right_motor" axis="0 -1 0" damping="0.06" armature="0.003" range="-0.4 0.5"/>
       <inertial pos="-0.03 0 0.13" mass="0.7" diaginertia="0.005 0.005 0.0005"/>
       <body name="right_rod" pos="-0.05 0 0.25">
         <joint name="right_elbow" axis="0 1 0" ref="-0.2"/>
@@ -41,7 +41,7 @@ FOURBAR = """
   <worldbody>
     <site name="ground" pos="0.3 0 0"/>
     <body name="crank">
-      <joint name="crank" axis="0 1 0" damping="0.05"/>
+      <joint name="crank" axis="0 1 0" damping="0.05" range="-1.2 1"/>
       <inertial pos="0 0 0.05" mass="0.6" diaginertia="0.001 0.001 0.0003"/>
       <body name="coupler" pos="0 0 0.1">
         <joint name="coupler" axis="0 1 0"/>
@@ -67,7 +67,7 @@ SPATIAL = """
   <default><equality solref="0.0002 1" solimp="0.9999 0.9999 0.001"/></default>
   <worldbody>
     <body name="crank" pos="0 0 0.1">
-      <joint name="crank" axis="0 0 1" damping="0.02" armature="0.002"/>
+      <joint name="crank" axis="0 0 1" damping="0.02" armature="0.002" range="-0.1 1.3"/>
       <inertial pos="0.03 0.01 0" mass="0.5" fullinertia="0.0006 0.0009 0.001 0.0001 0 0.00005"/>
       <body name="rod" pos="0.1 0 0">
         <joint name="rod_y" axis="0 1 0"/>

@@ -181,4 +181,4 @@ def _honest_sigma(found: PayloadFit, joint: int) -> float:
     places = (np.cumsum(kept) - 1)[[c for c in found.columns if c in factor.columns]]
     own, white = np.diag(doubt.covariance)[places], np.diag(fit.covariance)[places]
     ratio = float(np.median(own[white > 0] / white[white > 0])) if np.any(white > 0) else 1.0
-    return fit.sigma * max(1.0, ratio) ** 0.5
+    return float(fit.sigma * max(1.0, ratio) ** 0.5)

@@ -147,8 +147,8 @@ def _chosen_way(way: str, free: Sequence[Motion], arm: IdentifiedModel | None) -
         raise unknown_name("way to a payload", way, (AUTO, *WAYS))
     if not free and arm is None:
         raise DynidError(
-            "Loaded motions alone do not tell the payload from the link that carries it; give free motions of "
-            "the same robot, or a model of the arm without payload."
+            "Loaded motions alone do not tell the payload from the link that carries it; give free motions "
+            "of the same robot, or a model of the arm without payload."
         )
     if way == FIXED and arm is None:
         raise DynidError("The way 'fixed' needs a model of the arm without payload; give one, or 'refitted'.")
@@ -170,7 +170,8 @@ def _check_model(robot: Robot, arm: IdentifiedModel | None) -> None:
         else (f"differs from robot {robot.name!r} in geometry, gravity, terms or payload")
     )
     raise DynidError(
-        f"The model is of another robot: {arm.robot.name!r} {cause}; give the model of the arm without payload."
+        f"The model is of another robot: {arm.robot.name!r} {cause}; give the model of this arm without "
+        "payload."
     )
 
 

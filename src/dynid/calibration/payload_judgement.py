@@ -1,4 +1,4 @@
-"""What a payload is worth: its mass against zero and against a scale, bodies that exist, joints that agree."""
+"""What a payload is worth: its mass against zero and a scale, bodies that exist, joints that agree."""
 
 from __future__ import annotations
 
@@ -97,8 +97,8 @@ def _mass_finding(found: PayloadFit, ten: TenParameters) -> Finding | None:
         return Finding(
             Name.NO_LOAD_SEEN,
             Level.FAIL,
-            "The loaded motions do not depend on the load: the effect of the mass cannot be told from friction, "
-            "offsets or the arm itself.",
+            "The loaded motions do not depend on the load: the effect of the mass cannot be told from "
+            "friction, offsets or the arm itself.",
             "Move the joints that lift the payload, over a large part of their range, free and loaded.",
         )
     if not ten.possible[-1]:
@@ -109,15 +109,15 @@ def _mass_finding(found: PayloadFit, ten: TenParameters) -> Finding | None:
             Level.FAIL,
             f"The mass of the payload comes out as {mass:.3g} ± {sigma:.1g} kg, which is negative: the logs "
             "called loaded carry less than the others, or than the model's arm did.",
-            "Swap the free and the loaded logs, and look whether the model was fitted to logs with a payload.",
+            "Swap the free and the loaded logs; look whether the model was fitted to logs with a payload.",
             figures={"mass": mass, "sigma": sigma},
         )
     if mass <= RULES.zero * sigma:
         return Finding(
             Name.PAYLOAD_ABSENT,
             Level.FAIL,
-            f"No payload is seen: its mass comes out as {mass:.2g} ± {sigma:.2g} kg, which may be zero; a mass "
-            f"above {2 * RULES.zero * sigma:.2g} kg would have shown.",
+            f"No payload is seen: its mass comes out as {mass:.2g} ± {sigma:.2g} kg, which may be zero; a "
+            f"mass above {2 * RULES.zero * sigma:.2g} kg would have shown.",
             "Check that the loaded logs were taken with the payload; a light one needs longer or faster "
             "motions.",
             figures={"mass": mass, "sigma": sigma},
@@ -143,8 +143,8 @@ def _weighed(ten: TenParameters, weighed: tuple[float, float]) -> tuple[Finding,
     if abs(found - mass) > RULES.mass * both:
         level = Level.FAIL if abs(factor - 1) > RULES.small else Level.CARE
         said = (
-            f"{told}: the torques are {factor:.3g} times too large, as they are when the drive gains are wrong "
-            "by this factor. The weighed mass was therefore not taken in."
+            f"{told}: the torques are {factor:.3g} times what they should be, as when the drive gains are "
+            "wrong by this factor. The weighed mass was therefore not taken in."
         )
         return Finding(
             Name.GAINS_IN_DOUBT,
@@ -172,7 +172,7 @@ def _common_gain() -> Finding:
     return Finding(
         Name.COMMON_GAIN_UNCHECKED,
         Level.NOTE,
-        "The mass was not weighed, so a factor that is common to all drive gains cannot be seen: it scales mass, "
-        "moments and inertia alike and leaves the centre of mass.",
+        "The mass was not weighed, so a factor that is common to all drive gains cannot be seen: it scales "
+        "mass, moments and inertia alike and leaves the centre of mass.",
         "Weigh the payload and give its mass.",
     )

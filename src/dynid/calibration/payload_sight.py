@@ -1,4 +1,4 @@
-"""What of a payload the motion shows: ten parameters from the columns that were fitted, and which say nothing."""
+"""What of a payload the motion shows: ten parameters from the fitted columns, and which say nothing."""
 
 from __future__ import annotations
 

@@ -158,7 +158,7 @@ def fit_difference(
         "pairs": [[pair.cleared.name, pair.free, pair.delay_s] for pair in pairs],
     }
     said = (
-        f"Loaded and free runs differ by at most {facts['apart_percent']:.2g} % of the travel of a joint; the "
+        f"Loaded and free runs differ by at most {facts['apart_percent']:.2g} % of a joint's travel; the "
         f"model's correction for it is {facts['correction_percent']:.2g} % of the torque difference."
     )
     note = Finding(
@@ -249,7 +249,7 @@ def _solve(problem: Problem, kept: NDArray[np.bool_], strategy: Strategy) -> Pay
         problem,
         fit,
         columns,
-        base.matrix[np.ix_(columns, ten)],
+        base.matrix[columns][:, ten],
         fit.values[columns],
         (own + own.T) / 2,
         ratio * white,

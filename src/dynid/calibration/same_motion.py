@@ -1,4 +1,4 @@
-"""Loaded and free runs of one motion: brought together in time, and the loaded one cleared of model errors."""
+"""Loaded and free runs of one motion: brought together in time, the loaded one cleared of model errors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ class RunPair:
         free: name of the free run.
         delay_s: by how much the free run is late [s].
         apart: largest RMS distance of a joint, as a share of its travel.
-        correction: RMS of the torques that differ because the paths do, over that of the whole difference.
+        correction: RMS of the torques that differ because the paths do, over that of the whole difference;
+            without the samples in which a joint turns round in one run and not yet in the other.
     """
 
     cleared: Motion
@@ -71,9 +72,10 @@ def runs_of_one_motion(model: IdentifiedModel, loaded: Motion, free: Sequence[Mo
     if distance.max() > MOST_APART:
         j = int(np.argmax(distance))
         raise DynidError(
-            f"No free motion is the same as the loaded motion {loaded.name!r}: the nearest, {motion.name!r}, is "
-            f"{100 * distance[j]:.0f} % of its travel away on joint {j + 1} (at most {100 * MOST_APART:.0f} % "
-            "are taken). Run the same program free and loaded, or refit the arm, which needs no equal motions."
+            f"No free motion is the same as the loaded motion {loaded.name!r}: the nearest, {motion.name!r}, "
+            f"is {100 * distance[j]:.0f} % of its travel away on joint {j + 1} (at most "
+            f"{100 * MOST_APART:.0f} % are taken). Run the same program free and loaded, or refit the arm, "
+            "which needs no equal motions."
         )
     return _cleared_pair(model, part, other, shift / loaded.rate_hz, float(distance.max()))
 
@@ -93,8 +95,10 @@ def _cleared_pair(
         tau=tau - (own - along_free) - nonlinear,
         made_up=np.any(masks, axis=0) if masks else None,
     )
-    size = float(np.linalg.norm(difference))
-    share = float(np.linalg.norm(correction)) / size if size > 0 else 0.0
+    # Where one run still goes up and the other down, friction differs by all of itself, for a few samples.
+    together = np.sign(loaded.qd[:]) == np.sign(free.qd[:])
+    size = float(np.linalg.norm(difference * together))
+    share = float(np.linalg.norm(correction * together)) / size if size > 0 else 0.0
     return RunPair(cleared, free.name, delay_s, apart, share)
 
 

@@ -146,8 +146,8 @@ CASES: dict[str, Case] = {
     for case in (
         scara.CASE,
         tx90.CASE,
-        rx90.CASE,
         haptic.CASE,
+        rx90.CASE,
         emps.CASE,
         Case("tx40-log", "Stäubli TX40, measured log", "tx40", run_tx40),
         Case("ur10-log", "Universal Robots UR10, measured log", "ur10", run_ur10),

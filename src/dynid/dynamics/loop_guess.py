@@ -20,8 +20,10 @@ from dynid.model.joint import Joint, JointKind
 from dynid.model.loop import Closure
 from dynid.model.robot import Robot
 
-_EXACT = 1e-11
-"""Largest error of a dependent joint after the Newton steps [rad or m]."""
+_EXACT = 1e-13
+"""Largest change that one more Newton step makes [rad or m]: rounding, so that derivatives are exact too."""
+_SAME_BRANCH = 1e-8
+"""Largest distance from the position found by continuation [rad or m]; branches are σ apart."""
 _BASIN = 0.25
 """Largest error of the guess beside the smallest singular value: Newton steps from there keep the branch."""
 _STEPS = (3, 5)
@@ -166,8 +168,7 @@ def loop_guess(joints: tuple[Joint, ...], closure: Closure, group: LoopGroup) ->
             if len(terms) > min(_MOST_TERMS, split // 2) and degree > 1:
                 break
             guess = _fitted(group, ranges, terms, turns, steps, points[:split], p[:split])
-            error = _error(guess, joints, points, p)
-            if error[0] < _BASIN * singular and error[1] < _EXACT:
+            if _serves(guess, joints, points, p, _BASIN * singular):
                 return guess
     names = " and ".join(repr(joints[j].name) for j in group.coordinates)
     raise ModelError(
@@ -369,14 +370,20 @@ def _fitted(
     return LoopGuess(group, ranges, terms, tuple(map(tuple, found.T.tolist())), turning, bare.steps)
 
 
-def _error(
-    guess: LoopGuess, joints: Sequence[Joint], points: FloatArray, p: FloatArray
-) -> tuple[float, float]:
-    """Largest error of the guess and of the positions after its Newton steps."""
+def _serves(
+    guess: LoopGuess, joints: Sequence[Joint], points: FloatArray, p: FloatArray, basin: float
+) -> bool:
+    """Whether the guess is near enough everywhere, and its Newton steps end on the branch."""
     q = dict(zip(guess.group.coordinates, points.T, strict=True))
     before, after = guess.positions(q, NUMERIC), guess.closed(joints, q, NUMERIC)
-    errors = [
-        max(float(np.abs(found[j] - own).max()) for j, own in zip(guess.group.dependent, p.T, strict=True))
-        for found in (before, after)
-    ]
-    return errors[0], errors[1]
+    further = newton_step(joints, guess.group, after, NUMERIC)
+    own = dict(zip(guess.group.dependent, p.T, strict=True))
+    return (
+        _distance(before, own) < basin
+        and _distance(after, own) < _SAME_BRANCH
+        and _distance(after, {j: further[j] for j in own}) < _EXACT
+    )
+
+
+def _distance(found: Mapping[int, Scalar], own: Mapping[int, Scalar]) -> float:
+    return max((float(np.abs(found[j] - x).max()) for j, x in own.items()), default=0.0)

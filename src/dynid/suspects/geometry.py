@@ -8,6 +8,7 @@ import numpy as np
 
 from dynid.core.arrays import FloatArray
 from dynid.core.finding import Name
+from dynid.dynamics.closure import loop_groups
 from dynid.dynamics.inverse import inverse_dynamics
 from dynid.dynamics.operations import NUMERIC
 from dynid.model.joint import JointKind
@@ -87,10 +88,15 @@ def with_length(robot: Robot, joint: int, length: str, longer: float) -> Robot:
 
 
 def link_lengths(robot: Robot) -> tuple[Suspect, ...]:
-    """Lengths between the joints; that along a slide is its zero."""
+    """Lengths between the joints; that along a slide is its zero, and those in loops must close them."""
+    closure = robot.closure
+    groups = () if closure is None else loop_groups(robot.joints, closure)
+    looped = {at for group in groups for at in group.coordinates}
     found = list[Suspect]()
     for j, at in enumerate(robot.coordinates):
         joint = robot.joints[at]
+        if at in looped:
+            continue
         for length in LENGTHS:
             given = float(getattr(joint, length))
             is_zero = length == "r" and joint.kind is JointKind.PRISMATIC
