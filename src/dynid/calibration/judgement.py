@@ -27,7 +27,7 @@ class GainRules:
             motors contradict each other.
     """
 
-    sure: float = 3.0
+    sure: float = 4.0
     change: float = 3.0
     least_change: float = 0.02
     contradiction: float = 2.0
@@ -165,9 +165,10 @@ def _motor_finding(row: MotorPayload, trial: Trial, knowledge: PayloadKnowledge)
     where = Where(axis=row.motor + 1)
     figures = {"inverse_gain": trial.theta, "sigma": trial.sigma}
     if trial.stage == 0:
+        hidden = blind or " Other parameters of the payload hide their effect."
         cause = (
-            f"{motor} cannot be calibrated with {known}:{blind or ' other parameters hide their effect.'} "
-            "What it feels of the payload is not shown by other motors either."
+            f"{motor} cannot be calibrated from {known}.{hidden} No calibrated motor shows what it "
+            "feels of the payload."
         )
         remedy = "Give further parameters of the payload."
         return Finding(Name.NOT_CALIBRATABLE, Level.NOTE, cause, remedy, where)

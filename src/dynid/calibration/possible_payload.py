@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dynid.calibration.bilinear import whitening
+from dynid.calibration.motor_payload import whitening
 from dynid.calibration.payload_sight import TenParameters
 from dynid.consistency.cone_program import MARGIN, ConeRows
 from dynid.consistency.pseudo_inertia import as_matrix, as_vector, pseudo_inertia, relative_coordinates
