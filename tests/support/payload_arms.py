@@ -20,7 +20,7 @@ from support import loop_arms
 from support.coverage import Errors
 
 Array = NDArray[np.float64]
-SECONDS = 20.0
+SECONDS = 25.0
 NOISY = Errors(encoder=2e-5, torque=0.03, colour=0.01)
 """White noise of 3 % and a slow error of 1 % of each joint's torque: fits of the measured TX40 log leave 3.7
 to 5 %, of which the model's own errors are a part."""
@@ -52,7 +52,7 @@ def arm_named(name: str) -> PayloadArm:
     if name == "tx40":
         arm, offsets, largest, told = loop_arms.tx40(1.0), (), np.inf, 0.0
     else:
-        arm, largest, told = loop_arms.iiwa(1.0), 0.8, 0.9
+        arm, largest, told = loop_arms.iiwa(1.0), 0.65, 0.9
         offsets = tuple(np.deg2rad([0.0, 50.0, 0.0, -80.0, 0.0, 60.0, 0.0]))
     n = arm.robot.n_coordinates
     plan = Preparation(cutoff_hz=60.0, decimation=25, drop_samples=200, speed_thresholds=(0.1,) * n)
