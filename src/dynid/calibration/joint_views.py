@@ -35,11 +35,11 @@ RULES = JointRules()
 
 @dataclass(frozen=True, eq=False)
 class JointView:
-    """What the rows of one joint say of the payload: ‖R χ − z‖² in units of σ, other columns eliminated.
+    """What the rows of one joint say: ‖R x − z‖² in units of σ, other columns eliminated.
 
     Args:
         joint: from 0.
-        R: (rows, 10).
+        R: by the payload's parameters, then by the errors of what was held, of unit σ, (rows, 10 + held).
         z: (rows,).
     """
 
@@ -97,34 +97,38 @@ def joint_findings(found: PayloadFit, ten: TenParameters) -> tuple[list[Finding]
 def joint_factors(found: PayloadFit, ten: TenParameters) -> list[JointFactor]:
     """The factor of each joint that feels the payload, against the payload of all others.
 
-    With χ₋ of the others, covariance C₋, and a = R χ₋: θ − 1 = aᵀ S⁻¹ (z − a) / aᵀ S⁻¹ a and
-    σ² = 1 / aᵀ S⁻¹ a, S = 1 + R C₋ Rᵀ.
+    With x₋ of the others, covariance C₋, and a = R χ₋ of the payload: θ − 1 = aᵀ S⁻¹ (z − R x₋) / aᵀ S⁻¹ a
+    and σ² = 1 / aᵀ S⁻¹ a, S = 1 + R C₋ Rᵀ. What the others leave open is known to ten times its size.
 
     Args:
         found: the fit of all joints together.
         ten: the payload.
     """
     views = joint_views(found)
-    size = np.where(ten.size > 0, ten.size, 1.0)
+    if len(views) < 2:
+        return []
+    open_size = 10.0 * np.where(ten.size > 0, ten.size, 1.0)
+    size = np.concatenate([open_size, np.ones(views[0].R.shape[1] - 10)])
     made = []
     for view in views:
         chi, C = _seen_by([other for other in views if other is not view], size)
-        a = view.R @ chi
+        a = view.R[:, :10] @ chi[:10]
         S = np.eye(len(a)) + view.R @ C @ view.R.T
         weight = np.linalg.solve(S, a)
         strength = float(weight @ a)
         if strength > 0:
             made.append(
-                JointFactor(view.joint + 1, 1.0 + float(weight @ (view.z - a)) / strength, strength**-0.5)
+                JointFactor(
+                    view.joint + 1, 1.0 + float(weight @ (view.z - view.R @ chi)) / strength, strength**-0.5
+                )
             )
     return made
 
 
 def _seen_by(views: Sequence[JointView], size: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Payload and covariance from some joints; what they leave open is known to ten times its size."""
-    prior = np.diag(0.1 / size)
-    A = np.vstack([prior, *(view.R for view in views)])
-    b = np.concatenate([np.zeros(10), *(view.z for view in views)])
+    """Payload, errors of what was held, and their covariance from some joints, with prior σ ``size``."""
+    A = np.vstack([np.diag(1 / size), *(view.R for view in views)])
+    b = np.concatenate([np.zeros(len(size)), *(view.z for view in views)])
     U, s, Vt = np.linalg.svd(A * size, full_matrices=False)
     root = size[:, None] * (Vt.T / s)
     return root @ (U.T @ b), root @ root.T
@@ -137,30 +141,40 @@ def joint_views(found: PayloadFit) -> list[JointView]:
         found: the fit, whose columns and torques are used.
     """
     problem, kept = found.problem, found.fit.kept
+    root = _root(found)
     views = []
     for j, factor in enumerate(problem.regression.joints):
         payload = [i for i, c in enumerate(factor.columns) if c in found.columns]
         others = [i for i, c in enumerate(factor.columns) if kept[c] and c not in found.columns]
         if not payload or not factor.rows:
             continue
-        Q, _ = _basis(factor.R[:, others])
-        left = factor.R[:, [*payload, -1]]
-        left = left - Q @ (Q.T @ left)
         K = found.matrix[np.searchsorted(found.columns, [factor.columns[i] for i in payload])]
+        held = factor.R[:, :-1] @ root[list(factor.columns)]
+        left = np.column_stack([factor.R[:, payload] @ K, held, factor.R[:, -1]])
+        Q = _basis(factor.R[:, others])
+        left = left - Q @ (Q.T @ left)
         sigma = _honest_sigma(found, j)
         if sigma > 0:
-            views.append(JointView(j, left[:, :-1] @ K / sigma, left[:, -1] / sigma))
+            views.append(JointView(j, left[:, :-1] / sigma, left[:, -1] / sigma))
     return views
 
 
-def _basis(W: FloatArray) -> tuple[FloatArray, int]:
+def _root(found: PayloadFit) -> FloatArray:
+    """L with L Lᵀ the covariance of what was held, over all base parameters, (base, held)."""
+    if found.held_covariance is None:
+        return np.zeros((len(found.fit.kept), 0))
+    sizes, vectors = np.linalg.eigh(found.held_covariance)
+    return np.asarray(vectors[:, sizes > 0] * np.sqrt(sizes[sizes > 0]), dtype=float)
+
+
+def _basis(W: FloatArray) -> FloatArray:
     """Orthonormal columns that span W."""
     if not W.shape[1]:
-        return np.zeros((len(W), 0)), 0
+        return np.zeros((len(W), 0))
     lengths = np.linalg.norm(W, axis=0)
     U, s, _ = np.linalg.svd(W / np.where(lengths > 0, lengths, 1.0), full_matrices=False)
     rank = int(np.sum(s > 1e-10 * s[0])) if s[0] > 0 else 0
-    return U[:, :rank], rank
+    return np.asarray(U[:, :rank], dtype=float)
 
 
 def _honest_sigma(found: PayloadFit, joint: int) -> float:

@@ -50,6 +50,7 @@ class PayloadFit:
         covariance: with the doubt of what was held, (columns, columns).
         metric: a covariance of full rank of the same size: blocks of time alone span few directions.
         undetermined: which the rows cannot tell at all, (columns,).
+        held_covariance: of base parameters that were held, (base, base), zero elsewhere; None without.
         uncertainty: how it was found.
         findings: what deserves attention.
         facts: figures by name.
@@ -64,6 +65,7 @@ class PayloadFit:
     metric: FloatArray
     undetermined: NDArray[np.bool_]
     uncertainty: str
+    held_covariance: FloatArray | None = None
     findings: tuple[Finding, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
 
@@ -110,17 +112,31 @@ def fit_fixed(
         said = "The model of the arm has no covariance, so σ of the payload counts the loaded logs only."
         note = Finding(Name.POORLY_KNOWN, Level.CARE, said, "Give the folder of a fit, which has one.")
         return replace(found, findings=(*found.findings, note))
-    kept, payload = found.fit.kept, found.columns
-    held = np.flatnonzero(~kept)
-    S = found.problem.stacked_factor(found.fit.weights)
+    S = found.problem.stacked_factor(found.fit.weights)[:, :-1]
+    held = ~found.fit.kept
+    moved = _with_doubt_of_arm(found, -S[:, found.fit.kept].T @ S[:, held], held, model.covariance)
+    full = np.zeros((len(held), len(held)))
+    full[np.ix_(held, held)] = model.covariance[np.ix_(held[: len(model.base)], held[: len(model.base)])]
+    return replace(moved, held_covariance=full)
+
+
+def _with_doubt_of_arm(
+    found: PayloadFit, cross: FloatArray, columns: NDArray[np.bool_], covariance: FloatArray
+) -> PayloadFit:
+    """C + B C_arm Bᵀ, B = T Tᵀ Σ Λ² W_kᵀ ∂y/∂χ_arm.
+
+    Args:
+        found: the fit.
+        cross: Σ Λ² W_kᵀ ∂y/∂χ_arm, (kept, arm columns).
+        columns: which base parameters these are, (base,).
+        covariance: of the arm's base parameters.
+    """
     T = found.fit.root
-    B = -(T @ (T.T @ (S[:, np.append(kept, False)].T @ S[:, held])))[_places(kept, payload)]
-    arm = B @ model.covariance[np.ix_(held, held)] @ B.T
-    rows = np.trace(found.covariance)
-    facts = {
-        **found.facts,
-        "variance_share_of_model": float(np.trace(arm) / max(np.trace(arm) + rows, 1e-300)),
-    }
+    B = (T @ (T.T @ cross))[_places(found.fit.kept, found.columns)]
+    chosen = np.flatnonzero(columns)
+    arm = B @ covariance[np.ix_(chosen, chosen)] @ B.T
+    share = float(arm[-1, -1] / max(arm[-1, -1] + found.covariance[-1, -1], 1e-300))
+    facts = {**found.facts, "mass_variance_share_of_model": share}
     return replace(found, covariance=found.covariance + arm, metric=found.metric + arm, facts=facts)
 
 
@@ -150,12 +166,17 @@ def fit_difference(
     pairs = [runs_of_one_motion(arm, motion, free) for motion in loaded]
     cleared = [pair.cleared for pair in pairs]
     found = _held_fit(robot, cleared, plan, strategy, arm, refit_friction=True, nonlinear=False)
+    if arm.covariance is not None and found.problem.has_rows:
+        along_free = build_problem(robot, [pair.free for pair in pairs], plan, found.problem.base)
+        known = np.arange(len(found.problem.base)) < len(arm.base)
+        cross = _cross_of_paths(found, along_free)[:, known]
+        found = _with_doubt_of_arm(found, cross, known, arm.covariance)
     worst = max(pairs, key=lambda pair: pair.correction)
     facts = {
         **found.facts,
         "correction_percent": 100 * worst.correction,
         "apart_percent": 100 * max(pair.apart for pair in pairs),
-        "pairs": [[pair.cleared.name, pair.free, pair.delay_s] for pair in pairs],
+        "pairs": [[pair.cleared.name, pair.free.name, pair.delay_s] for pair in pairs],
     }
     said = (
         f"Loaded and free runs differ by at most {facts['apart_percent']:.2g} % of a joint's travel; the "
@@ -165,6 +186,20 @@ def fit_difference(
         Name.PAYLOAD_CORRECTION, Level.NOTE, said, figures={"percent": facts["correction_percent"]}
     )
     return replace(found, findings=(*found.findings, note), facts=facts)
+
+
+def _cross_of_paths(found: PayloadFit, along_free: Problem) -> FloatArray:
+    """Σ Λ² W_kᵀ (W_f − W_l), W_l of held columns only, over samples that both runs use, (kept, base)."""
+    kept, width = found.fit.kept, len(found.fit.kept)
+    cross = np.zeros((int(kept.sum()), width))
+    for j, weight in enumerate(found.fit.row_weights):
+        loaded, free = found.problem.rows(j), along_free.rows(j)
+        span = 1 + max(loaded.sample.max(initial=0), free.sample.max(initial=0))
+        keys = [rows.experiment * span + rows.sample for rows in (loaded, free)]
+        _, a, b = np.intersect1d(keys[0], keys[1], assume_unique=True, return_indices=True)
+        W = loaded.wide(width)[a]
+        cross += weight * W[:, kept].T @ (free.wide(width)[b] - np.where(kept, 0.0, W))
+    return cross
 
 
 def _arm_of(robot: Robot, free: Sequence[Motion], plan: Preparation, strategy: Strategy) -> IdentifiedModel:
@@ -255,6 +290,7 @@ def _solve(problem: Problem, kept: NDArray[np.bool_], strategy: Strategy) -> Pay
         ratio * white,
         fit.undetermined[columns],
         doubt.used or kind.name,
+        None,
         tuple(f for f in (outcome, *findings, *doubt.findings) if f.level >= Level.NOTE),
         dict(doubt.facts),
     )

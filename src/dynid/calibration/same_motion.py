@@ -27,7 +27,7 @@ class RunPair:
 
     Args:
         cleared: the loaded run where both were taken, its torques less what the model misses in the free run.
-        free: name of the free run.
+        free: the free run, likewise.
         delay_s: by how much the free run is late [s].
         apart: largest RMS distance of a joint, as a share of its travel.
         correction: RMS of the torques that differ because the paths do, over that of the whole difference;
@@ -35,7 +35,7 @@ class RunPair:
     """
 
     cleared: Motion
-    free: str
+    free: Motion
     delay_s: float
     apart: float
     correction: float
@@ -99,7 +99,7 @@ def _cleared_pair(
     together = np.sign(loaded.qd[:]) == np.sign(free.qd[:])
     size = float(np.linalg.norm(difference * together))
     share = float(np.linalg.norm(correction * together)) / size if size > 0 else 0.0
-    return RunPair(cleared, free.name, delay_s, apart, share)
+    return RunPair(cleared, free, delay_s, apart, share)
 
 
 def _linear_part(model: IdentifiedModel, motion: Motion) -> FloatArray:
