@@ -13,8 +13,8 @@ from dynid.compile.kernels import kernels
 from dynid.model.loaders.mjcf import from_mjcf_text
 from dynid.model.robot import Robot
 from support.evaluate import States, dynid_regressor, relative_error
-from support.mjcf_loops import MODELS
 from support.mjcf_loop_oracle import LoopOracle
+from support.mjcf_loops import MODELS
 
 Array = NDArray[np.float64]
 TEXTS = {name: text.replace('axis="1 0 0" damping="0.03"', 'axis="1 0 0"') for name, text in MODELS.items()}
