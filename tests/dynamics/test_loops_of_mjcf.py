@@ -19,7 +19,7 @@ from support.mjcf_loops import MODELS
 Array = NDArray[np.float64]
 TEXTS = {name: text.replace('axis="1 0 0" damping="0.03"', 'axis="1 0 0"') for name, text in MODELS.items()}
 """Without damping of a joint that follows, which dynid leaves out."""
-BASE = {"fivebar": 17, "fourbar": 11, "rssr": 20, "three_legs": 0}
+BASE = {"fivebar": 17, "fourbar": 11, "rssr": 20, "three_legs": 28}
 
 
 @pytest.fixture(params=TEXTS)
@@ -87,14 +87,14 @@ STEP = 2e-4
 
 
 def test_a_simulated_second_is_mujocos(robot: Robot) -> None:
-    """The same held torques. MuJoCo holds the loop softly: the two drift apart, by less than 1e-8 rad."""
+    """The same held torques. MuJoCo holds the loop softly: the two drift apart, by less than 1e-7 rad."""
     oracle = oracle_of(robot)
     assert robot.closure is not None
     start = np.array(robot.closure.start)
     torque = torques_of_a_motion(robot, 1.0)
     theirs = oracle.simulate(start, torque, STEP)
     ours = integrate(robot, start[oracle.coordinates], torque)
-    assert np.ptp(ours, axis=0).min() > 0.3  # it has moved
+    assert np.ptp(ours, axis=0).min() > 0.1  # it has moved
     assert np.abs(ours - theirs).max() < 1e-6
 
 

@@ -96,8 +96,8 @@ def _three_legs() -> str:
     angles = np.deg2rad([90.0, 210.0, 330.0])
     out = np.column_stack([np.cos(angles), np.sin(angles), np.zeros(3)])
     across = np.column_stack([-np.sin(angles), np.cos(angles), np.zeros(3)])
-    base, tip = 0.3 * out, 0.1 * out
-    elbow = 0.2 * out + 0.12 * across
+    base, tip = 0.35 * out, 0.15 * out
+    elbow = 0.25 * out + 0.2 * across
     legs, joined = [], []
     for i in range(3):
         platform = ""
@@ -111,7 +111,7 @@ def _three_legs() -> str:
             )
         arm, rod = _text(0.4 * (elbow[i] - base[i])), _text(0.5 * (tip[i] - elbow[i]))
         legs.append(f"""<body name="arm{i}" pos="{_text(base[i])}">
-          <joint name="motor{i}" damping="0.0{i + 3}" armature="0.00{i + 1}" range="-0.12 0.12"/>
+          <joint name="motor{i}" damping="0.0{i + 3}" armature="0.00{i + 1}" range="-0.2 0.2"/>
           <inertial pos="{arm}" mass="0.{i + 4}" diaginertia="0.001 0.001 0.0015"/>
           <body name="rod{i}" pos="{_text(elbow[i] - base[i])}"><joint name="elbow{i}"/>
             <inertial pos="{rod}" mass="0.{i + 2}" diaginertia="0.001 0.001 0.001"/>
