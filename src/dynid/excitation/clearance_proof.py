@@ -140,8 +140,8 @@ def reach(scene: CollisionScene) -> FloatArray:
     robot = scene.robot
     if robot.closure is not None and robot.coupling is None:
         raise ModelError(
-            f"Robot {robot.name!r} has closed loops, for which no clearance can be proved; look for collisions "
-            "elsewhere and design without them (--no-collisions)."
+            f"Robot {robot.name!r} has closed loops, for which no clearance can be proved; look for "
+            "collisions elsewhere and design without them (--no-collisions)."
         )
     arms = _arms(robot)
     tree = np.array([[_lever(scene, pair, j, arms) for j in robot.movable] for pair in scene.pairs])

@@ -106,6 +106,12 @@ def file_not_kept(robot: Robot) -> str:
 
 
 def _lost_couplings(robot: Robot, form: str, beside: str) -> list[str]:
+    if robot.closure is not None and robot.coupling is None:
+        loops = ", ".join(repr(cut.name) for cut in robot.closure.cuts)
+        return [
+            f"{form} is written as a tree, without the loop {loops}: the joints that it holds move freely "
+            f"there; the loop is in {beside}."
+        ]
     return [
         f"{form} lets a joint follow one other joint; joint {name!r} follows {' and '.join(factors)}, so it "
         f"moves freely there: its equation is in {beside}."
@@ -122,6 +128,7 @@ def _table(model: ExportModel, held: HeldValues, name: str, content: bytes) -> d
         "robot": robot.name,
         "model_file": {"name": name, "sha256": hashlib.sha256(content).hexdigest()},
         "read_me": _READ_ME,
+        "closure": None if robot.closure is None else asdict(robot.closure),
         "gravity": {"value": robot.gravity, "unit": "m/s^2", "frame": "base"},
         "joints": [
             {
