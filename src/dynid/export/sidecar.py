@@ -14,7 +14,7 @@ from dynid.core.plain import plain
 from dynid.estimators.linear.terms import own_constants, slots_of
 from dynid.export.bodies import equations_of
 from dynid.export.joint_values import HeldValues, law_of, lost_parameters
-from dynid.export.loops import loop_table, open_loops
+from dynid.export.loops import loop_table
 from dynid.export.model import Export, ExportedFile, ExportModel
 from dynid.model.parameters import Parameter
 from dynid.model.robot import EARTH_GRAVITY, Robot
@@ -64,7 +64,7 @@ def export_with_sidecar(
     beside = f"{name}.dynid.json"  # of this form: URDF and MJCF of a robot may lie in one folder
     lost = lost_parameters(model, held, form, beside)
     if not loops:
-        lost += [*_lost_couplings(model.robot, form, beside), *open_loops(model.robot, form, beside)]
+        lost += _lost_couplings(model.robot, form, beside)
     lost += notes
     lost += [care] if care else []
     if model.result.further is not None:
@@ -128,7 +128,6 @@ def _table(model: ExportModel, held: HeldValues, name: str, content: bytes) -> d
         "robot": robot.name,
         "model_file": {"name": name, "sha256": hashlib.sha256(content).hexdigest()},
         "read_me": _READ_ME,
-        "closure": None if robot.closure is None else asdict(robot.closure),
         "gravity": {"value": robot.gravity, "unit": "m/s^2", "frame": "base"},
         "joints": [
             {
