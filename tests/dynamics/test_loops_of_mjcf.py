@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -135,3 +137,15 @@ def integrate(robot: Robot, start: Array, torque: Array) -> Array:
         x = x + STEP / 6 * (a + 2 * b + 2 * c + d)
         found.append(x[: len(start)])
     return np.array(found)
+
+
+@pytest.mark.slow
+def test_ranges_that_a_file_does_not_give_are_found() -> None:
+    text = re.sub(r' range="[^"]*"', "", TEXTS["fivebar"])
+    robot = from_mjcf_text(text)
+    x = states_within(from_mjcf_text(TEXTS["fivebar"]))
+    near = States(np.array([0.3, 0.0]) + 0.5 * (x.q - [0.3, 0.0]), x.qd, x.qdd)
+    ours = kernels(robot).inverse(robot.parameters, near.q, near.qd, near.qdd)
+    assert relative_error(ours, oracle_of(robot).inverse(near)) < 1e-8
+    far = np.array([[3.0, -3.0]])
+    assert np.isnan(kernels(robot).gravity(robot.parameters, far)).all()  # never a plausible number
