@@ -75,14 +75,7 @@ def test_the_jacobian_is_the_derivative_for_every_kind_of_cut() -> None:
     rng, turning = np.random.default_rng(0), JointKind.REVOLUTE
     joints = tuple(
         Joint(f"j{i}", a, kind, gamma=0.3, b=0.1, alpha=0.4 + i, d=0.2, theta=0.5, r=0.3)
-        for i, (a, kind) in enumerate(
-            [
-                (-1, JointKind.REVOLUTE),
-                (0, JointKind.PRISMATIC),
-                (-1, JointKind.REVOLUTE),
-                (2, JointKind.REVOLUTE),
-            ]
-        )
+        for i, (a, kind) in enumerate([(-1, turning), (0, JointKind.PRISMATIC), (-1, turning), (2, turning)])
     )
     Q, _ = np.linalg.qr(rng.normal(size=(3, 3)))
     turn = (Q * np.sign(np.linalg.det(Q))).tolist()

@@ -36,9 +36,9 @@ def check_loops(log: Log, robot: Robot | None) -> Checked:
     known = np.flatnonzero(np.isfinite(q).all(axis=1))
     q, time = q[known], np.asarray(log.time)[known]
     joints = _movable_positions(robot, q)
-    is_open: NDArray[np.bool_] = np.isnan(joints).any(axis=1)
-    if is_open.any():
-        return Checked((_open_finding(robot, q, time, is_open),))
+    opened = np.flatnonzero(np.isnan(joints).any(axis=1))
+    if len(opened):
+        return Checked((_open_finding(robot, q, time, opened),))
     few = slice(None, None, stride(len(q), _LOOKED_AT))
     start = np.array([robot.closure.start])
     usual = float(singular_values(robot.joints, robot.closure, start)[0])
@@ -57,8 +57,8 @@ def _movable_positions(robot: Robot, q: FloatArray) -> FloatArray:
     )
 
 
-def _open_finding(robot: Robot, q: FloatArray, time: FloatArray, is_open: NDArray[np.bool_]) -> Finding:
-    first, axis = int(np.argmax(is_open)), None
+def _open_finding(robot: Robot, q: FloatArray, time: FloatArray, opened: NDArray[np.intp]) -> Finding:
+    first, share, axis = int(opened[0]), len(opened) / len(q), None
     why = ""
     for j, (low, high) in closed_ranges(robot).items():
         k = robot.coordinates.index(j)
@@ -68,12 +68,12 @@ def _open_finding(robot: Robot, q: FloatArray, time: FloatArray, is_open: NDArra
     return Finding(
         Name.LOOP_NOT_CLOSED,
         Level.FAIL,
-        f"The loop {names} cannot be closed at {100 * is_open.mean():.2g} % of the positions, first at "
+        f"The loop {names} cannot be closed at {100 * share:.2g} % of the positions, first at "
         f"{time[first]:.6g} s{why}.",
         "Check offset, sign, unit and order of the axes, the lengths of the loop, and its start in the robot "
         "file; else widen the limits of the coordinates.",
         Where(channel="position", axis=None if axis is None else axis + 1, moment=f"{time[first]:.6g} s"),
-        {"share": float(is_open.mean())},
+        {"share": share},
     )
 
 
