@@ -83,6 +83,8 @@ class Name(StrEnum):
     LIMITS = "limits"
     OVERSPEED = "overspeed"
     SPEED_AND_POSITION = "speed and position"
+    LOOP_NOT_CLOSED = "loop not closed"
+    LOOP_SINGULAR = "loop near a singularity"
 
     # Motion and torque together.
     NO_MOTION = "no motion"

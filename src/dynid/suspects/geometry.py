@@ -84,19 +84,22 @@ def with_length(robot: Robot, joint: int, length: str, longer: float) -> Robot:
     at = robot.coordinates[joint]
     old = robot.joints[at]
     new = replace(old, **{length: getattr(old, length) + longer, "symbols": {}})
-    return replace(robot, joints=(*robot.joints[:at], new, *robot.joints[at + 1 :]))
+    joints = (*robot.joints[:at], new, *robot.joints[at + 1 :])
+    # A coupling found from loops is held; loops that are no coupling have no joint of this kind.
+    return replace(robot, joints=joints, closure=None if robot.coupling else robot.closure)
 
 
 def link_lengths(robot: Robot) -> tuple[Suspect, ...]:
-    """Lengths between the joints; that along a slide is its zero, and those in loops must close them."""
-    closure = robot.closure
-    groups = () if closure is None else loop_groups(robot.joints, closure)
-    looped = {at for group in groups for at in group.coordinates}
+    """Lengths between the joints; that along a slide is its zero, and one inside a loop would open it."""
     found = list[Suspect]()
+    looped = set[int]()
+    if robot.closure is not None and robot.coupling is None:
+        groups = loop_groups(robot.joints, robot.closure)
+        looped = {j for group in groups for chains in group.chains for chain in chains for j in chain}
     for j, at in enumerate(robot.coordinates):
-        joint = robot.joints[at]
         if at in looped:
             continue
+        joint = robot.joints[at]
         for length in LENGTHS:
             given = float(getattr(joint, length))
             is_zero = length == "r" and joint.kind is JointKind.PRISMATIC
