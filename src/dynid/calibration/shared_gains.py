@@ -104,7 +104,7 @@ def _excess(fit: SharedArm) -> Finding:
         Name.ONE_ARM_LEAVES_MORE,
         Level.NOTE,
         f"One arm for all motors leaves {fit.excess:.1f} times the squares that errors of torques explain "
-        f"({fit.degrees} degrees of freedom): friction or flexibility that the model lacks. σ of gains is "
+        f"({fit.degrees} degrees of freedom): friction or flexibility that the model lacks. σ is "
         f"widened by {np.sqrt(fit.excess):.1f} for it.",
         "See what dynid fit says of the free logs, or compare --method global, which gives every motor an arm "
         "of its own.",

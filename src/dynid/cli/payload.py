@@ -47,7 +47,7 @@ class WayOptions(OptionGroup, title="Method"):
         AUTO,
         "NAME",
         "fixed (the model's inertias are held), refitted (arm and payload together, from free and loaded "
-        "logs), difference (loaded less free torques of one motion), or auto: refitted where there are free logs.",
+        "logs), difference (loaded less free torques of one motion), or auto: refitted with free logs.",
         choices=(AUTO, *WAYS),
     )
     hold_friction: bool = option(
