@@ -106,7 +106,7 @@ def _excess(fit: SharedArm) -> Finding:
         f"One arm for all motors leaves {fit.excess:.1f} times the squares that errors of torques explain "
         f"({fit.degrees} degrees of freedom): friction or flexibility that the model lacks. σ is "
         f"widened by {np.sqrt(fit.excess):.1f} for it.",
-        "See what dynid fit says of the free logs, or compare --method global, which gives every motor an arm "
+        "See what dynid fit says of the free logs, or compare --method global, where every motor has an arm "
         "of its own.",
         figures={"excess": fit.excess, "degrees": fit.degrees},
     )
