@@ -33,7 +33,9 @@ def agreed(robot: Robot) -> BaseMap:
     return closed
 
 
-TREES = [n for n in catalog() if load_robot(n).coupling is None and not load_robot(n).elements]
+TREES = [
+    n for n in catalog() if load_robot(n).coupling is load_robot(n).closure and not load_robot(n).elements
+]
 """Robots that the closed form knows."""
 
 

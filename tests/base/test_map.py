@@ -184,7 +184,7 @@ def test_wrong_choices_get_a_sentence() -> None:
         find_base(robot, method="closed-form", order=(1, 0))
     with pytest.raises(ModelError, match="is for the torques of all 2 coordinates"):
         find_base(robot, method="closed-form", rows=(0,))
-    with pytest.raises(ModelError, match="'haptic' has couplings between its joints"):
+    with pytest.raises(ModelError, match="'haptic' has closed loops"):
         find_base(load_robot("haptic"), method="closed-form")
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from dynid.compile.kernels import kernels
 from dynid.core.errors import DynidError
+from dynid.dynamics.loop_guess import closed_ranges
 from dynid.estimators.linear.terms import NonlinearTerm
 from dynid.export.agreement import require_agreement
 from dynid.export.export import export_model
@@ -39,7 +40,11 @@ def functions(result: SavedResult) -> dict[str, Callable[..., Any]]:
 
 
 def states(robot: Robot, seed: int = 5) -> np.ndarray:
-    return np.random.default_rng(seed).uniform(-1.5, 1.5, (3, 40, robot.n_coordinates))
+    x = np.random.default_rng(seed).uniform(-1.5, 1.5, (3, 40, robot.n_coordinates))
+    for j, (low, high) in closed_ranges(robot).items():
+        k = robot.coordinates.index(j)
+        x[0, :, k] = (low + high) / 2 + (high - low) / 3.1 * x[0, :, k]
+    return x
 
 
 def assert_equal(found: Any, expected: Any) -> None:

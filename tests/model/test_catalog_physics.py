@@ -8,11 +8,13 @@ import pytest
 from dynid.base.find import find_base
 from dynid.compile.kernels import kernels
 from dynid.core.errors import DynidError
+from dynid.dynamics.loop_guess import closed_ranges
 from dynid.model.inertia import LinkInertia
 from dynid.model.load import catalog, load_robot
 from dynid.model.parameters import INERTIAL
 from dynid.model.robot import Robot
 from dynid.simulation import PID, Controller, Reference, simulate
+from support.evaluate import random_states
 
 P1_TABLE_2 = {
     "ZZ1": 1.230, "Fv1": 8.070, "Fc1": 5.780, "MX2": 2.090, "Fv2": 5.550, "Fc2": 7.540, "XX3": 0.127,
@@ -25,8 +27,10 @@ OTHERS = [name for name in catalog() if load_robot(name).inverse_only]
 
 
 def eigenvalues(robot: Robot, values: dict[str, float], poses: int = 20_000) -> np.ndarray:
-    """Smallest and largest eigenvalue of M(q) at random poses, two turns wide, (poses, 2)."""
-    q = np.random.default_rng(5).uniform(-2 * np.pi, 2 * np.pi, (poses, robot.n_coordinates))
+    """Smallest and largest eigenvalue of M(q) at random poses, two turns wide or where loops close."""
+    q = 2.0 * random_states(robot, np.random.default_rng(5), poses).q
+    for j in closed_ranges(robot):
+        q[:, robot.coordinates.index(j)] /= 2.0
     return np.linalg.eigvalsh(kernels(robot).inertia_matrix(robot.table.vector(values), q))[:, [0, -1]]
 
 

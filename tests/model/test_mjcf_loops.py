@@ -93,7 +93,9 @@ def test_links_and_points_are_those_of_the_moving_links() -> None:
     np.testing.assert_allclose(grounded.cuts[0].points[1], (0.3, 0.0, 0.0), atol=1e-15)
 
 
-@pytest.mark.parametrize(("name", "coordinates"), [("fivebar", 2), ("fourbar", 1), ("spatial", 1)])
+@pytest.mark.parametrize(
+    ("name", "coordinates"), [("fivebar", 2), ("fourbar", 1), ("spatial", 1), ("three_legs", 3)]
+)
 def test_actuators_name_the_coordinates(name: str, coordinates: int) -> None:
     robot = from_mjcf_text(MODELS[name])
     assert robot.n_coordinates == coordinates

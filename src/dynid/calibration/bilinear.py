@@ -15,7 +15,7 @@ from dynid.core.arrays import FloatArray, svd
 
 _PASSES = 50
 _HALVINGS = 30
-_AT_REST = 1e-13
+_AT_REST = 1e-11
 """Share of the squares by which a pass may still lower them at the end."""
 _LOST = 1e-12
 """Relative singular value of the Jacobian, columns at unit length, below which a direction is open."""
@@ -97,17 +97,9 @@ class BilinearFit:
         return len(self.jacobian) - len(self._decomposed[0])
 
 
-def whitening(covariance: FloatArray) -> FloatArray:
-    """T with T C Tᵀ = 1; directions that are exact to rounding count as known to 1e-6 of their σ."""
-    sigma = np.sqrt(np.diag(covariance))
-    scale = np.where(sigma > 0, sigma, 1.0)
-    values, vectors = np.linalg.eigh(covariance / np.outer(scale, scale))
-    return np.asarray((vectors / np.sqrt(np.maximum(values, 1e-12))).T / scale, dtype=float)
-
-
 def payload_rows(rows: Sequence[MotorPayload], theta: FloatArray) -> tuple[FloatArray, FloatArray]:
     """A, b of unit σ with A χ = b, from motors whose gains are given."""
-    T = [whitening(row.weighting) for row in rows]
+    T = [row.whitener for row in rows]
     A = [t @ (th * row.matrix) for t, th, row in zip(T, theta, rows, strict=True)]
     return np.vstack(A), np.concatenate([t @ row.values for t, row in zip(T, rows, strict=True)])
 
@@ -126,7 +118,7 @@ Residual = Callable[[FloatArray], FloatArray]
 
 def bilinear_terms(rows: Sequence[MotorPayload], prior: PayloadPrior) -> tuple[Residual, Residual]:
     """Whitened residuals φ̂_m − θ_m K_m χ and b − A χ as a function of (θ, χ), and minus their Jacobian."""
-    T = [whitening(row.weighting) for row in rows]
+    T = [row.whitener for row in rows]
     K = [t @ row.matrix for t, row in zip(T, rows, strict=True)]
     z = [t @ row.values for t, row in zip(T, rows, strict=True)]
     n = len(rows)
@@ -173,7 +165,7 @@ def bilinear_fit(
 
 def spread_of(rows: Sequence[MotorPayload], prior: PayloadPrior) -> FloatArray:
     """B with B Bᵀ the covariance of the whitened rows, motor after motor, and of the prior's rows."""
-    blocks = [whitening(row.weighting) @ row.root for row in rows]
+    blocks = [row.whitener @ row.root for row in rows]
     B = np.eye(sum(map(len, blocks)) + len(prior.b))
     at = 0
     for block in blocks:

@@ -15,6 +15,7 @@ from dynid.calibration.judgement import judge_gains, sentences_of_calibrated
 from dynid.calibration.knowledge import PayloadKnowledge, Range
 from dynid.calibration.motor_payload import MotorPayload, motor_payloads
 from dynid.calibration.sequence import SequenceFound, calibrate_in_sequence
+from dynid.calibration.shared_gains import gains_with_one_arm
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import unknown_name
 from dynid.core.files import toml_text
@@ -32,8 +33,9 @@ from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 from dynid.problem.build import build_problem
+from dynid.problem.problem import Problem
 
-SEQUENTIAL, GLOBAL, CONSTRAINED = METHODS = ("sequential", "global", "constrained")
+SHARED, SEQUENTIAL, GLOBAL, CONSTRAINED = METHODS = ("shared", "sequential", "global", "constrained")
 FREE_LOG, LOADED_LOG = "free", "loaded"
 """Conditions of the two kinds of logs."""
 GAIN_RANGE = (0.1, 10.0)
@@ -205,7 +207,7 @@ def calibrate_gains(
     plan: Preparation,
     knowledge: PayloadKnowledge,
     *,
-    method: str = GLOBAL,
+    method: str = SHARED,
     strategy: Strategy | None = None,
     gain_range: Range = GAIN_RANGE,
 ) -> DriveGains:
@@ -219,8 +221,9 @@ def calibrate_gains(
         motions: of both conditions, with torques from the a-priori gains.
         plan: decimation and speed thresholds.
         knowledge: of the payload, such as ``PayloadKnowledge.weighed(7.025, 0.05)``.
-        method: "sequential" (P2: the mass, then the payload, then further motors), "global" (all motors at
-            once) or "constrained" (gains in a range, a payload that can exist).
+        method: "shared" (one arm for all motors, which ties their gains together), "sequential" (P2: the
+            mass, then the payload, then further motors), "global" (all motors at once, each with an arm of
+            its own) or "constrained" (the same with gains in a range and a payload that can exist).
         strategy: of the least squares on each motor's rows, OLS() when None, or TLS().
         gain_range: gains relative to the a-priori ones that the constrained method allows.
     """
@@ -229,7 +232,50 @@ def calibrate_gains(
         raise unknown_name("method of calibrating gains", method, METHODS)
     problem = build_problem(robot, motions, plan, motor_rows=robot.drives is not None)
     rows = motor_payloads(problem, strategy or OLS())
+    if method == SHARED:
+        return _gains_with_one_arm(problem, rows, knowledge)
     return gains_of_rows(robot, rows, knowledge, method=method, gain_range=gain_range)
+
+
+def _gains_with_one_arm(
+    problem: Problem, rows: Sequence[MotorPayload], knowledge: PayloadKnowledge
+) -> DriveGains:
+    """Gains of all motors with one arm; see ``calibrate_gains``."""
+    names, n = rows[0].names, len(rows)
+    knowledge.mask(names)
+    shared = gains_with_one_arm(problem, rows, calibrate_in_sequence(rows, knowledge), knowledge)
+    theta, own = shared.fit.theta, list(shared.calibrated)
+    slope = np.zeros((n, n))  # of g = 1/θ
+    slope[own, own] = -1.0 / theta[own] ** 2
+    covariance = slope @ shared.covariance[:n, :n] @ slope.T
+    drives = problem.robot.drives
+    gains = tuple(
+        DriveGain(
+            k + 1,
+            float(1.0 / theta[k]) if k in own else np.nan,
+            float(np.sqrt(covariance[k, k])) if k in own else np.inf,
+            1.0 if drives is None else drives.gain[k],
+            int(k in own),
+            shared.sentences[k],
+        )
+        for k in range(n)
+    )
+    return DriveGains(
+        problem.robot,
+        SHARED,
+        gains,
+        covariance,
+        names,
+        shared.fit.payload,
+        shared.covariance[n:, n:],
+        tuple(name for name, out in zip(names, shared.fit.open[n:], strict=True) if out),
+        knowledge,
+        tuple(rows),
+        shared.fit.excess * shared.fit.degrees,
+        shared.fit.degrees,
+        shared.outcome,
+        shared.findings,
+    )
 
 
 def gains_of_rows(

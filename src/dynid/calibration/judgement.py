@@ -27,10 +27,10 @@ class GainRules:
             motors contradict each other.
     """
 
-    sure: float = 3.0
-    change: float = 5.0
+    sure: float = 4.0
+    change: float = 3.0
     least_change: float = 0.02
-    contradiction: float = 4.0
+    contradiction: float = 2.0
 
 
 RULES = GainRules()
@@ -70,9 +70,10 @@ def _changed(row: MotorPayload) -> Finding:
     return Finding(
         Name.GAIN_CHANGED,
         Level.FAIL,
-        f"The torque of motor {row.motor + 1} for the arm itself, friction included, is {100 * row.change:+.1f} "
-        f"± {100 * row.change_sigma:.1f} % larger in the loaded logs than in the free ones: the gain or the "
-        "friction changed between them, and what the payload adds cannot be told from that.",
+        f"The torque of motor {row.motor + 1} for the arm itself, friction included, is "
+        f"{100 * row.change:+.1f} ± {100 * row.change_sigma:.1f} % larger in the loaded logs than in "
+        "the free ones: the gain or the friction changed between them, and "
+        "what the payload adds cannot be told from that.",
         "Record free and loaded logs at the same temperature, one after the other, with the same settings of "
         "the drives.",
         Where(axis=row.motor + 1),
@@ -164,9 +165,10 @@ def _motor_finding(row: MotorPayload, trial: Trial, knowledge: PayloadKnowledge)
     where = Where(axis=row.motor + 1)
     figures = {"inverse_gain": trial.theta, "sigma": trial.sigma}
     if trial.stage == 0:
+        hidden = blind or " Other parameters of the payload hide their effect."
         cause = (
-            f"{motor} cannot be calibrated with {known}:{blind or ' other parameters hide their effect.'} "
-            "What it feels of the payload is not shown by other motors either."
+            f"{motor} cannot be calibrated from {known}.{hidden} No calibrated motor shows what it "
+            "feels of the payload."
         )
         remedy = "Give further parameters of the payload."
         return Finding(Name.NOT_CALIBRATABLE, Level.NOTE, cause, remedy, where)

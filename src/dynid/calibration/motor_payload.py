@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -43,8 +44,8 @@ class MotorPayload:
         weighting: the classical covariance, brought to the size of the other on average: of full rank, and
             so what the values are weighted by.
         uncertainty: how ``covariance`` was found, as ``Estimate.uncertainty``.
-        change: by which share the torque of the arm itself is larger in loaded motions than in free ones; zero
-            within its σ for a gain that stays.
+        change: by which share the torque of the arm itself is larger in loaded motions than in free ones;
+            zero within its σ for a gain that stays.
         change_sigma: its σ.
     """
 
@@ -58,7 +59,12 @@ class MotorPayload:
     change: float = 0.0
     change_sigma: float = np.inf
 
-    @property
+    @cached_property
+    def whitener(self) -> FloatArray:
+        """T with T C Tᵀ = 1 for the covariance C of the weights."""
+        return whitening(self.weighting)
+
+    @cached_property
     def root(self) -> FloatArray:
         """B with B Bᵀ the covariance, (functions, functions)."""
         values, vectors = np.linalg.eigh(self.covariance)
@@ -68,6 +74,14 @@ class MotorPayload:
     def felt(self) -> tuple[str, ...]:
         """Parameters that move this motor's torque."""
         return tuple(n for n, column in zip(self.names, self.matrix.T, strict=True) if np.any(column))
+
+
+def whitening(covariance: FloatArray) -> FloatArray:
+    """T with T C Tᵀ = 1; directions that are exact to rounding count as known to 1e-6 of their σ."""
+    sigma = np.sqrt(np.diag(covariance))
+    scale = np.where(sigma > 0, sigma, 1.0)
+    values, vectors = np.linalg.eigh(covariance / np.outer(scale, scale))
+    return np.asarray((vectors / np.sqrt(np.maximum(values, 1e-12))).T / scale, dtype=float)
 
 
 def motor_regressor(robot: Robot, states: RandomStates) -> FloatArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dynid.calibration.bilinear import whitening
+from dynid.calibration.motor_payload import whitening
 from dynid.calibration.payload_sight import TenParameters
 from dynid.consistency.cone_program import MARGIN, ConeRows
 from dynid.consistency.pseudo_inertia import as_matrix, as_vector, relative_coordinates

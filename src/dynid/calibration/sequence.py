@@ -14,7 +14,6 @@ from dynid.calibration.bilinear import (
     payload_given_gains,
     payload_rows,
     prior_of,
-    whitening,
 )
 from dynid.calibration.knowledge import PayloadKnowledge
 from dynid.calibration.motor_payload import MotorPayload
@@ -180,7 +179,7 @@ def _run(rows: Sequence[MotorPayload], knowledge: PayloadKnowledge, stages: Stag
 
 def _gain_of_known(row: MotorPayload, known: PayloadPrior) -> float:
     """The last coefficient of P2 eq 27: θ beside θ χ_u, both linear."""
-    T = whitening(row.weighting)
+    T = row.whitener
     columns = np.column_stack(
         [row.matrix[:, ~known.fixed], row.matrix[:, known.fixed] @ known.values[known.fixed]]
     )
@@ -192,7 +191,7 @@ def _gain_of_known(row: MotorPayload, known: PayloadPrior) -> float:
 
 def _gain_of_payload(row: MotorPayload, prior: PayloadPrior, payload: FloatArray) -> float:
     """θ of a motor whose payload was found by others, known as well as they show it."""
-    T = whitening(row.weighting)
+    T = row.whitener
     effect = T @ (row.matrix @ payload)
     start = float(effect @ (T @ row.values)) / max(float(effect @ effect), 1e-300)
     return float(bilinear_fit([row], prior, np.array([start]), payload).theta[0])

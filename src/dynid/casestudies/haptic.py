@@ -142,7 +142,7 @@ def _claim_rows(runs: Sequence[HapticRuns]) -> list[Row]:
 def _torque_figure(run: HapticRuns) -> Figure:
     """Measured and estimated torques, which P1 compares directly."""
     motion = run.motions()[1]
-    measured, predicted = np.asarray(motion.tau), run.predicted(motion)
+    measured, predicted = np.asarray(motion.tau), run.predicted_torque(motion)
     first = slice(0, 10_000)  # ten seconds: more cannot be told apart on a page
     charts = tuple(
         Chart(

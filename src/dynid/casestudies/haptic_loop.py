@@ -38,11 +38,11 @@ def loop_rows() -> list[Row]:
         [
             at_most("gap of the cut loop over the workspace [m]", closure_gap(q), 1e-10),
             at_most("G from the cut less the closed form", float(np.abs(cut_G(q) - G).max()), 1e-8),
-            at_most("smallest singular value of the cut at q5 = q2", singular_value(_folded(q)), 1e-10),
+            at_most("smallest singular value of the cut at q5 = q2", singular_value(_flat_poses(q)), 1e-10),
             at_most("|τᵀq̇ − dE/dt| along sines over the largest power", power_error(), 1e-6),
             equal_to("base parameters", 30, len(base())),
             equal_to("base parameters that differ from the list", 0, len(base_set() ^ listed_set())),
-            equal_to("base parameters with joint 1 vertical", 28, len(_standing())),
+            equal_to("base parameters with joint 1 vertical", 28, len(_upright_base())),
         ],
     )
 
@@ -54,7 +54,7 @@ def workspace() -> FloatArray:
     return q
 
 
-def _folded(q: FloatArray) -> FloatArray:
+def _flat_poses(q: FloatArray) -> FloatArray:
     """The poses with q5 = q2."""
     return np.column_stack([q[:, :2], q[:, 1]])
 
@@ -110,5 +110,5 @@ def listed_set() -> set[str]:
     return inertial | {term + motor for term in ("Fv", "Fc", "off") for motor in "125"}
 
 
-def _standing() -> tuple[str, ...]:
+def _upright_base() -> tuple[str, ...]:
     return base_of(robot().with_gravity(0.0, 0.0, -9.81)).names

@@ -144,7 +144,7 @@ class HapticRuns:
         """Essential parameters by the 20 % rule with positions filtered at 10 Hz."""
         return identify(self.problem(PRINTED_HZ), Essential(WLS(uncertainty="classical")))
 
-    def predicted(self, motion: Motion, rule: str = RULES[0]) -> FloatArray:
+    def predicted_torque(self, motion: Motion, rule: str = RULES[0]) -> FloatArray:
         """Torques of the essential parameters along a motion, (samples, coordinates) [N m]."""
         W = kernels(robot(), base().columns).regressor(*(np.asarray(signal) for signal in motion.states))
         return np.asarray(W @ self.essential[rule].values, dtype=float)

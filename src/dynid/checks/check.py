@@ -12,6 +12,7 @@ from dynid.checks.data_check import Checked, DataCheck, data_check
 from dynid.checks.excitation import check_excitation
 from dynid.checks.explained import TorqueColumns, check_explained, plain_columns, robot_columns
 from dynid.checks.light_motion import LightMotion, light_motion
+from dynid.checks.loops import check_loops
 from dynid.checks.lost_samples import check_lost_samples
 from dynid.checks.saturation import check_saturation
 from dynid.checks.scales import check_scales, check_turns
@@ -126,8 +127,8 @@ def check_log(
     stretch = _on_joint_side(_looked_at(log), robot)
     motion = light_motion(stretch, LOOKED_AT.samples)
     rows = stretch if log.samples <= LOOKED_AT.samples else _on_joint_side(_spread_rows(log, columns), robot)
-    parts.append(check_scales(rows, motion, robot))
-    if motion is not None:
+    parts += [check_scales(rows, motion, robot), check_loops(rows, robot)]
+    if motion is not None and not _fails(parts, (Name.LOOP_NOT_CLOSED,)):
         parts += [_long_log(log, motion), *_against_model(stretch, rows, motion, robot, base)]
     return data_check(log.name, parts, accepted)
 

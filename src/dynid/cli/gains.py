@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from dynid.calibration.gains import CONSTRAINED, GAIN_RANGE, GLOBAL, METHODS
+from dynid.calibration.gains import CONSTRAINED, GAIN_RANGE, METHODS, SHARED
 from dynid.calibration.knowledge import PayloadKnowledge
 from dynid.calibration.knowledge_file import load_payload_file
 from dynid.cli.calibration_options import (
@@ -61,7 +61,13 @@ class KnownOptions(WeighingOptions):
 class GainOptions(OptionGroup, title="Method"):
     """How the gains are found."""
 
-    method: str = option(GLOBAL, "NAME", f"One of {', '.join(METHODS)}.", choices=METHODS)
+    method: str = option(
+        SHARED,
+        "NAME",
+        "shared (one arm for all motors), global, sequential (P2: the mass, then the payload, then further "
+        "motors) or constrained (gains in bounds, a payload that can exist).",
+        choices=METHODS,
+    )
     estimator: str = option(
         "ols", "NAME", "Least squares on each motor's rows: ols, or tls (errors in all).", choices=ESTIMATORS
     )

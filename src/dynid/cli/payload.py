@@ -28,6 +28,8 @@ from dynid.cli.output import Screen, print_json, progress_line
 from dynid.cli.robot_options import RobotArgument, RobotOptions, chosen_robot
 from dynid.core.errors import DynidError, unknown_name
 from dynid.core.text import TextTable
+from dynid.model.link_frames import link_frames
+from dynid.model.robot import Robot
 from dynid.report.calibration_page import payload_answer, render_payload
 from dynid.report.payload_document import payload_document
 from dynid.results.load import load_result
@@ -46,28 +48,46 @@ class WayOptions(OptionGroup, title="Method"):
     way: str = option(
         AUTO,
         "NAME",
-        "fixed (the model's inertias are held), refitted (arm and payload together, from free and loaded logs), "
-        "difference (loaded less free torques of one motion), or auto: refitted where there are free logs.",
+        "fixed (the model's inertias are held), refitted (arm and payload together, from free and loaded "
+        "logs), difference (loaded less free torques of one motion), or auto: refitted with free logs.",
         choices=(AUTO, *WAYS),
     )
     hold_friction: bool = option(
         False, "", "Hold the model's friction, too, which changes with temperature (for fixed)."
     )
-    flange: str | None = option(
+    flange_link: str | None = option(
         None,
-        "X,Y,Z",
-        "Origin of the flange in the frame of the link that carries it [m].",
-        shown="that frame itself",
+        "LINK",
+        "Link or body of the robot's file, such as tool0, whose frame is the flange's.",
+        shown="the link that carries the payload",
+    )
+    flange: str | None = option(
+        None, "X,Y,Z", "Origin of the flange in that link's frame [m].", shown="0,0,0"
     )
     flange_rpy_deg: str | None = option(
-        None, "R,P,Y", "Roll, pitch and yaw of the flange in that frame [deg].", shown="0,0,0"
+        None, "R,P,Y", "Roll, pitch and yaw of the flange in that link's frame [deg].", shown="0,0,0"
     )
 
-    def frame(self) -> FlangeFrame:
-        """The flange's frame."""
+    def frame(self, robot: Robot, carrier: str | None) -> FlangeFrame:
+        """The flange's frame on the link that carries the payload."""
         position = _three(self.flange, "--flange", "0,0,0.1")
         angles = _three(self.flange_rpy_deg, "--flange-rpy-deg", "0,0,90")
-        return FlangeFrame.from_rpy(position, np.radians(angles))
+        names = [joint.name for joint in robot.joints]
+        if carrier is not None and carrier not in names:
+            raise unknown_name("carrier joint", carrier, names)
+        host = len(names) - 1 if carrier is None else names.index(carrier)
+        frames = link_frames(robot)
+        link = self.flange_link or next(name for name, held in frames.items() if held.host == host)
+        if link not in frames:
+            raise unknown_name("link of the robot's file", link, frames)
+        held = frames[link]
+        if held.host != host:
+            raise DynidError(
+                f"Link {link!r} moves with joint {names[held.host]!r}, and the payload is on {names[host]!r}; "
+                "give a link of that joint to --flange-link, or another --carrier."
+            )
+        own = FlangeFrame.from_rpy(position, np.radians(angles))
+        return FlangeFrame(held.rotation @ own.rotation, held.position + held.rotation @ own.position)
 
 
 def _three(text: str | None, name: str, example: str) -> tuple[float, ...]:
@@ -115,9 +135,9 @@ def payload(
         raise DynidError(
             "--payload is for other commands: the payload of dynid payload is in the loaded logs."
         )
-    frame = how.frame()
     require_free_folder(target.out, (DOCUMENT, PAGE), target.force)
     arm = chosen_robot(robot, variant)
+    frame = how.frame(arm, weighing.carrier)
     model = None if how.model is None else load_result(how.model)
     plan, keys = preparation.chosen(arm.n_coordinates)
     with progress_line(quiet=as_json) as tell:

@@ -27,10 +27,11 @@ class ExperimentOptions(OptionGroup, title="The experiment"):
     section: str | None = option(
         None,
         "S",
-        "Only this section (scara: A to E, or claims; tx90: designs, validation or measured).",
+        "Only this section (scara: A to E, or claims; tx90: designs, validation or measured; rx90: gains or "
+        "payload).",
     )
     seeds: int | None = option(
-        None, "N", "How many simulated experiments (scara, haptic), or random starts (tx90).", shown="5"
+        None, "N", "How many simulated experiments (scara, rx90, haptic), or random starts (tx90).", shown="5"
     )
     loop: str | None = option(
         None, "L", "How the loop's ω_n is read (scara): hz or rad.", choices=("hz", "rad"), shown="hz"

@@ -83,6 +83,8 @@ class Name(StrEnum):
     LIMITS = "limits"
     OVERSPEED = "overspeed"
     SPEED_AND_POSITION = "speed and position"
+    LOOP_NOT_CLOSED = "loop not closed"
+    LOOP_SINGULAR = "loop near a singularity"
 
     # Motion and torque together.
     NO_MOTION = "no motion"
@@ -160,6 +162,7 @@ class Name(StrEnum):
     NOT_CALIBRATABLE = "not calibratable"
     GAIN_CHANGED = "gain changed"
     MOTORS_CONTRADICT = "motors contradict"
+    ONE_ARM_LEAVES_MORE = "one arm leaves more"
 
     # How the identification of a payload ended.
     PAYLOAD_ABSENT = "payload absent"

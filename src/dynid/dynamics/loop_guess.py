@@ -20,8 +20,11 @@ from dynid.model.joint import Joint, JointKind
 from dynid.model.loop import Closure
 from dynid.model.robot import Robot
 
-_EXACT = 1e-11
-"""Largest error of a dependent joint after the Newton steps [rad or m]."""
+_EXACT = 1e-13
+"""Largest change that one more Newton step makes [rad or m]: rounding, so that derivatives are exact too."""
+_SAME_BRANCH = 1e-8
+"""Largest distance from the position found by continuation [rad or m]; branches are σ apart."""
+Ranges = tuple[tuple[float, float], ...]
 _BASIN = 0.25
 """Largest error of the guess beside the smallest singular value: Newton steps from there keep the branch."""
 _STEPS = (3, 5)
@@ -33,6 +36,8 @@ _POINTS = 300
 _MARGINS = (0.1, 0.03, 0.01, 1e-9)
 """Shares of the range of a coordinate beyond its limits that are tried: logs overshoot, and so do rounded
 limits."""
+_SHORTER = (1.0, 0.9, 0.75, 0.5)
+"""Shares of a range without limits that are tried: no formula follows loops next to where they open."""
 _SHRINKS = 10
 """Halvings in the search for the largest range."""
 
@@ -55,7 +60,7 @@ class LoopGuess:
     """
 
     group: LoopGroup
-    ranges: tuple[tuple[float, float], ...]
+    ranges: Ranges
     terms: tuple[tuple[int, ...], ...]
     coefficients: tuple[tuple[float, ...], ...]
     turns: tuple[tuple[float, ...], ...]
@@ -150,8 +155,20 @@ def loop_guess(joints: tuple[Joint, ...], closure: Closure, group: LoopGroup) ->
         ModelError: when the loops do not close within the limits of the coordinates, or no guess serves.
     """
     branch = _Branch(joints, closure, group)
-    ranges = branch.domain()
-    rng = np.random.default_rng(_POINTS)
+    found = branch.domain()
+    for ranges in dict.fromkeys(branch.shortened(found, share) for share in _SHORTER):
+        if (guess := _guess_within(branch, ranges)) is not None:
+            return guess
+    names = " and ".join(repr(joints[j].name) for j in group.coordinates)
+    raise ModelError(
+        f"No formula follows the joints of loop {group.cuts[0].name!r} over the whole range of {names}; "
+        f"limit the range of {names} to what the robot uses, away from the loop's singularities."
+    )
+
+
+def _guess_within(branch: _Branch, ranges: Ranges) -> LoopGuess | None:
+    """The guess with the fewest steps and terms that serves within ranges of the coordinates, or None."""
+    joints, group, rng = branch.joints, branch.group, np.random.default_rng(_POINTS)
     n = len(group.coordinates)
     fitted = branch.points(ranges, np.cos(pi * rng.random((_POINTS, n))))
     others = np.vstack([_corners(n), rng.uniform(-1.0, 1.0, (_POINTS, n))])
@@ -166,14 +183,9 @@ def loop_guess(joints: tuple[Joint, ...], closure: Closure, group: LoopGroup) ->
             if len(terms) > min(_MOST_TERMS, split // 2) and degree > 1:
                 break
             guess = _fitted(group, ranges, terms, turns, steps, points[:split], p[:split])
-            error = _error(guess, joints, points, p)
-            if error[0] < _BASIN * singular and error[1] < _EXACT:
+            if _serves(guess, joints, points, p, _BASIN * singular):
                 return guess
-    names = " and ".join(repr(joints[j].name) for j in group.coordinates)
-    raise ModelError(
-        f"No formula follows the joints of loop {group.cuts[0].name!r} over the whole range of {names}; "
-        f"limit the range of {names} to what the robot uses, away from the loop's singularities."
-    )
+    return None
 
 
 @dataclass(frozen=True)
@@ -231,7 +243,7 @@ class _Branch:
         inner = np.random.default_rng(n).uniform(-1.0, 1.0, (60 * n, n))
         return bool(np.isfinite(self.follow(self.points(ranges, np.vstack([_corners(n), inner])))).all())
 
-    def domain(self) -> tuple[tuple[float, float], ...]:
+    def domain(self) -> Ranges:
         """Ranges of the coordinates: their limits with a margin, or as far as the loops close."""
         wanted, given = self._wanted()
         if not wanted:
@@ -249,6 +261,13 @@ class _Branch:
             )
         return found
 
+    def shortened(self, ranges: Ranges, share: float) -> Ranges:
+        """Ranges around the start, those shortened that no limits give and that are no free turn."""
+        return tuple(
+            (low, high) if held or isinf(low) else (x - share * (x - low), x + share * (high - x))
+            for (low, high), x, held in zip(ranges, self.start, self._wanted()[1], strict=True)
+        )
+
     def _wanted(self) -> tuple[list[tuple[float, float]], list[bool]]:
         """Limits of the coordinates, a free turn where there are none, and whether limits are given."""
         wanted, given = [], []
@@ -262,9 +281,7 @@ class _Branch:
             given.append(not (isinf(limits.lower) or isinf(limits.upper)))
         return wanted, given
 
-    def _with_margin(
-        self, wanted: list[tuple[float, float]], given: list[bool]
-    ) -> tuple[tuple[float, float], ...]:
+    def _with_margin(self, wanted: list[tuple[float, float]], given: list[bool]) -> Ranges:
         for margin in _MARGINS:
             wider = tuple(
                 (low - margin * (high - low), high + margin * (high - low)) if held else (low, high)
@@ -274,9 +291,7 @@ class _Branch:
                 return wider
         return tuple(wanted)
 
-    def _largest(
-        self, wanted: list[tuple[float, float]], held: Sequence[bool]
-    ) -> tuple[tuple[float, float], ...] | None:
+    def _largest(self, wanted: list[tuple[float, float]], held: Sequence[bool]) -> Ranges | None:
         """Ranges around the start, all shortened by one factor but those that are held, or None."""
         best, low, high = None, 0.0, 1.0
         for _ in range(_SHRINKS):
@@ -294,10 +309,7 @@ class _Branch:
         return best
 
     def _open_within_limits(
-        self,
-        wanted: list[tuple[float, float]],
-        given: list[bool],
-        closing: tuple[tuple[float, float], ...] | None,
+        self, wanted: list[tuple[float, float]], given: list[bool], closing: Ranges | None
     ) -> ModelError:
         names = [self.joints[j].name for j, held in zip(self.group.coordinates, given, strict=True) if held]
         tip = ""
@@ -343,7 +355,7 @@ def _terms(ranges: Sequence[tuple[float, float]], degree: int) -> tuple[tuple[in
 
 def _fitted(
     group: LoopGroup,
-    ranges: tuple[tuple[float, float], ...],
+    ranges: Ranges,
     terms: tuple[tuple[int, ...], ...],
     turns: FloatArray,
     steps: int,
@@ -369,14 +381,20 @@ def _fitted(
     return LoopGuess(group, ranges, terms, tuple(map(tuple, found.T.tolist())), turning, bare.steps)
 
 
-def _error(
-    guess: LoopGuess, joints: Sequence[Joint], points: FloatArray, p: FloatArray
-) -> tuple[float, float]:
-    """Largest error of the guess and of the positions after its Newton steps."""
+def _serves(
+    guess: LoopGuess, joints: Sequence[Joint], points: FloatArray, p: FloatArray, basin: float
+) -> bool:
+    """Whether the guess is near enough everywhere, and its Newton steps end on the branch."""
     q = dict(zip(guess.group.coordinates, points.T, strict=True))
     before, after = guess.positions(q, NUMERIC), guess.closed(joints, q, NUMERIC)
-    errors = [
-        max(float(np.abs(found[j] - own).max()) for j, own in zip(guess.group.dependent, p.T, strict=True))
-        for found in (before, after)
-    ]
-    return errors[0], errors[1]
+    further = newton_step(joints, guess.group, after, NUMERIC)
+    own = dict(zip(guess.group.dependent, p.T, strict=True))
+    return (
+        _distance(before, own) < basin
+        and _distance(after, own) < _SAME_BRANCH
+        and _distance(after, {j: further[j] for j in own}) < _EXACT
+    )
+
+
+def _distance(found: Mapping[int, Scalar], own: Mapping[int, Scalar]) -> float:
+    return max((float(np.abs(found[j] - x).max()) for j, x in own.items()), default=0.0)

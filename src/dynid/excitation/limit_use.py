@@ -9,9 +9,11 @@ import numpy as np
 
 from dynid.compile.kernels import kernels
 from dynid.core.arrays import FloatArray
+from dynid.dynamics.expansion import expand
+from dynid.dynamics.operations import NUMERIC
 from dynid.excitation.clearance import CollisionScene
 from dynid.excitation.clearance_proof import LeastClearance, verified_clearance
-from dynid.excitation.limits import QUANTITIES, MotionLimits
+from dynid.excitation.limits import QUANTITIES, MotionLimits, limited_joints
 from dynid.model.joint import JointKind
 from dynid.model.robot import Robot
 from dynid.trajectories.trajectory import Trajectory
@@ -78,14 +80,45 @@ def motion_uses(trajectory: Trajectory, robot: Robot, limits: MotionLimits) -> l
     found = []
     for order, quantity in enumerate(QUANTITIES):
         least, largest = _joint_extremes(trajectory, limits, order)
-        for i, j in enumerate(robot.movable):
-            unit = _UNITS[robot.joints[j].kind] + ("", "/s", "/s²", "/s³")[order]
+        for i, j in enumerate(limited_joints(robot)):
+            unit = _unit(robot, j, order)
             low, high = (_known(bounds[order][i]) for bounds in (limits.low, limits.high))
             use = LimitUse(
                 limits.joints[i], quantity, unit, low, high, float(least[i]), float(largest[i]), True
             )
             found.append(use)
+    return found + _loop_uses(trajectory, robot)
+
+
+def _loop_uses(trajectory: Trajectory, robot: Robot) -> list[LimitUse]:
+    """Positions, speeds and accelerations of the joints that follow loops, on a grid of 1 kHz."""
+    followers = [j for j in robot.movable if j not in limited_joints(robot)]
+    if not followers:
+        return []
+    q, qd, qdd = (list(values.T) for values in states_of(trajectory, _grid(trajectory, RATE_HZ)))
+    tree = expand(robot, q, NUMERIC)
+    motion = (tree.positions, tree.speeds(qd), tree.accelerations(qd, qdd))
+    found = []
+    for j in followers:
+        own = robot.joints[j].limits
+        bounds = ((own.lower, own.upper), *((-x, x) for x in (own.velocity, own.acceleration)))
+        for order, (low, high) in enumerate(bounds):
+            ends = float(np.min(motion[order][j])), float(np.max(motion[order][j]))
+            use = LimitUse(
+                robot.joints[j].name,
+                QUANTITIES[order],
+                _unit(robot, j, order),
+                _known(low),
+                _known(high),
+                *ends,
+                False,
+            )
+            found.append(use)
     return found
+
+
+def _unit(robot: Robot, j: int, order: int) -> str:
+    return _UNITS[robot.joints[j].kind] + ("", "/s", "/s²", "/s³")[order]
 
 
 def _joint_extremes(

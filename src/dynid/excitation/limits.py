@@ -17,6 +17,7 @@ from dynid.core.finding import Finding, Level, Name
 from dynid.core.keys import OtherKey, key
 from dynid.core.kinds import require_kinds
 from dynid.core.tables import check_fields, table_from
+from dynid.dynamics.loop_guess import closed_ranges
 from dynid.excitation.workcell import Workcell
 from dynid.model.robot import Robot
 
@@ -28,10 +29,10 @@ ASSUMED_ACCELERATION = 2.0
 
 @dataclass(frozen=True, eq=False)
 class MotionLimits:
-    """Bounds of q and its derivatives for all movable joints, and of the torques of the coordinates.
+    """Bounds of q and its derivatives for all limited joints, and of the torques of the coordinates.
 
     Args:
-        joints: names of the movable joints.
+        joints: names of the limited joints.
         low: least values of q, q̇, q̈ and the jerk, (4, joints); −∞ where there is none.
         high: largest values, likewise.
         effort: largest torque or force, (coordinates,); ∞ where there is none.
@@ -66,13 +67,13 @@ class MotionLimits:
     def applied_to(self, robot: Robot) -> Robot:
         """The robot with these position limits, by which its reach is known."""
         joints = list(robot.joints)
-        for j, low, high in zip(robot.movable, self.low[0], self.high[0], strict=True):
+        for j, low, high in zip(limited_joints(robot), self.low[0], self.high[0], strict=True):
             bounds = replace(joints[j].limits, lower=float(low), upper=float(high))
             joints[j] = replace(joints[j], limits=bounds)
         return replace(robot, joints=tuple(joints))
 
     def joint_values(self, values: FloatArray, order: int) -> FloatArray:
-        """Values of all movable joints from those of the coordinates, (samples, joints)."""
+        """Values of all limited joints from those of the coordinates, (samples, joints)."""
         turned = values @ self.matrix.T
         return turned + self.offset if order == 0 else turned
 
@@ -139,7 +140,15 @@ def load_limits(path: str | Path, robot: Robot) -> LimitFile:
     file = Path(path)
     content = read_toml(file, "file of limits")
     with naming_file(file, "File of limits"):
-        return table_from(content, LimitFile, axes=len(robot.movable))
+        return table_from(content, LimitFile, axes=len(limited_joints(robot)))
+
+
+def limited_joints(robot: Robot) -> tuple[int, ...]:
+    """Joints whose limits a design holds: all that move, or the coordinates of a robot with loops.
+
+    Joints that follow a loop are no linear function of the coordinates; ``limit_use`` looks at them.
+    """
+    return robot.coordinates if robot.coupling is None else robot.movable
 
 
 def motion_limits(robot: Robot, choice: LimitChoice | None = None) -> MotionLimits:
@@ -149,12 +158,14 @@ def motion_limits(robot: Robot, choice: LimitChoice | None = None) -> MotionLimi
         DynidError: when a speed limit is missing, a limit leaves no room, or the choice does not fit.
     """
     chosen = choice or LimitChoice()
-    joints = [robot.joints[j] for j in robot.movable]
+    limited = limited_joints(robot)
+    joints = [robot.joints[j] for j in limited]
     names = tuple(joint.name for joint in joints)
     own = {name: np.array([getattr(joint.limits, name) for joint in joints]) for name in _WORDS}
     given = {name: _per_joint(getattr(chosen, name), names, name) for name in _WORDS}
     used = {name: own[name] if values is None else values for name, values in given.items()}
     _check(robot, names, used)
+    used = _with_closed_ranges(robot, used)
     used, findings = _with_assumed_acceleration(names, used)
     with np.errstate(invalid="ignore"):  # −∞ + ∞, where there are no limits
         middle = (used["lower"] + used["upper"]) / 2
@@ -165,7 +176,7 @@ def motion_limits(robot: Robot, choice: LimitChoice | None = None) -> MotionLimi
         np.where(bounded, middle + half, used["upper"]),
     )
     sizes = [chosen.share * used[name] for name in ("velocity", "acceleration", "jerk")]
-    own_joints = tuple(robot.movable.index(j) for j in robot.coordinates)
+    own_joints = tuple(limited.index(j) for j in robot.coordinates)
     coupling = robot.coupling
     n = len(joints)
     return MotionLimits(
@@ -178,6 +189,15 @@ def motion_limits(robot: Robot, choice: LimitChoice | None = None) -> MotionLimi
         own_joints,
         findings,
     )
+
+
+def _with_closed_ranges(robot: Robot, used: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+    """Position limits of coordinates no wider than the ranges within which the loops close."""
+    lower, upper = used["lower"].copy(), used["upper"].copy()
+    for j, (low, high) in closed_ranges(robot).items():
+        k = robot.coordinates.index(j)
+        lower[k], upper[k] = max(lower[k], low), min(upper[k], high)
+    return {**used, "lower": lower, "upper": upper}
 
 
 def _per_joint(values: tuple[float, ...] | None, names: Sequence[str], what: str) -> FloatArray | None:

@@ -69,15 +69,6 @@ def _closed_positions(linkage: Linkage, start: FloatArray) -> FloatArray:
     return q[linkage.is_closed(q)]
 
 
-def open_loops(robot: Robot, form: str, beside: str) -> list[str]:
-    """Sentences about loops that a form does not hold and that no equations of joints stand for."""
-    if robot.closure is None or robot.coupling is not None:
-        return []
-    names = ", ".join(repr(cut.name) for cut in robot.closure.cuts)
-    loops, are = ("the loop", "is") if len(robot.closure.cuts) == 1 else ("the loops", "are")
-    return [f"{form} does not hold {loops} {names}, which {are} open there: the cuts are in {beside}."]
-
-
 def loop_table(robot: Robot) -> dict[str, Any] | None:
     """The loops for the file beside a model file."""
     if robot.closure is None:

@@ -68,8 +68,8 @@ def to_mjcf(model: ExportModel, source: RobotSource | None = None, called: str |
     name, text, checked = found
     closed = mjcf_holds_loops(robot)
     if closed and robot.closure is not None:
-        names = ", ".join(cut.name for cut in robot.closure.cuts)
-        notes.append(f"MuJoCo holds the loops {names} by soft constraints.")
+        names = " and ".join(f"{cut.name!r}" for cut in robot.closure.cuts)
+        notes.append(f"MuJoCo holds the loop of {names} by soft constraints.")
     elif followers := mimics_of(robot):
         notes.append(f"MuJoCo holds the equations of {', '.join(followers)} by soft constraints.")
     lacks = ("velocity", "acceleration")

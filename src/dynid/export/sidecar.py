@@ -14,7 +14,7 @@ from dynid.core.plain import plain
 from dynid.estimators.linear.terms import own_constants, slots_of
 from dynid.export.bodies import equations_of
 from dynid.export.joint_values import HeldValues, law_of, lost_parameters
-from dynid.export.loops import loop_table, open_loops
+from dynid.export.loops import loop_table
 from dynid.export.model import Export, ExportedFile, ExportModel
 from dynid.model.parameters import Parameter
 from dynid.model.robot import EARTH_GRAVITY, Robot
@@ -64,7 +64,7 @@ def export_with_sidecar(
     beside = f"{name}.dynid.json"  # of this form: URDF and MJCF of a robot may lie in one folder
     lost = lost_parameters(model, held, form, beside)
     if not loops:
-        lost += [*_lost_couplings(model.robot, form, beside), *open_loops(model.robot, form, beside)]
+        lost += _lost_couplings(model.robot, form, beside)
     lost += notes
     lost += [care] if care else []
     if model.result.further is not None:
@@ -106,6 +106,12 @@ def file_not_kept(robot: Robot) -> str:
 
 
 def _lost_couplings(robot: Robot, form: str, beside: str) -> list[str]:
+    if robot.closure is not None and robot.coupling is None:
+        loops = ", ".join(repr(cut.name) for cut in robot.closure.cuts)
+        return [
+            f"{form} is written as a tree, without the loop {loops}: the joints that it holds move freely "
+            f"there; the loop is in {beside}."
+        ]
     return [
         f"{form} lets a joint follow one other joint; joint {name!r} follows {' and '.join(factors)}, so it "
         f"moves freely there: its equation is in {beside}."

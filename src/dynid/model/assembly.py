@@ -22,7 +22,8 @@ _NEAR = 0.02
 _STEPS = 30
 """Newton steps; a start that is meant to close needs five."""
 _DEPENDENT = 1e-7
-"""A column below this share beside the others, all of unit length, is a combination of them."""
+"""A column below this share beside the others, all of unit length, is a combination of them; its root is
+asked of motions, because positions given with some decimals are no better."""
 
 
 @dataclass(frozen=True)
@@ -204,6 +205,9 @@ def closed(joints: tuple[Joint, ...], closure: Closure) -> Closure:
     linkage = Linkage(joints, _with_rotations(joints, closure), closure.coordinates)
     given = np.array([closure.start])
     found = linkage.corrected(given)
+    if np.abs(linkage.residuals(given)).max() < _NEAR * linkage.size:
+        # Too many coordinates leave too few joints to close the last decimals: that is the reason to tell.
+        _check_freedoms(linkage, given)
     _check_start(linkage, given, found)
     _check_freedoms(linkage, found)
     start = found if np.abs(found - given).max() > CLOSED else given

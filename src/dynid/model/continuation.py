@@ -8,7 +8,6 @@ from functools import lru_cache
 from math import degrees, radians
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dynid.core.arrays import FloatArray
 from dynid.model.assembly import CLOSED, Linkage
@@ -102,12 +101,13 @@ def close_loops(joints: tuple[Joint, ...], closure: Closure, targets: FloatArray
         done[i[good & (done[i] > 1.0 - 1e-9)]] = 1.0
         caution[i] = np.where(good, np.minimum(1.0, 2 * caution[i]), caution[i] / 2)
         going[i] = (at.singular > SINGULAR) & (caution[i] > _LEAST_STEP)
-    reached = going & (done >= 1.0)
-    if reached.any():
-        reached[reached] = tangent(linkage, q[reached]).singular > SINGULAR
+    reached = np.flatnonzero(going & (done >= 1.0))
+    if len(reached):
+        reached = reached[tangent(linkage, q[reached]).singular > SINGULAR]
     q[:, c] = targets
-    q[~reached] = np.nan
-    return q
+    result = np.full_like(q, np.nan)
+    result[reached] = q[reached]
+    return result
 
 
 def singular_values(joints: tuple[Joint, ...], closure: Closure, q: FloatArray) -> FloatArray:
@@ -119,8 +119,8 @@ def singular_values(joints: tuple[Joint, ...], closure: Closure, q: FloatArray) 
         q: positions of all movable joints (samples, movable).
     """
     result = np.full(len(q), np.nan)
-    known: NDArray[np.bool_] = np.isfinite(q).all(axis=1)
-    if known.any():
+    known = np.flatnonzero(np.isfinite(q).all(axis=1))
+    if len(known):
         linkage = Linkage(joints, closure.cuts, closure.coordinates)
         result[known] = tangent(linkage, q[known]).singular
     return result

@@ -10,6 +10,7 @@ from dynid.compile.kernels import kernels
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError
 from dynid.dynamics.inverse import actuation_torques
+from dynid.dynamics.loop_guess import closed_ranges
 from dynid.dynamics.operations import NUMERIC
 from dynid.model.robot import Robot
 from dynid.simulation.added_torques import AddedTorque, added_inertia, torques_along
@@ -54,8 +55,12 @@ def postures(robot: Robot) -> FloatArray:
     limits = [robot.joints[j].limits for j in robot.coordinates]
     low = np.array([max(limit.lower, -_WIDEST) for limit in limits])
     high = np.array([min(limit.upper, _WIDEST) for limit in limits])
+    first = np.zeros_like(low)
+    for j, (least, most) in closed_ranges(robot).items():
+        k = robot.coordinates.index(j)
+        low[k], high[k], first[k] = max(low[k], least), min(high[k], most), robot.home[k]
     rng = np.random.default_rng(0)
-    return np.vstack([np.zeros_like(low), rng.uniform(low, high, (_POSTURES - 1, len(low)))])
+    return np.vstack([first, rng.uniform(low, high, (_POSTURES - 1, len(low)))])
 
 
 def definiteness(

@@ -8,6 +8,7 @@ import numpy as np
 
 from dynid.core.arrays import FloatArray
 from dynid.core.finding import Name
+from dynid.dynamics.closure import loop_groups
 from dynid.dynamics.inverse import inverse_dynamics
 from dynid.dynamics.operations import NUMERIC
 from dynid.model.joint import JointKind
@@ -83,13 +84,21 @@ def with_length(robot: Robot, joint: int, length: str, longer: float) -> Robot:
     at = robot.coordinates[joint]
     old = robot.joints[at]
     new = replace(old, **{length: getattr(old, length) + longer, "symbols": {}})
-    return replace(robot, joints=(*robot.joints[:at], new, *robot.joints[at + 1 :]))
+    joints = (*robot.joints[:at], new, *robot.joints[at + 1 :])
+    # A coupling found from loops is held; loops that are no coupling have no joint of this kind.
+    return replace(robot, joints=joints, closure=None if robot.coupling else robot.closure)
 
 
 def link_lengths(robot: Robot) -> tuple[Suspect, ...]:
-    """Lengths between the joints; that along a slide is its zero."""
+    """Lengths between the joints; that along a slide is its zero, and one inside a loop would open it."""
     found = list[Suspect]()
+    looped = set[int]()
+    if robot.closure is not None and robot.coupling is None:
+        groups = loop_groups(robot.joints, robot.closure)
+        looped = {j for group in groups for chains in group.chains for chain in chains for j in chain}
     for j, at in enumerate(robot.coordinates):
+        if at in looped:
+            continue
         joint = robot.joints[at]
         for length in LENGTHS:
             given = float(getattr(joint, length))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dynid.calibration.gains import GAIN_RANGE, GLOBAL, DriveGains, calibrate_gains
+from dynid.calibration.gains import GAIN_RANGE, SHARED, DriveGains, calibrate_gains
 from dynid.calibration.knowledge import PayloadKnowledge, Range
 from dynid.core.errors import DynidError
 from dynid.core.kinds import require_kinds
@@ -60,7 +60,7 @@ def calibrate(
     loaded: Log | Sequence[Log],
     known: PayloadKnowledge,
     *,
-    method: str = GLOBAL,
+    method: str = SHARED,
     strategy: Strategy | None = None,
     gain_range: Range = GAIN_RANGE,
     carrier: str | None = None,
@@ -77,7 +77,7 @@ def calibrate(
         free: logs without the payload.
         loaded: logs with it.
         known: of the payload, such as ``PayloadKnowledge.weighed(7.025, 0.05)``.
-        method: "global", "sequential" or "constrained"; see ``calibrate_gains``.
+        method: "shared", "global", "sequential" or "constrained"; see ``calibrate_gains``.
         strategy: of the least squares on each motor's rows: OLS() when None, or TLS().
         gain_range: gains over the a-priori ones that the constrained method allows.
         carrier: name of the joint whose link carries the payload; the last joint when None.

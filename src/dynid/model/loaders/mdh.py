@@ -21,7 +21,13 @@ from dynid.model.element import ForceElement
 from dynid.model.friction import FrictionTerm
 from dynid.model.inertia import LinkInertia
 from dynid.model.joint import BASE, LENGTHS, Joint, JointKind, Limits
-from dynid.model.loop import Closure, CutKind, LoopCut, Point, Rows
+from dynid.model.loaders.loop_rows import (
+    ClosureTable,
+    LoopRow,
+    closure_from_rows,
+    closure_table,
+    loop_row,
+)
 from dynid.model.robot import EARTH_GRAVITY, Robot
 from dynid.model.shapes import CapsuleRow, capsule_rows
 
@@ -136,41 +142,6 @@ class CouplingTable:
     rows: Mapping[str, CouplingRow] = key("sums of coordinates, by joint", factory=dict, spread=True)
 
 
-@dataclass(frozen=True)
-class LoopRow:
-    """A joint that closes a loop and is no part of the tree: one table ``[[loop]]``."""
-
-    kind: CutKind = key("what holds between its two links")
-    links: tuple[str, str] = key('the two links, by the names of their joints; "base" is the base')
-    name: str = key("unique name", "", absent="`loop1`, `loop2`, …")
-    points: tuple[Point, Point] = key(
-        "where the links meet, in the frame of each", ((0.0,) * 3, (0.0,) * 3), unit="m"
-    )
-    axes: tuple[Point, Point] | None = key(
-        "direction of the axis in the frame of each link; for revolute, prismatic and parallel",
-        None,
-        absent="none",
-    )
-    rotation: Rows | None = key(
-        "rows of the rotation of the second link's frame in the first's; for fixed and prismatic",
-        None,
-        absent="as at the start",
-    )
-
-
-@dataclass(frozen=True)
-class ClosureTable:
-    """The coordinates of a robot with loops, and an assembled position: the table ``[closure]``."""
-
-    coordinates: tuple[str, ...] = key("names of the joints that move the loops and of all others outside")
-    start: Mapping[str, float] = key(
-        "positions of the movable joints with the loops closed, by name", factory=dict, unit="rad or m"
-    )
-    start_deg: Mapping[str, float] = key(
-        "those of revolute joints that start does not give", factory=dict, unit="deg"
-    )
-
-
 @dataclass(frozen=True, kw_only=True)
 class RobotFile:
     """The keys of a robot file."""
@@ -251,7 +222,7 @@ def robot_from_table(content: Mapping[str, Any], default_name: str = "robot") ->
         elements=file.element,
         drives=None if file.drives is None else file.drives.drives(),
         coupling=None if file.coupling is None else _coupling(file.coupling, joints),
-        closure=_closure(file, joints),
+        closure=closure_from_rows(file.loop, file.closure, joints),
         lengths=file.lengths,
         title=file.title,
         source=file.source,
@@ -339,51 +310,6 @@ def _coupling(table: CouplingTable, joints: tuple[Joint, ...]) -> Coupling:
     return Coupling(tuple(movable.index(name) for name in coordinates), tuple(matrix), tuple(offsets))
 
 
-def _closure(file: RobotFile, joints: tuple[Joint, ...]) -> Closure | None:
-    """The loops of a file; ``[[loop]]`` and ``[closure]`` belong together."""
-    if file.closure is None and not file.loop:
-        return None
-    if file.closure is None or not file.loop:
-        given, missing = ("[closure]", "[[loop]]") if file.closure else ("[[loop]]", "[closure]")
-        raise ModelError(f"The file has {given} but no {missing}; a robot with loops needs both.")
-    names, movable = [joint.name for joint in joints], [joint.name for joint in joints if joint.movable]
-    for name in file.closure.coordinates:
-        if name not in movable:
-            raise unknown_name("coordinate in [closure]", name, movable)
-    start = _start(file.closure, joints)
-    cuts = []
-    for i, row in enumerate(file.loop):
-        for link in row.links:
-            if link not in ("base", *names):
-                raise unknown_name(f"link of [[loop]] {row.name or i + 1}", link, ["base", *names])
-        first, second = (BASE if link == "base" else names.index(link) for link in row.links)
-        name = row.name or f"loop{i + 1}"
-        cuts.append(LoopCut(name, row.kind, (first, second), row.points, row.axes, row.rotation))
-    return Closure(
-        tuple(cuts),
-        tuple(movable.index(name) for name in file.closure.coordinates),
-        tuple(start[name] for name in movable),
-    )
-
-
-def _start(table: ClosureTable, joints: tuple[Joint, ...]) -> dict[str, float]:
-    """Positions of all movable joints by name, each given once [rad or m]."""
-    kinds = {joint.name: joint.kind for joint in joints if joint.movable}
-    for name in (*table.start, *table.start_deg):
-        if name not in kinds:
-            raise unknown_name("joint in start of [closure]", name, kinds)
-    for name in table.start_deg:
-        if kinds[name] is JointKind.PRISMATIC:
-            raise ModelError(f"start_deg of [closure] gives the prismatic joint {name!r}; use start, in m.")
-    for name in kinds:
-        if (name in table.start) == (name in table.start_deg):
-            given = "gives joint {!r} twice" if name in table.start else "does not give joint {!r}"
-            raise ModelError(
-                f"start of [closure] {given.format(name)}; it needs all movable joints, each once."
-            )
-    return dict(table.start) | {name: math.radians(value) for name, value in table.start_deg.items()}
-
-
 def _link_inertia(link: LinkRow, where: str) -> LinkInertia:
     xx, xy, xz, yy, yz, zz = link.inertia
     tensor = [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]
@@ -430,8 +356,8 @@ def _robot_file(robot: Robot) -> RobotFile:
         drives=None if robot.drives is None else DrivesRow.of(robot.drives),
         condition=robot.conditions,
         coupling=None if robot.coupling is None or robot.closure else _coupling_table(robot, robot.coupling),
-        loop=() if robot.closure is None else tuple(_loop_row(robot, cut) for cut in robot.closure.cuts),
-        closure=None if robot.closure is None else _closure_table(robot, robot.closure),
+        loop=() if robot.closure is None else tuple(loop_row(robot, cut) for cut in robot.closure.cuts),
+        closure=None if robot.closure is None else closure_table(robot, robot.closure),
         parameters=robot.parameters,
         inverse_only=robot.inverse_only,
     )
@@ -462,14 +388,3 @@ def _coupling_table(robot: Robot, coupling: Coupling) -> CouplingTable:
         if name not in coordinates
     }
     return CouplingTable(coordinates, rows)
-
-
-def _loop_row(robot: Robot, cut: LoopCut) -> LoopRow:
-    first, second = ("base" if link == BASE else robot.joints[link].name for link in cut.links)
-    return LoopRow(cut.kind, (first, second), cut.name, cut.points, cut.axes, cut.rotation)
-
-
-def _closure_table(robot: Robot, closure: Closure) -> ClosureTable:
-    names = [robot.joints[j].name for j in robot.movable]
-    start = dict(zip(names, closure.start, strict=True))
-    return ClosureTable(tuple(names[c] for c in closure.coordinates), start)

@@ -1,0 +1,233 @@
+"""All motors and one arm: y_m = θ_m W_m χ with θ_m = 1/g_m and one χ of arm and payload for all rows.
+
+P2 lets every motor have an arm of its own, whose parameters its rows must tell from the payload. The links'
+inertias are the same for all motors, so that motions without a load tie the gains to each other already, and
+a weighed payload sets their common scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynid.calibration.bilinear import PayloadPrior
+from dynid.calibration.motor_payload import payload_columns
+from dynid.core.arrays import FloatArray, svd
+from dynid.estimators.honest import few_blocks_factor
+from dynid.estimators.linear.least_squares import FLOOR
+from dynid.problem.factor import Factor, merge_factors
+from dynid.problem.problem import Problem
+from dynid.problem.regression import JointRows
+
+_BLOCKS = 10
+"""Blocks of time that are left out one by one, as in ``Honest``."""
+_LOST = 1e-9
+"""Relative singular value of the Jacobian, columns at unit length, below which a direction is open."""
+_LARGEST_STEP = 30
+"""Passes of Gauss–Newton at most; four or five are usual."""
+
+
+@dataclass(frozen=True, eq=False)
+class SharedArm:
+    """Gains of all motors with one arm and one payload.
+
+    Args:
+        theta: 1/g of each motor, (motors,).
+        payload: χ_L, (payload,).
+        covariance: of θ followed by χ_L, with the spread between blocks of time.
+        open: which of these the rows do not determine.
+        excess: squares that one arm for all rows leaves beyond arms of their own, over their number: one
+            where the rows are of one mind, in the size that blocks of time show.
+        degrees: that number.
+        inflation: variance between blocks of time over that of white errors, at least one.
+    """
+
+    theta: FloatArray
+    payload: FloatArray
+    covariance: FloatArray
+    open: NDArray[np.bool_]
+    excess: float
+    degrees: int
+    inflation: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Whitened rows of all motors, and how base parameters follow from x = (θ, χ_L, arm).
+
+    Args:
+        factors: per motor (columns, R / σ).
+        arm: places of the arm's parameters among the base ones.
+        K: base parameters of the payload from χ_L, (base, payload).
+        prior: what is known of χ_L.
+        free: entries of x that are estimated.
+    """
+
+    factors: tuple[tuple[list[int], FloatArray], ...]
+    arm: list[int]
+    K: FloatArray
+    prior: PayloadPrior
+    free: NDArray[np.bool_]
+
+    def base(self, x: FloatArray) -> FloatArray:
+        """Base parameters of arm and payload."""
+        m, p = len(self.factors), self.K.shape[1]
+        values = self.K @ x[m : m + p]
+        values[self.arm] += x[m + p :]
+        return np.asarray(values, dtype=float)
+
+    def residual(self, x: FloatArray) -> FloatArray:
+        """Whitened y_m − θ_m W_m χ of all motors, and b − A χ_L."""
+        m, p, values = len(self.factors), self.K.shape[1], self.base(x)
+        own = [R[:, -1] - x[k] * (R[:, :-1] @ values[c]) for k, (c, R) in enumerate(self.factors)]
+        return np.concatenate([*own, self.prior.b - self.prior.A @ x[m : m + p]])
+
+    def jacobian(self, x: FloatArray) -> FloatArray:
+        """Minus the derivatives of the residual, zero for what is exact."""
+        m, p, values = len(self.factors), self.K.shape[1], self.base(x)
+        blocks = []
+        for k, (c, R) in enumerate(self.factors):
+            J = np.zeros((len(R), len(x)))
+            J[:, k] = R[:, :-1] @ values[c]
+            J[:, m : m + p] = x[k] * (R[:, :-1] @ self.K[c])
+            wide = np.zeros((len(R), len(self.K)))
+            wide[:, c] = R[:, :-1]
+            J[:, m + p :] = x[k] * wide[:, self.arm]
+            blocks.append(J)
+        known = np.zeros((len(self.prior.b), len(x)))
+        known[:, m : m + p] = self.prior.A
+        return np.where(self.free, np.vstack([*blocks, known]), 0.0)
+
+
+def fit_shared_arm(problem: Problem, prior: PayloadPrior, theta: FloatArray) -> SharedArm:
+    """min over θ, arm and payload of Σ_m ‖y_m − θ_m W_m χ‖² / σ_m², with what is known of the payload.
+
+    σ_m is what the rows of motor m leave with an arm of their own.
+
+    Args:
+        problem: free and loaded motions, in rows of motors.
+        prior: what is known of the payload.
+        theta: where to start, (motors,).
+    """
+    sigma, separate, ranks = _own_errors(problem)
+    payload = payload_columns(problem.robot)
+    arm = [i for i, c in enumerate(problem.base.columns) if c not in payload]
+    K = np.array(problem.base.matrix[:, payload])
+    K[arm] = 0.0
+    blocks = _blocks(problem)
+
+    def rows_of(parts: Sequence[Sequence[Factor]]) -> _Rows:
+        joints = [merge_factors(list(own)) for own in zip(*parts, strict=True)]
+        scaled = tuple((list(f.columns), f.R / s) for f, s in zip(joints, sigma, strict=True))
+        free = np.concatenate([np.ones(len(sigma)), ~prior.fixed, np.ones(len(arm))]).astype(bool)
+        return _Rows(scaled, arm, K, prior, free)
+
+    whole = rows_of(blocks)
+    start = np.concatenate([theta, np.where(prior.fixed, prior.values, 0.0), np.zeros(len(arm))])
+    x = _solve(whole, _with_linear_part(whole, start))
+    root, lost = _inverse_root(whole.jacobian(x))
+    white = root @ root.T
+    away = [_solve(rows_of([b for b in blocks if b is not block]), x) - x for block in blocks]
+    known = len(theta) + len(prior.fixed)
+    inflation = _inflation(np.array(away)[:, : len(theta)], np.diag(white)[: len(theta)])
+    degrees = int(ranks) - (int(np.count_nonzero(whole.free)) - int(np.count_nonzero(lost)))
+    excess = (float(np.sum(whole.residual(x) ** 2)) - separate) / max(degrees, 1) / inflation
+    return SharedArm(
+        x[: len(theta)],
+        x[len(theta) : known],
+        inflation * white[:known, :known],
+        lost[:known],
+        excess,
+        degrees,
+        inflation,
+    )
+
+
+def _own_errors(problem: Problem) -> tuple[FloatArray, float, int]:
+    """σ of each motor's rows with an arm of its own, their squares in units of it, and all ranks."""
+    sigma, squares, ranks = [], 0.0, 0
+    for factor, own in zip(problem.regression.joints, problem.joint_spectra, strict=True):
+        degrees = max(factor.rows - own.rank, 1)
+        floor = FLOOR * factor.torque_norm
+        sigma.append(max(own.residual_norm, floor) / np.sqrt(degrees) or 1.0)
+        squares += (own.residual_norm / sigma[-1]) ** 2
+        ranks += own.rank
+    return np.array(sigma), squares, ranks
+
+
+def _blocks(problem: Problem) -> list[tuple[Factor, ...]]:
+    """About ten blocks of time over all experiments: factors of each motor's rows."""
+    pieces = problem.regression.pieces
+    if pieces is None:  # the log is long, and its stretches are many
+        cells = problem.regression.cells
+        parts = [cells[k::_BLOCKS] for k in range(min(_BLOCKS, len(cells)))]
+        return [tuple(map(merge_factors, zip(*(c.factors for c in part), strict=True))) for part in parts]
+    each = max(2, round(_BLOCKS / len(pieces)))
+    return [tuple(_part(rows, part, each) for rows in piece) for piece in pieces for part in range(each)]
+
+
+def _part(rows: JointRows, number: int, count: int) -> Factor:
+    """The factor of one of some equal parts of the rows of a motor."""
+    edges = np.linspace(0, len(rows), count + 1).astype(int)
+    own = slice(edges[number], edges[number + 1])
+    return Factor.empty(rows.columns).fold(np.ascontiguousarray(rows.W[own].T), rows.y[own])
+
+
+def _with_linear_part(rows: _Rows, x: FloatArray) -> FloatArray:
+    """x with arm and payload by least squares at its gains."""
+    m = len(rows.factors)
+    J, r = rows.jacobian(x)[:, m:], rows.residual(x)
+    x = x.copy()
+    x[m:] += _step(J, r)
+    return x
+
+
+def _solve(rows: _Rows, x: FloatArray) -> FloatArray:
+    """Gauss–Newton, with steps halved until they lower the squares."""
+    squares = float(np.sum(rows.residual(x) ** 2))
+    for _ in range(_LARGEST_STEP):
+        step, before = _step(rows.jacobian(x), rows.residual(x)), squares
+        for k in range(20):
+            trial = x + 0.5**k * step
+            lower = float(np.sum(rows.residual(trial) ** 2))
+            if lower < squares:
+                x, squares = trial, lower
+                break
+        if before - squares <= 1e-12 * before:
+            break
+    return x
+
+
+def _step(J: FloatArray, r: FloatArray) -> FloatArray:
+    lengths = np.linalg.norm(J, axis=0)
+    scale = np.where(lengths > 0, lengths, 1.0)
+    return np.asarray(np.linalg.lstsq(J / scale, r, rcond=_LOST)[0] / scale, dtype=float)
+
+
+def _inverse_root(J: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """T with T Tᵀ = (JᵀJ)⁺, and which columns the rows leave open."""
+    lengths = np.linalg.norm(J, axis=0)
+    scale = np.where(lengths > 0, lengths, 1.0)
+    R = np.asarray(np.linalg.qr(J / scale, mode="r"), dtype=float)
+    _, s, Vt = svd(R, full_matrices=True)
+    seen = s > _LOST * s.max(initial=0.0)
+    lost = np.any(np.abs(Vt[~seen]) > 1e-6, axis=0) & (lengths > 0)
+    return np.asarray((Vt[seen] / scale).T / s[seen], dtype=float), lost
+
+
+def _inflation(away: FloatArray, white: FloatArray) -> float:
+    """Delete-one-block variance of the gains over the white one; one where chance explains it.
+
+    The gains move together, so that their ratios are as good as one: χ² with a degree less than blocks.
+    """
+    count = len(away)
+    seen = white > 0
+    if count < 4 or not np.any(seen):
+        return 1.0
+    spread = (count - 1) / count * np.sum(away[:, seen] ** 2, axis=0)
+    ratio = float(np.mean(spread / white[seen]))
+    by_chance = 1.0 + 2.0 * np.sqrt(2.0 / (count - 1))
+    return 1.0 if ratio < by_chance else ratio * few_blocks_factor(count - 1) ** 2
