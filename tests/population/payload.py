@@ -1,7 +1,7 @@
 """Wrong drive gains, noticed by joints that contradict each other about a payload: rates on drawn robots.
 
-``python -m population.payload setting`` prints what the thresholds were set on, ``… showing`` the rates on the
-other half, as docs/payload.md has them. Gains of free and loaded logs are wrong alike, as they are on a robot.
+``python -m population.payload setting`` prints what the thresholds were set on, ``… showing`` the rates on
+the other half, as docs/payload.md has them. Gains of free and loaded logs are wrong alike, as on a robot.
 """
 
 from __future__ import annotations

@@ -22,11 +22,12 @@ class JointRules:
     """When a joint contradicts the others; docs/payload.md has the rates of both figures.
 
     Args:
-        sigmas: σ by which its factor must differ from one.
+        sigmas: σ by which its factor must differ from one; twice the most that 252 payloads with right
+            gains, or gains wrong alike, showed beyond ``share``.
         share: by which it must differ at least: smaller ones are within what friction makes of a load.
     """
 
-    sigmas: float = 4.0
+    sigmas: float = 2.5
     share: float = 0.1
 
 
@@ -85,7 +86,7 @@ def joint_findings(found: PayloadFit, ten: TenParameters) -> tuple[list[Finding]
     more = f" Joints {', '.join(others)} differ as well." if others else ""
     said = (
         f"Joint {worst.joint} sees {worst.factor:.2f} ± {worst.sigma:.2g} times the payload that the other "
-        f"joints see: its drive gain is wrong by about this factor, or theirs are.{more}"
+        f"joints see: its drive gain is wrong, or theirs are.{more}"
     )
     remedy = "Calibrate the gains with a weighed payload: dynid gains."
     figures = {"factors": facts["joint_factors"]}

@@ -75,18 +75,16 @@ def judge_payload(
     if unusable is not None:
         return JudgedPayload(ten, measured, None, (unusable, *findings))
     if weighed is not None:
-        said, ten = _weighed(ten, weighed)
-        findings.append(said)
+        compared, ten = _weighed(ten, weighed)
+        findings.append(compared)
     else:
         findings.append(_common_gain())
     joints, facts = joint_findings(found, ten)
     findings += [*joints, *sight_findings(ten, names)]
     possible = None
     if ten.seen.all():
-        nearest = nearest_payload(ten)
-        if nearest is not None:
-            possible = nearest.body
-            findings.append(nearest.finding)
+        possible, said = nearest_payload(ten)
+        findings += [said] if said is not None else []
     return JudgedPayload(ten, measured, possible, tuple(findings), facts)
 
 
