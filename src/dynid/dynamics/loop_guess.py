@@ -93,7 +93,9 @@ class LoopGuess:
         ]
         return [mul(sub(x, low), sub(high, x)) for x, low, high in bounded]
 
-    def closed(self, joints: Sequence[Joint], q: Mapping[int, Scalar], ops: Operations) -> dict[int, Scalar]:
+    def closed_positions(
+        self, joints: Sequence[Joint], q: Mapping[int, Scalar], ops: Operations
+    ) -> dict[int, Scalar]:
         """Positions of the group's joints after the Newton steps."""
         positions = self.positions(q, ops)
         for _ in range(self.steps):
@@ -167,7 +169,7 @@ def loop_guess(joints: tuple[Joint, ...], closure: Closure, group: LoopGroup) ->
             terms = _terms(ranges, degree)
             if len(terms) > min(_MOST_TERMS, split // 2) and degree > 1:
                 break
-            guess = _fitted(group, ranges, terms, turns, steps, points[:split], p[:split])
+            guess = _fitted_guess(group, ranges, terms, turns, steps, points[:split], p[:split])
             if _serves(guess, joints, points, p, _BASIN * singular):
                 return guess
     names = " and ".join(repr(joints[j].name) for j in group.coordinates)
@@ -199,7 +201,7 @@ class _Branch:
     def start(self) -> FloatArray:
         return np.array([self.closure.start[self.movable.index(j)] for j in self.group.coordinates])
 
-    def _closed(self, points: FloatArray) -> FloatArray:
+    def _all_positions(self, points: FloatArray) -> FloatArray:
         """All movable joints (samples, movable) at coordinates of the group; NaN off the branch."""
         own, movable = self.own, self.movable
         targets = np.tile([self.closure.start[i] for i in own.coordinates], (len(points), 1))
@@ -209,11 +211,11 @@ class _Branch:
 
     def follow(self, points: FloatArray) -> FloatArray:
         """Dependent joints of the group (samples, dependent) at its coordinates; NaN off the branch."""
-        return self._closed(points)[:, [self.movable.index(j) for j in self.group.dependent]]
+        return self._all_positions(points)[:, [self.movable.index(j) for j in self.group.dependent]]
 
     def singular(self, points: FloatArray) -> FloatArray:
         """Smallest scaled singular value of Jₚ (samples,)."""
-        return singular_values(self.joints, self.own, self._closed(points))
+        return singular_values(self.joints, self.own, self._all_positions(points))
 
     def points(self, ranges: Sequence[tuple[float, float]], unit: FloatArray) -> FloatArray:
         """Coordinates (samples, coordinates) from numbers between −1 and 1."""
@@ -234,7 +236,7 @@ class _Branch:
 
     def domain(self) -> tuple[tuple[float, float], ...]:
         """Ranges of the coordinates: their limits with a margin, or as far as the loops close."""
-        wanted, given = self._wanted()
+        wanted, given = self._wanted_ranges()
         if not wanted:
             return ()
         if self.closes(wanted):
@@ -250,7 +252,7 @@ class _Branch:
             )
         return found
 
-    def _wanted(self) -> tuple[list[tuple[float, float]], list[bool]]:
+    def _wanted_ranges(self) -> tuple[list[tuple[float, float]], list[bool]]:
         """Limits of the coordinates, a free turn where there are none, and whether limits are given."""
         wanted, given = [], []
         for j, x in zip(self.group.coordinates, self.start, strict=True):
@@ -342,7 +344,7 @@ def _terms(ranges: Sequence[tuple[float, float]], degree: int) -> tuple[tuple[in
     return tuple(term for term, _ in result)
 
 
-def _fitted(
+def _fitted_guess(
     group: LoopGroup,
     ranges: tuple[tuple[float, float], ...],
     terms: tuple[tuple[int, ...], ...],
@@ -375,7 +377,7 @@ def _serves(
 ) -> bool:
     """Whether the guess is near enough everywhere, and its Newton steps end on the branch."""
     q = dict(zip(guess.group.coordinates, points.T, strict=True))
-    before, after = guess.positions(q, NUMERIC), guess.closed(joints, q, NUMERIC)
+    before, after = guess.positions(q, NUMERIC), guess.closed_positions(joints, q, NUMERIC)
     further = newton_step(joints, guess.group, after, NUMERIC)
     own = dict(zip(guess.group.dependent, p.T, strict=True))
     return (
