@@ -96,7 +96,9 @@ class LoopGuess:
         ]
         return [mul(sub(x, low), sub(high, x)) for x, low, high in bounded]
 
-    def closed(self, joints: Sequence[Joint], q: Mapping[int, Scalar], ops: Operations) -> dict[int, Scalar]:
+    def closed_positions(
+        self, joints: Sequence[Joint], q: Mapping[int, Scalar], ops: Operations
+    ) -> dict[int, Scalar]:
         """Positions of the group's joints after the Newton steps."""
         positions = self.positions(q, ops)
         for _ in range(self.steps):
@@ -182,7 +184,7 @@ def _guess_within(branch: _Branch, ranges: Ranges) -> LoopGuess | None:
             terms = _terms(ranges, degree)
             if len(terms) > min(_MOST_TERMS, split // 2) and degree > 1:
                 break
-            guess = _fitted(group, ranges, terms, turns, steps, points[:split], p[:split])
+            guess = _fitted_guess(group, ranges, terms, turns, steps, points[:split], p[:split])
             if _serves(guess, joints, points, p, _BASIN * singular):
                 return guess
     return None
@@ -210,7 +212,7 @@ class _Branch:
     def start(self) -> FloatArray:
         return np.array([self.closure.start[self.movable.index(j)] for j in self.group.coordinates])
 
-    def _closed(self, points: FloatArray) -> FloatArray:
+    def _all_positions(self, points: FloatArray) -> FloatArray:
         """All movable joints (samples, movable) at coordinates of the group; NaN off the branch."""
         own, movable = self.own, self.movable
         targets = np.tile([self.closure.start[i] for i in own.coordinates], (len(points), 1))
@@ -220,11 +222,11 @@ class _Branch:
 
     def follow(self, points: FloatArray) -> FloatArray:
         """Dependent joints of the group (samples, dependent) at its coordinates; NaN off the branch."""
-        return self._closed(points)[:, [self.movable.index(j) for j in self.group.dependent]]
+        return self._all_positions(points)[:, [self.movable.index(j) for j in self.group.dependent]]
 
     def singular(self, points: FloatArray) -> FloatArray:
         """Smallest scaled singular value of Jₚ (samples,)."""
-        return singular_values(self.joints, self.own, self._closed(points))
+        return singular_values(self.joints, self.own, self._all_positions(points))
 
     def points(self, ranges: Sequence[tuple[float, float]], unit: FloatArray) -> FloatArray:
         """Coordinates (samples, coordinates) from numbers between −1 and 1."""
@@ -245,7 +247,7 @@ class _Branch:
 
     def domain(self) -> Ranges:
         """Ranges of the coordinates: their limits with a margin, or as far as the loops close."""
-        wanted, given = self._wanted()
+        wanted, given = self._wanted_ranges()
         if not wanted:
             return ()
         if self.closes(wanted):
@@ -265,10 +267,10 @@ class _Branch:
         """Ranges around the start, those shortened that no limits give and that are no free turn."""
         return tuple(
             (low, high) if held or isinf(low) else (x - share * (x - low), x + share * (high - x))
-            for (low, high), x, held in zip(ranges, self.start, self._wanted()[1], strict=True)
+            for (low, high), x, held in zip(ranges, self.start, self._wanted_ranges()[1], strict=True)
         )
 
-    def _wanted(self) -> tuple[list[tuple[float, float]], list[bool]]:
+    def _wanted_ranges(self) -> tuple[list[tuple[float, float]], list[bool]]:
         """Limits of the coordinates, a free turn where there are none, and whether limits are given."""
         wanted, given = [], []
         for j, x in zip(self.group.coordinates, self.start, strict=True):
@@ -353,7 +355,7 @@ def _terms(ranges: Sequence[tuple[float, float]], degree: int) -> tuple[tuple[in
     return tuple(term for term, _ in result)
 
 
-def _fitted(
+def _fitted_guess(
     group: LoopGroup,
     ranges: Ranges,
     terms: tuple[tuple[int, ...], ...],
@@ -386,7 +388,7 @@ def _serves(
 ) -> bool:
     """Whether the guess is near enough everywhere, and its Newton steps end on the branch."""
     q = dict(zip(guess.group.coordinates, points.T, strict=True))
-    before, after = guess.positions(q, NUMERIC), guess.closed(joints, q, NUMERIC)
+    before, after = guess.positions(q, NUMERIC), guess.closed_positions(joints, q, NUMERIC)
     further = newton_step(joints, guess.group, after, NUMERIC)
     own = dict(zip(guess.group.dependent, p.T, strict=True))
     return (
