@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from dynid.base.find import find_base
 from dynid.compile.kernels import kernels
+from dynid.core.errors import ModelError
 from dynid.dynamics.closure import loop_groups
 from dynid.dynamics.expansion import Expansion, expand
 from dynid.dynamics.loop_guess import closed_ranges
 from dynid.dynamics.operations import NUMERIC
 from dynid.model.assembly import Linkage
 from dynid.model.continuation import close_loops, singular_values
+from dynid.model.joint import Limits
 from dynid.model.load import load_robot
-from dynid.model.loaders.mdh import robot_from_table
+from dynid.model.loaders.mdh import robot_from_table, robot_to_table
 from dynid.model.robot import Robot
 from support.evaluate import States, random_states, stacked
 
@@ -131,6 +135,27 @@ def test_margins_reach_beyond_the_limits() -> None:
     for j, (low, high) in closed_ranges(robot).items():
         limits = robot.joints[j].limits
         assert low < limits.lower < limits.upper < high
+
+
+def test_limits_beyond_the_branch_get_a_sentence() -> None:
+    """Distal links too short for the widest position of the motors."""
+    table = robot_to_table(load_robot("fivebar"))
+    table["loop"][0]["points"] = [[0.34, 0, 0], [0.34, 0, 0]]
+    table["joint"][0]["limits"]["upper"], table["joint"][1]["limits"]["lower"] = np.pi, 0.0
+    table["closure"]["start"] |= {"left_elbow": -1.24677, "right_elbow": 1.24677}
+    wrong = robot_from_table(table)
+    words = r"'tip' cannot be closed everywhere within the limits.*firmly within left 1\.\d+ to .*, right "
+    with pytest.raises(ModelError, match=words):
+        expand(wrong, wrong.home, NUMERIC)
+
+
+def test_coordinates_without_limits_have_the_largest_range() -> None:
+    robot = load_robot("fivebar")
+    free = tuple(replace(joint, limits=Limits()) for joint in robot.joints)
+    ranges = closed_ranges(replace(robot, joints=free))
+    for j, home in zip(robot.coordinates, robot.home, strict=True):
+        assert ranges[j][0] < home - 0.5
+        assert ranges[j][1] > home + 0.5
 
 
 @pytest.mark.parametrize("make", [spatial_loop, slider_crank])

@@ -273,9 +273,9 @@ def _check_freedoms(linkage: Linkage, start: FloatArray) -> None:
     if held:
         excess = int(np.linalg.matrix_rank(rest, _DEPENDENT**0.5 * linkage.size))
         raise ModelError(
-            f"The loops do not leave {_quoted_names(held)} free: {len(coordinates)} coordinates are named and the "
-            f"loops have {len(coordinates) - excess} freedoms; name fewer coordinates, or take out the loop "
-            "that is too much."
+            f"The loops do not leave {_quoted_names(held)} free: {len(coordinates)} coordinates are named "
+            f"and the loops have {len(coordinates) - excess} freedoms; name fewer coordinates, or take "
+            "out the loop that is too much."
         )
 
 
