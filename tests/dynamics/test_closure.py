@@ -106,7 +106,7 @@ def test_loops_close_everywhere_on_one_branch(robot: Robot) -> None:
     assert np.abs(found - followed).max() < 1e-10
 
 
-def test_four_bar_has_the_closed_form(states: States) -> None:
+def test_four_bar_has_the_closed_form() -> None:
     """Angle of the rocker from the triangle of coupler and rocker over the diagonal."""
     robot = load_robot("fourbar")
     crank = np.linspace(-7.0, 7.0, 300)
@@ -324,6 +324,26 @@ def runge_kutta(f: object, q: np.ndarray, v: np.ndarray, h: float) -> tuple[np.n
 
 def test_groups_of_loops_are_closed_apart() -> None:
     """Two four-bars on one robot share no dependent joint, so each follows its own crank."""
-    one = load_robot("fourbar")
-    assert one.closure is not None
-    assert [g.coordinates for g in loop_groups(one.joints, one.closure)] == [(0,)]
+    one = robot_to_table(load_robot("fourbar"))
+    start = one["closure"]["start"]
+    second = [{**row, "name": f"{row['name']}2", "label": f"{i}b"} for i, row in enumerate(one["joint"])]
+    second[0]["antecedent"], second[1]["antecedent"], second[2]["antecedent"] = "base", "crank2", "base"
+    pin = one["loop"][0]
+    both = robot_from_table(
+        {
+            "joint": [*one["joint"], *second],
+            "loop": [pin, {**pin, "name": "pin2", "links": [f"{name}2" for name in pin["links"]]}],
+            "closure": {
+                "coordinates": ["crank", "crank2"],
+                "start": start | {f"{name}2": x for name, x in start.items()},
+            },
+        }
+    )
+    assert both.closure is not None
+    groups = loop_groups(both.joints, both.closure)
+    assert [(group.coordinates, group.dependent) for group in groups] == [((0,), (1, 2)), ((3,), (4, 5))]
+    q = np.random.default_rng(8).uniform(-3.0, 3.0, (30, 2))
+    found = positions(both, q)
+    single = load_robot("fourbar")
+    np.testing.assert_allclose(found[:, :3], positions(single, q[:, :1]), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found[:, 3:], positions(single, q[:, 1:]), rtol=0, atol=1e-12)

@@ -179,7 +179,7 @@ def loop_guess(joints: tuple[Joint, ...], closure: Closure, group: LoopGroup) ->
                 return guess
     raise ModelError(
         f"No formula follows the joints of loop {group.cuts[0].name!r} over the whole range of its "
-        f"coordinates{branch.firm_words()}. Limit their range to what the robot uses, away from singularities."
+        f"coordinates{branch.firm_words()}. Limit their range to what is used, away from singularities."
     )
 
 
