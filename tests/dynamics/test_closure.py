@@ -289,7 +289,7 @@ def test_regressor_is_mujocos_constrained_inverse_dynamics(robot: Robot, states:
         wanted[dof] = qdd[s]
         mujoco.mj_mulM(model, data, needed, wanted)
         tree = (needed + data.qfrc_bias)[dof]
-        np.testing.assert_allclose(ours[s], G.T @ tree, rtol=0, atol=1e-6 * np.abs(ours[s]).max())
+        np.testing.assert_allclose(ours[s], G.T @ tree, rtol=0, atol=1e-10 * np.abs(ours[s]).max())
 
 
 def test_free_motion_is_mujocos() -> None:
@@ -311,7 +311,7 @@ def test_free_motion_is_mujocos() -> None:
         mujoco.mj_step(model, data)
         q, qd = runge_kutta(lambda q, qd: k.direct(chi, q, qd, tau), q, qd, step)
     assert np.abs(q[0] - robot.home).max() > 0.1
-    np.testing.assert_allclose(q[0], data.qpos[dof], rtol=0, atol=2e-4)
+    np.testing.assert_allclose(q[0], data.qpos[dof], rtol=0, atol=1e-8)
 
 
 def runge_kutta(f: object, q: np.ndarray, v: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray]:
