@@ -331,6 +331,7 @@ def test_groups_of_loops_are_closed_apart() -> None:
     pin = one["loop"][0]
     both = robot_from_table(
         {
+            "lengths": one["lengths"],
             "joint": [*one["joint"], *second],
             "loop": [pin, {**pin, "name": "pin2", "links": [f"{name}2" for name in pin["links"]]}],
             "closure": {
