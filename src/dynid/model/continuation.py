@@ -63,7 +63,9 @@ def tangent(linkage: Linkage, q: FloatArray) -> LoopTangent:
     return LoopTangent(-(inverse @ J_a) / np.moveaxis(lengths, 1, 2), s[:, -1])
 
 
-def close_loops(joints: tuple[Joint, ...], closure: Closure, targets: FloatArray) -> FloatArray:
+def close_loops(
+    joints: tuple[Joint, ...], closure: Closure, targets: FloatArray, least: float = SINGULAR
+) -> FloatArray:
     """Positions of all movable joints with the loops closed on the branch of the start.
 
     The coordinates go from the start along straight lines, and Newton steps keep the loops closed; steps are
@@ -73,6 +75,7 @@ def close_loops(joints: tuple[Joint, ...], closure: Closure, targets: FloatArray
         joints: joints of the tree.
         closure: loops, as a robot holds them.
         targets: coordinates (samples, coordinates) [rad or m].
+        least: smallest scaled singular value of Jₚ on the way; below it a position counts as singular.
 
     Returns:
         (samples, movable); NaN where a target cannot be reached, or only through a singularity.
@@ -102,10 +105,10 @@ def close_loops(joints: tuple[Joint, ...], closure: Closure, targets: FloatArray
         q[i[good]], done[i[good]] = found[good], done[i[good]] + share[good]
         done[i[good & (done[i] > 1.0 - 1e-9)]] = 1.0
         caution[i] = np.where(good, np.minimum(1.0, 2 * caution[i]), caution[i] / 2)
-        going[i] = (at.singular > SINGULAR) & (caution[i] > _LEAST_STEP)
+        going[i] = (at.singular > least) & (caution[i] > _LEAST_STEP)
     reached = np.flatnonzero(going & (done >= 1.0))
     if len(reached):
-        reached = reached[tangent(linkage, q[reached]).singular > SINGULAR]
+        reached = reached[tangent(linkage, q[reached]).singular > least]
     q[:, c] = targets
     result = np.full_like(q, np.nan)
     result[reached] = q[reached]
