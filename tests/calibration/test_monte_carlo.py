@@ -14,7 +14,8 @@ RUNS = 60
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("method", "uncertainty"), [("sequential", "classical"), ("global", "classical"), ("global", "honest")]
+    ("method", "uncertainty"),
+    [("sequential", "classical"), ("global", "classical"), ("global", "honest"), ("shared", "honest")],
 )
 def test_reported_sigma_is_the_spread_of_repetitions(method: str, uncertainty: str) -> None:
     """Noise and the weighed mass are drawn anew, the motions stay; motors 4 and 5 carry the payload's σ."""

@@ -266,7 +266,7 @@ def _gains_with_one_arm(
         gains,
         covariance,
         names,
-        shared.fit.payload,
+        shared.fit.payload if own else np.full(len(names), np.nan),
         shared.covariance[n:, n:],
         tuple(name for name, out in zip(names, shared.fit.open[n:], strict=True) if out),
         knowledge,
