@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.calibration.central_form import CentralForm, FlangeFrame, central_form
+from dynid.calibration.controller_forms import controller_forms
 from dynid.core.arrays import FloatArray
 from dynid.core.finding import Finding, Level, findings_repr, gravest_first, worst_level
 from dynid.core.plain import plain
@@ -175,8 +176,6 @@ class PayloadEstimate:
 
     def controller_forms(self) -> dict[str, Any]:
         """What robot controllers ask for, in the flange's frame; see ``controller_forms``."""
-        from dynid.calibration.controller_forms import controller_forms
-
         return controller_forms(self)
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from dynid.calibration.payload_ways import PayloadFit
 from dynid.core.arrays import FloatArray
 from dynid.core.finding import Finding, Level, Name
+from dynid.model.geometry import placement
 from dynid.model.robot import Robot
 
 SIZE_SHARE = 0.2
@@ -94,15 +95,8 @@ def ten_parameters(found: PayloadFit) -> TenParameters:
 
 def reach(robot: Robot) -> float:
     """Length of the stretched arm: the sum of the distances between successive frames [m]."""
-    lengths = dict(robot.lengths)
-    steps = [[_number(value, lengths) for value in (j.b, j.d, j.r)] for j in robot.joints]
-    total = float(np.sum(np.linalg.norm(np.array(steps), axis=1)))
+    total = sum(float(np.linalg.norm(placement(joint)[1])) for joint in robot.joints)
     return total if total > 0 else 1.0
-
-
-def _number(value: object, lengths: dict[str, float]) -> float:
-    """A length, or the value of a named one."""
-    return float(lengths.get(str(value), 0.0) if isinstance(value, str) else value)  # type: ignore[arg-type]
 
 
 def sight_findings(ten: TenParameters, names: Sequence[str]) -> list[Finding]:

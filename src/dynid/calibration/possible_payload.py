@@ -32,7 +32,7 @@ def nearest_payload(ten: TenParameters) -> tuple[LinkInertia | None, Finding | N
         None and a finding where no body was found.
     """
     T = relative_coordinates(_ball(ten))
-    free = np.linalg.solve(T, ten.values)
+    free = np.asarray(np.linalg.solve(T, ten.values), dtype=float)
     if np.linalg.eigvalsh(as_matrix(free))[0] > _ROUNDING:
         return None, None
     A = whitening(ten.metric) @ T
