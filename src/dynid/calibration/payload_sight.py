@@ -109,7 +109,7 @@ def sight_findings(ten: TenParameters, names: Sequence[str]) -> list[Finding]:
     findings = []
     never = [k for k in range(10) if not ten.possible[k]]
     if never:
-        said = f"No motion of this robot shows {_listed(never, names)} apart from the others."
+        said = f"No motion of this robot shows {_words_of(never, names)} apart from the others."
         findings.append(Finding(Name.PAYLOAD_NOT_SHOWN, Level.NOTE, said))
     dim = [k for k in range(10) if ten.possible[k] and not ten.seen[k]]
     for kind, group in (("mass", (9,)), ("moments", (6, 7, 8)), ("inertia", range(6))):
@@ -120,7 +120,7 @@ def sight_findings(ten: TenParameters, names: Sequence[str]) -> list[Finding]:
                 Finding(
                     Name.PAYLOAD_NOT_SHOWN,
                     Level.NOTE if kind == "inertia" else Level.CARE,
-                    f"The motion does not show {_listed(lost, names)}: "
+                    f"The motion does not show {_words_of(lost, names)}: "
                     f"{_doubt(ten, lost)}, so {told} not given.",
                     _REMEDIES[kind],
                     figures={"parameters": [names[k] for k in lost]},
@@ -136,5 +136,5 @@ def _doubt(ten: TenParameters, lost: Sequence[int]) -> str:
     return f"σ is {share:.1g} times what a payload of this mass may have, or more"
 
 
-def _listed(chosen: Sequence[int], names: Sequence[str]) -> str:
+def _words_of(chosen: Sequence[int], names: Sequence[str]) -> str:
     return ", ".join(f"{names[k]} ({_WORDS[k]})" for k in chosen)
