@@ -1,10 +1,11 @@
 """A population of arms, payloads, gains, noises and defects: what thresholds of the gains are set on.
 
-``python -m calibration.population`` (in tests/) prints the table of docs/gains.md.
+``python -m calibration.population``, with src and tests on the path, prints the table of docs/gains.md.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 
@@ -120,3 +121,13 @@ def _motion(
         error[k] = 0.9 * error[k - 1] + np.sqrt(1 - 0.81) * error[k]
     signal = signal + noise * np.sqrt(np.mean(signal**2, axis=0)) * error
     return Motion(condition, t, q, qd, qdd, (signal * prior) @ R, SAMPLES / SECONDS, condition=condition)
+
+
+SET, SHOWN = range(40), range(40, 100)
+"""Seeds that thresholds were set on, and those that they are judged on."""
+
+if __name__ == "__main__":
+    for kind in DEFECTS:
+        members = [draw(seed, kind) for seed in SHOWN]
+        silent = sum(one.wrong and one.outcome == "fine" for one in members)
+        print(f"{kind}: {dict(Counter(one.outcome for one in members))}, fine but wrong {silent}")

@@ -76,7 +76,7 @@ def test_one_payload_under_control(name: str) -> None:
 def test_payloads_of_one_to_five_kg(name: str) -> None:
     """100 runs: the mass to 1 % in nine of ten, the centre to 3 mm in all, 2σ hold 90 % of the truth.
 
-    One share of 40 masses would miss 90 % by chance in one of ten series, with six robots and ways to go wrong.
+    Of 40 masses with honest σ, a series in ten would hold fewer than 90 % by chance; of 100, one in seventy.
     """
     for way, runs in runs_of(name, 100).items():
         shares = {

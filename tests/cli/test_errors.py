@@ -30,7 +30,7 @@ BAD = {
     "method alone": (("model", "tx40", "--method", "numeric"), "no meaning without --base; add --base."),
     "closed form of a loop": (
         ("model", "haptic", "--base", "--method", "closed-form"),
-        "robot 'haptic' has couplings between its joints",
+        "robot 'haptic' has closed loops",
     ),
     "kernel": ((*KERNEL, "invers"), "Unknown kernel 'invers'. Did you mean 'inverse'"),
     "columns of no regressor": ((*KERNEL, "inverse", "--base"), "the kernel 'inverse' has none"),

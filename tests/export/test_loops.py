@@ -57,7 +57,7 @@ def closed_positions(robot: Robot) -> np.ndarray:
     linkage = Linkage(robot.joints, robot.closure.cuts, robot.closure.coordinates)
     q = np.tile(robot.closure.start, (6, 1))
     q[:, list(linkage.coordinates)] += np.random.default_rng(0).uniform(-0.1, 0.1, (6, robot.n_coordinates))
-    found = linkage.corrected(q)
+    found = linkage.nearest_closed(q)
     assert linkage.is_closed(found).all()
     return found
 

@@ -64,7 +64,7 @@ def test_a_weld_closes_where_mujocos_does(how: str, rng: np.random.Generator) ->
     assert coordinate_names(robot) == ["crank"]
     linkage = linkage_of(robot)
     near = np.array(robot.closure.start) + rng.uniform(-0.3, 0.3, (20, 4))
-    closed = linkage.corrected(near)
+    closed = linkage.nearest_closed(near)
     assert linkage.is_closed(closed).all()
     # The decimals of the quaternion leave 1e-7; MuJoCo's rows of rotation are scaled by torquescale.
     assert np.abs(equality_residuals(text, robot, closed)).max() < 1e-6

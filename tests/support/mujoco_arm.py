@@ -69,14 +69,15 @@ def write_log(path: Path, load: Load | None, seed: int, seconds: float = 14.0) -
     kp, kd = np.array([900.0, 1500, 800, 200]), np.array([60.0, 90, 50, 12])
     rows = []
     every = round(0.001 / model.opt.timestep)
-    torque, start = np.zeros(n), np.sum(amplitude * np.sin(phase), axis=1)
-    data.qpos[:] = start
+    torque = np.zeros(n)
     for k in range(int(seconds / model.opt.timestep)):
         if k % every == 0:
             t = k * model.opt.timestep
-            angle = w * t + phase
-            wanted = np.sum(amplitude * np.sin(angle), axis=1)
-            speed = np.sum(amplitude * w * np.cos(angle), axis=1)
+            angle, share = w * t + phase, min(t / 2.0, 1.0)
+            grow, rate = share**2 * (3 - 2 * share), 3 * share * (1 - share)  # from rest within two seconds
+            wanted = grow * np.sum(amplitude * np.sin(angle), axis=1)
+            speed = grow * np.sum(amplitude * w * np.cos(angle), axis=1)
+            speed += rate * np.sum(amplitude * np.sin(angle), axis=1)
             torque = kp * (wanted - data.qpos) + kd * (speed - data.qvel)
             rows.append(np.concatenate([[t], data.qpos, torque]))
         data.ctrl[:] = torque
@@ -87,7 +88,7 @@ def write_log(path: Path, load: Load | None, seed: int, seconds: float = 14.0) -
     current = log[:, n + 1 :] / (RATIO * TORQUE_CONSTANT)
     # The torque of a sample is held until the next one: its mean over the sample is half a step later.
     current[1:] = (current[1:] + current[:-1]) / 2
-    current += 0.01 * np.std(current, axis=0) * rng.normal(size=current.shape)
+    current += 0.03 * np.std(current, axis=0) * rng.normal(size=current.shape)
     names = ["t_s", *(f"motor{j + 1}_rad" for j in range(n)), *(f"current{j + 1}_A" for j in range(n))]
     np.savetxt(
         path, np.column_stack([log[:, 0], motor, current]), delimiter=",", header=",".join(names), comments=""

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from dynid.calibration.central_form import CentralForm
 from dynid.core.arrays import FloatArray
-
-if TYPE_CHECKING:
-    from dynid.calibration.payload import PayloadEstimate
+from dynid.model.inertia import LinkInertia
 
 
-def controller_forms(payload: PayloadEstimate) -> dict[str, Any]:
+def controller_forms(central: CentralForm, possible: LinkInertia | None) -> dict[str, Any]:
     """A payload as controllers ask for it, in the flange's frame.
 
     The body that can exist is told where the one found cannot. A form that needs what the motion does not
     show is None.
+
+    Args:
+        central: the payload that was found.
+        possible: the body that can exist, in the flange's frame; None where the one found can.
 
     Returns:
         By name: "plain" (mass [kg], centre of mass [m] and [mm], inertia at the centre of mass along the
@@ -25,9 +28,8 @@ def controller_forms(payload: PayloadEstimate) -> dict[str, Any]:
         ``[mass,[x,y,z],[q1,q2,q3,q4],ix,iy,iz]``, centre in mm, quaternion of the principal axes with its
         real part first) and "set_payload" (mass, centre in m, six entries XX YY ZZ XY XZ YZ).
     """
-    central = payload.central
-    if payload.possible is not None:
-        mass, com, inertia = payload.flange.seen_from(payload.possible).com_form()
+    if possible is not None:
+        mass, com, inertia = possible.com_form()
     else:
         mass, com, inertia = central.mass, central.com, central.inertia
     centred = bool(np.isfinite(mass) and np.all(np.isfinite(com)))

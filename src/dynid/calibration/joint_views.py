@@ -22,8 +22,8 @@ class JointRules:
     """When a joint contradicts the others; docs/payload.md has the rates of both figures.
 
     Args:
-        sigmas: σ by which its factor must differ from one; twice the most that 252 payloads with right
-            gains, or gains wrong alike, showed beyond ``share``.
+        sigmas: σ by which its factor must differ from one; twice the most that 126 payloads with right
+            gains showed beyond ``share``.
         share: by which it must differ at least: smaller ones are within what friction makes of a load.
     """
 

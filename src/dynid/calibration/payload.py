@@ -176,7 +176,8 @@ class PayloadEstimate:
 
     def controller_forms(self) -> dict[str, Any]:
         """What robot controllers ask for, in the flange's frame; see ``controller_forms``."""
-        return controller_forms(self)
+        possible = None if self.possible is None else self.flange.seen_from(self.possible)
+        return controller_forms(self.central, possible)
 
 
 def payload_names(label: str = "L") -> tuple[str, ...]:

@@ -83,7 +83,7 @@ class WayOptions(OptionGroup, title="Method"):
         held = frames[link]
         if held.host != host:
             raise DynidError(
-                f"Link {link!r} moves with joint {names[held.host]!r}, and the payload is on {names[host]!r}; "
+                f"Link {link!r} moves with joint {names[held.host]!r}, the payload with {names[host]!r}; "
                 "give a link of that joint to --flange-link, or another --carrier."
             )
         own = FlangeFrame.from_rpy(position, np.radians(angles))

@@ -104,14 +104,14 @@ class _End:
         w, dw, v, dv, at = ZERO, ZERO, ZERO, ZERO, ZERO
         for j, kind, axis, origin in self.joints:
             arm = _minus(origin, at)
-            v, dv, at = plus(v, cross(w, arm)), plus(dv, _carried(w, dw, arm)), origin
+            v, dv, at = plus(v, cross(w, arm)), plus(dv, _carried_rate(w, dw, arm)), origin
             rate = scale(speeds[j], axis)
             if kind is JointKind.REVOLUTE:
                 w, dw = plus(w, rate), plus(dw, cross(w, rate))
             elif kind is JointKind.PRISMATIC:
                 v, dv = plus(v, rate), plus(dv, scale(2.0, cross(w, rate)))
         arm = _minus(self.point, at)
-        return _EndMotion(w, dw, plus(v, cross(w, arm)), plus(dv, _carried(w, dw, arm)))
+        return _EndMotion(w, dw, plus(v, cross(w, arm)), plus(dv, _carried_rate(w, dw, arm)))
 
 
 @dataclass(frozen=True)
@@ -123,10 +123,10 @@ class _EndMotion:
 
     def rates(self, direction: Vector) -> tuple[Vector, Vector]:
         """First and second derivative of a direction fixed in the link."""
-        return cross(self.w, direction), _carried(self.w, self.dw, direction)
+        return cross(self.w, direction), _carried_rate(self.w, self.dw, direction)
 
 
-def _carried(w: Vector, dw: Vector, arm: Vector) -> Vector:
+def _carried_rate(w: Vector, dw: Vector, arm: Vector) -> Vector:
     """ω̇ × r + ω × (ω × r)."""
     return plus(cross(dw, arm), cross(w, cross(w, arm)))
 

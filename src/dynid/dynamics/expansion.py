@@ -48,7 +48,7 @@ class Expansion:
         if self.loops:
             speeds = self.speeds(qd)
             for loop in self.loops:
-                for j, x in _solved(loop, loop.bias(speeds)).items():
+                for j, x in _rates_of_followers(loop, loop.bias(speeds)).items():
                     values[j] = add(values[j], x)
         return values
 
@@ -115,7 +115,7 @@ def _closed_loop(
     robot: Robot, guess: LoopGuess, q: Mapping[int, Scalar], ops: Operations
 ) -> tuple[GroupEquations, dict[int, Scalar]]:
     """Equations and dependent positions of a group at its closed position, NaN where it does not close."""
-    positions = guess.closed(robot.joints, q, ops)
+    positions = guess.closed_positions(robot.joints, q, ops)
     residuals = group_equations(robot.joints, guess.group, positions, ops).residuals()
     margins = [*guess.inside(q), sub(CLOSED**2, total(mul(x, x) for x in residuals))]
     valid: Scalar = 1.0
@@ -137,7 +137,7 @@ def _rows_of_g(robot: Robot, loop: GroupEquations) -> dict[int, list[Scalar]]:
     return rows
 
 
-def _solved(loop: GroupEquations, bias: Sequence[Scalar]) -> dict[int, Scalar]:
+def _rates_of_followers(loop: GroupEquations, bias: Sequence[Scalar]) -> dict[int, Scalar]:
     """Jₚ x = −bias, by joint."""
     columns, dependent = loop.columns(), loop.group.dependent
     solved = solve_least_squares([columns[j] for j in dependent], [neg(x) for x in bias])

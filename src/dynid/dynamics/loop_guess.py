@@ -15,7 +15,7 @@ from dynid.core.errors import ModelError
 from dynid.dynamics.algebra import Scalar, add, dot, mul, sub
 from dynid.dynamics.closure import LoopGroup, loop_groups, newton_step
 from dynid.dynamics.operations import NUMERIC, Operations
-from dynid.model.continuation import close_loops, singular_values
+from dynid.model.continuation import SINGULAR, close_loops, singular_values
 from dynid.model.joint import Joint, JointKind
 from dynid.model.loop import Closure
 from dynid.model.robot import Robot
@@ -24,7 +24,6 @@ _EXACT = 1e-13
 """Largest change that one more Newton step makes [rad or m]: rounding, so that derivatives are exact too."""
 _SAME_BRANCH = 1e-8
 """Largest distance from the position found by continuation [rad or m]; branches are σ apart."""
-Ranges = tuple[tuple[float, float], ...]
 _BASIN = 0.25
 """Largest error of the guess beside the smallest singular value: Newton steps from there keep the branch."""
 _STEPS = (3, 5)
@@ -36,9 +35,10 @@ _POINTS = 300
 _MARGINS = (0.1, 0.03, 0.01, 1e-9)
 """Shares of the range of a coordinate beyond its limits that are tried: logs overshoot, and so do rounded
 limits."""
-_SHORTER = (1.0, 0.9, 0.75, 0.5)
-"""Shares of a range without limits that are tried: no formula follows loops next to where they open."""
-_SHRINKS = 10
+_FIRM = 0.2
+"""Least singular value beside that of the start in a range that is found and not given: close to a
+singularity joints move as roots, which no polynomial follows."""
+_SHRINKS = 7
 """Halvings in the search for the largest range."""
 
 
@@ -60,7 +60,7 @@ class LoopGuess:
     """
 
     group: LoopGroup
-    ranges: Ranges
+    ranges: tuple[tuple[float, float], ...]
     terms: tuple[tuple[int, ...], ...]
     coefficients: tuple[tuple[float, ...], ...]
     turns: tuple[tuple[float, ...], ...]
@@ -96,7 +96,9 @@ class LoopGuess:
         ]
         return [mul(sub(x, low), sub(high, x)) for x, low, high in bounded]
 
-    def closed(self, joints: Sequence[Joint], q: Mapping[int, Scalar], ops: Operations) -> dict[int, Scalar]:
+    def closed_positions(
+        self, joints: Sequence[Joint], q: Mapping[int, Scalar], ops: Operations
+    ) -> dict[int, Scalar]:
         """Positions of the group's joints after the Newton steps."""
         positions = self.positions(q, ops)
         for _ in range(self.steps):
@@ -155,26 +157,14 @@ def loop_guess(joints: tuple[Joint, ...], closure: Closure, group: LoopGroup) ->
         ModelError: when the loops do not close within the limits of the coordinates, or no guess serves.
     """
     branch = _Branch(joints, closure, group)
-    found = branch.domain()
-    for ranges in dict.fromkeys(branch.shortened(found, share) for share in _SHORTER):
-        if (guess := _guess_within(branch, ranges)) is not None:
-            return guess
-    names = " and ".join(repr(joints[j].name) for j in group.coordinates)
-    raise ModelError(
-        f"No formula follows the joints of loop {group.cuts[0].name!r} over the whole range of {names}; "
-        f"limit the range of {names} to what the robot uses, away from the loop's singularities."
-    )
-
-
-def _guess_within(branch: _Branch, ranges: Ranges) -> LoopGuess | None:
-    """The guess with the fewest steps and terms that serves within ranges of the coordinates, or None."""
-    joints, group, rng = branch.joints, branch.group, np.random.default_rng(_POINTS)
+    ranges = branch.domain()
+    rng = np.random.default_rng(_POINTS)
     n = len(group.coordinates)
     fitted = branch.points(ranges, np.cos(pi * rng.random((_POINTS, n))))
     others = np.vstack([_corners(n), rng.uniform(-1.0, 1.0, (_POINTS, n))])
     verified = branch.points(ranges, others)
     points, p = np.vstack([fitted, verified]), branch.follow(np.vstack([fitted, verified]))
-    singular = float(branch.singular(points).min()) if len(p) else 1.0
+    singular = float(np.nan_to_num(branch.singular(points)).min(initial=1.0))
     turns = branch.turns(ranges)
     split = len(fitted)
     for steps in _STEPS if n else (0,):
@@ -182,10 +172,15 @@ def _guess_within(branch: _Branch, ranges: Ranges) -> LoopGuess | None:
             terms = _terms(ranges, degree)
             if len(terms) > min(_MOST_TERMS, split // 2) and degree > 1:
                 break
-            guess = _fitted(group, ranges, terms, turns, steps, points[:split], p[:split])
+            if singular == 0.0:  # points off the branch, which the search for the range has missed
+                break
+            guess = _fitted_guess(group, ranges, terms, turns, steps, points[:split], p[:split])
             if _serves(guess, joints, points, p, _BASIN * singular):
                 return guess
-    return None
+    raise ModelError(
+        f"No formula follows the joints of loop {group.cuts[0].name!r} over the whole range of its "
+        f"coordinates{branch.firm_words()}. Limit their range to what is used, away from singularities."
+    )
 
 
 @dataclass(frozen=True)
@@ -210,21 +205,26 @@ class _Branch:
     def start(self) -> FloatArray:
         return np.array([self.closure.start[self.movable.index(j)] for j in self.group.coordinates])
 
-    def _closed(self, points: FloatArray) -> FloatArray:
+    def _all_positions(self, points: FloatArray, least: float = SINGULAR) -> FloatArray:
         """All movable joints (samples, movable) at coordinates of the group; NaN off the branch."""
         own, movable = self.own, self.movable
         targets = np.tile([self.closure.start[i] for i in own.coordinates], (len(points), 1))
         for k, j in enumerate(self.group.coordinates):
             targets[:, own.coordinates.index(movable.index(j))] = points[:, k]
-        return close_loops(self.joints, own, targets)
+        return close_loops(self.joints, own, targets, least)
 
     def follow(self, points: FloatArray) -> FloatArray:
         """Dependent joints of the group (samples, dependent) at its coordinates; NaN off the branch."""
-        return self._closed(points)[:, [self.movable.index(j) for j in self.group.dependent]]
+        return self._all_positions(points)[:, [self.movable.index(j) for j in self.group.dependent]]
 
     def singular(self, points: FloatArray) -> FloatArray:
         """Smallest scaled singular value of Jₚ (samples,)."""
-        return singular_values(self.joints, self.own, self._closed(points))
+        return singular_values(self.joints, self.own, self._all_positions(points))
+
+    @property
+    def firm(self) -> float:
+        """Least singular value in ranges that are found and not given."""
+        return _FIRM * float(self.singular(self.start[None])[0])
 
     def points(self, ranges: Sequence[tuple[float, float]], unit: FloatArray) -> FloatArray:
         """Coordinates (samples, coordinates) from numbers between −1 and 1."""
@@ -237,38 +237,33 @@ class _Branch:
         targets = self.start + 2 * pi * np.diag([float(isinf(low)) for low, _ in ranges]).reshape(n, n)
         return np.round((self.follow(targets) - self.follow(np.tile(self.start, (n, 1)))) / (2 * pi)).T + 0.0
 
-    def closes(self, ranges: Sequence[tuple[float, float]]) -> bool:
-        """Whether the loops close at the corners of the ranges and at points within."""
+    def closes(self, ranges: Sequence[tuple[float, float]], least: float = SINGULAR) -> bool:
+        """Whether the loops close at the corners of the ranges and at points within, off singularities."""
         n = len(ranges)
-        inner = np.random.default_rng(n).uniform(-1.0, 1.0, (60 * n, n))
-        return bool(np.isfinite(self.follow(self.points(ranges, np.vstack([_corners(n), inner])))).all())
+        inner = np.random.default_rng(n).uniform(-1.0, 1.0, (150 * n, n))
+        points = self.points(ranges, np.vstack([_corners(n), inner]))
+        return bool(np.isfinite(self._all_positions(points, least)).all())
 
-    def domain(self) -> Ranges:
+    def domain(self) -> tuple[tuple[float, float], ...]:
         """Ranges of the coordinates: their limits with a margin, or as far as the loops close."""
-        wanted, given = self._wanted()
+        wanted, given = self._wanted_ranges()
         if not wanted:
             return ()
-        if self.closes(wanted):
+        if self.closes(wanted, SINGULAR if all(given) else self.firm):
             return self._with_margin(wanted, given)
         found = self._largest(wanted, given)
-        if any(given):
-            shortened = self._largest(wanted, [False] * len(given))
-            if found is None:
-                raise self._open_within_limits(wanted, given, shortened)
+        if found is None and any(given):
+            raise ModelError(
+                f"The loop {self.group.cuts[0].name!r} cannot be closed everywhere within the limits of its "
+                f"coordinates{self.firm_words()}. Limit their range, or check the lengths and the start."
+            )
         if found is None:
             raise ModelError(
                 f"The loop {self.group.cuts[0].name!r} is singular next to its start; start elsewhere."
             )
         return found
 
-    def shortened(self, ranges: Ranges, share: float) -> Ranges:
-        """Ranges around the start, those shortened that no limits give and that are no free turn."""
-        return tuple(
-            (low, high) if held or isinf(low) else (x - share * (x - low), x + share * (high - x))
-            for (low, high), x, held in zip(ranges, self.start, self._wanted()[1], strict=True)
-        )
-
-    def _wanted(self) -> tuple[list[tuple[float, float]], list[bool]]:
+    def _wanted_ranges(self) -> tuple[list[tuple[float, float]], list[bool]]:
         """Limits of the coordinates, a free turn where there are none, and whether limits are given."""
         wanted, given = [], []
         for j, x in zip(self.group.coordinates, self.start, strict=True):
@@ -281,7 +276,9 @@ class _Branch:
             given.append(not (isinf(limits.lower) or isinf(limits.upper)))
         return wanted, given
 
-    def _with_margin(self, wanted: list[tuple[float, float]], given: list[bool]) -> Ranges:
+    def _with_margin(
+        self, wanted: list[tuple[float, float]], given: list[bool]
+    ) -> tuple[tuple[float, float], ...]:
         for margin in _MARGINS:
             wider = tuple(
                 (low - margin * (high - low), high + margin * (high - low)) if held else (low, high)
@@ -291,7 +288,9 @@ class _Branch:
                 return wider
         return tuple(wanted)
 
-    def _largest(self, wanted: list[tuple[float, float]], held: Sequence[bool]) -> Ranges | None:
+    def _largest(
+        self, wanted: list[tuple[float, float]], held: Sequence[bool]
+    ) -> tuple[tuple[float, float], ...] | None:
         """Ranges around the start, all shortened by one factor but those that are held, or None."""
         best, low, high = None, 0.0, 1.0
         for _ in range(_SHRINKS):
@@ -302,25 +301,23 @@ class _Branch:
                 else (x - share * (x - _one_turn(one, x)[0]), x + share * (_one_turn(one, x)[1] - x))
                 for one, x, keep in zip(wanted, self.start, held, strict=True)
             )
-            if self.closes(ranges):
+            if self.closes(ranges, self.firm):
                 best, low = ranges, share
             else:
                 high = share
         return best
 
-    def _open_within_limits(
-        self, wanted: list[tuple[float, float]], given: list[bool], closing: Ranges | None
-    ) -> ModelError:
-        names = [self.joints[j].name for j, held in zip(self.group.coordinates, given, strict=True) if held]
-        tip = ""
-        if closing is not None:
-            own = [r for r, held in zip(closing, given, strict=True) if held]
-            rows = [f"{name} {low:.4g} to {high:.4g}" for name, (low, high) in zip(names, own, strict=True)]
-            tip = f"; it closes within {', '.join(rows)}"
-        return ModelError(
-            f"The loop {self.group.cuts[0].name!r} cannot be closed everywhere within the limits of "
-            f"{' and '.join(map(repr, names))}{tip}. Limit their range, or check the lengths and the start."
-        )
+    def firm_words(self) -> str:
+        """Ranges of the coordinates in which the loops are held firmly, as a clause; empty when none are."""
+        wanted, given = self._wanted_ranges()
+        found = self._largest(wanted, [False] * len(given))
+        if found is None:
+            return ""
+        rows = [
+            f"{self.joints[j].name} {low:.4g} to {high:.4g}"
+            for j, (low, high) in zip(self.group.coordinates, found, strict=True)
+        ]
+        return f"; it closes firmly within {', '.join(rows)}"
 
 
 def _one_turn(r: tuple[float, float], start: float = 0.0) -> tuple[float, float]:
@@ -353,9 +350,9 @@ def _terms(ranges: Sequence[tuple[float, float]], degree: int) -> tuple[tuple[in
     return tuple(term for term, _ in result)
 
 
-def _fitted(
+def _fitted_guess(
     group: LoopGroup,
-    ranges: Ranges,
+    ranges: tuple[tuple[float, float], ...],
     terms: tuple[tuple[int, ...], ...],
     turns: FloatArray,
     steps: int,
@@ -364,8 +361,6 @@ def _fitted(
 ) -> LoopGuess:
     """Least squares on positions of the branch."""
     turning = tuple(map(tuple, turns.tolist()))
-    nothing = tuple((0.0,) * len(terms) for _ in group.dependent)
-    bare = LoopGuess(group, ranges, terms, nothing, turning, steps)
     design = np.empty((len(points), len(terms)))
     columns = list(points.T)
     values = [
@@ -378,7 +373,7 @@ def _fitted(
             design[:, k] *= functions[number]
     rest = p - points @ turns.T
     found = np.linalg.lstsq(design, rest, rcond=None)[0]
-    return LoopGuess(group, ranges, terms, tuple(map(tuple, found.T.tolist())), turning, bare.steps)
+    return LoopGuess(group, ranges, terms, tuple(map(tuple, found.T.tolist())), turning, steps)
 
 
 def _serves(
@@ -386,7 +381,7 @@ def _serves(
 ) -> bool:
     """Whether the guess is near enough everywhere, and its Newton steps end on the branch."""
     q = dict(zip(guess.group.coordinates, points.T, strict=True))
-    before, after = guess.positions(q, NUMERIC), guess.closed(joints, q, NUMERIC)
+    before, after = guess.positions(q, NUMERIC), guess.closed_positions(joints, q, NUMERIC)
     further = newton_step(joints, guess.group, after, NUMERIC)
     own = dict(zip(guess.group.dependent, p.T, strict=True))
     return (

@@ -65,7 +65,7 @@ def _closed_positions(linkage: Linkage, start: FloatArray) -> FloatArray:
     c = list(linkage.coordinates)
     nudges = np.random.default_rng(0).uniform(-_AROUND, _AROUND, (_SAMPLES - 1, len(c)))
     q[1:, c] += nudges * linkage.scales[c]
-    q = linkage.corrected(q)
+    q = linkage.nearest_closed(q)
     return q[linkage.is_closed(q)]
 
 

@@ -136,7 +136,7 @@ class Linkage:
             link = joint.antecedent
         return motions
 
-    def corrected(self, q: FloatArray, steps: int = _STEPS) -> FloatArray:
+    def nearest_closed(self, q: FloatArray, steps: int = _STEPS) -> FloatArray:
         """Positions after Gauss–Newton steps of the dependent joints, p ← p − Jₚ⁺ φ.
 
         Args:
@@ -180,7 +180,7 @@ def _placements(joint: Joint, q: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 @lru_cache(maxsize=64)
-def closed(joints: tuple[Joint, ...], closure: Closure) -> Closure:
+def closed_at_start(joints: tuple[Joint, ...], closure: Closure) -> Closure:
     """The closure with its start polished and the rotations of its cuts resolved.
 
     Args:
@@ -204,7 +204,7 @@ def closed(joints: tuple[Joint, ...], closure: Closure) -> Closure:
             )
     linkage = Linkage(joints, _with_rotations(joints, closure), closure.coordinates)
     given = np.array([closure.start])
-    found = linkage.corrected(given)
+    found = linkage.nearest_closed(given)
     if np.abs(linkage.residuals(given)).max() < _NEAR * linkage.size:
         # Too many coordinates leave too few joints to close the last decimals: that is the reason to tell.
         _check_freedoms(linkage, given)
@@ -262,7 +262,7 @@ def _check_freedoms(linkage: Linkage, start: FloatArray) -> None:
         motion = np.abs(rows[rank:]).max(axis=0)
         loose = [names[i] for i, share in zip(dependent, motion, strict=True) if share > _DEPENDENT**0.5]
         raise ModelError(
-            f"The loops do not hold {_listing(loose)}: with the coordinates still, "
+            f"The loops do not hold {_quoted_names(loose)}: with the coordinates still, "
             f"{'they' if len(loose) > 1 else 'it'} can move at the start; make {len(dependent) - rank} more "
             "of them a coordinate, add the loop that holds them, or start away from the singular position."
         )
@@ -273,12 +273,12 @@ def _check_freedoms(linkage: Linkage, start: FloatArray) -> None:
     if held:
         excess = int(np.linalg.matrix_rank(rest, _DEPENDENT**0.5 * linkage.size))
         raise ModelError(
-            f"The loops do not leave {_listing(held)} free: {len(coordinates)} coordinates are named and the "
-            f"loops have {len(coordinates) - excess} freedoms; name fewer coordinates, or take out the loop "
-            "that is too much."
+            f"The loops do not leave {_quoted_names(held)} free: {len(coordinates)} coordinates are named, "
+            f"and the loops have {len(coordinates) - excess} freedoms; name fewer coordinates, or take out "
+            "the loop that is too much."
         )
 
 
-def _listing(names: Sequence[str]) -> str:
+def _quoted_names(names: Sequence[str]) -> str:
     kind = "joint" if len(names) == 1 else "joints"
     return f"{kind} {' and '.join(repr(name) for name in names)}"

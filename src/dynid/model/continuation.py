@@ -23,6 +23,7 @@ dependent turn by less, so no step crosses a singularity unseen."""
 _LEAST_STEP = 1e-3
 """Steps shortened to less than this share of the usual one make no progress."""
 _MOST_STEPS = 400
+"""Steps along one line; a turn of a loop far from singularities takes some 20."""
 _SAME = 1e-9
 """Entries of G that differ by less are equal."""
 _SPREAD = 0.3
@@ -30,10 +31,11 @@ _SPREAD = 0.3
 around the start is constant on the whole branch."""
 _SAMPLES = 8
 _LARGEST_DENOMINATOR = 12
+"""Of the fractions that entries of G are taken for."""
 
 
 @dataclass(frozen=True)
-class Tangent:
+class LoopTangent:
     """What the cuts allow at positions of a linkage.
 
     Args:
@@ -46,7 +48,7 @@ class Tangent:
     singular: FloatArray
 
 
-def tangent(linkage: Linkage, q: FloatArray) -> Tangent:
+def tangent(linkage: Linkage, q: FloatArray) -> LoopTangent:
     """How the dependent joints follow the coordinates at closed positions.
 
     Args:
@@ -58,10 +60,12 @@ def tangent(linkage: Linkage, q: FloatArray) -> Tangent:
     lengths = np.maximum(np.linalg.norm(J_p, axis=1, keepdims=True), CLOSED * linkage.size)
     u, s, vt = np.linalg.svd(J_p / lengths, full_matrices=False)
     inverse = np.einsum("skp,sk,srk->spr", vt, 1.0 / np.maximum(s, CLOSED), u)
-    return Tangent(-(inverse @ J_a) / np.moveaxis(lengths, 1, 2), s[:, -1])
+    return LoopTangent(-(inverse @ J_a) / np.moveaxis(lengths, 1, 2), s[:, -1])
 
 
-def close_loops(joints: tuple[Joint, ...], closure: Closure, targets: FloatArray) -> FloatArray:
+def close_loops(
+    joints: tuple[Joint, ...], closure: Closure, targets: FloatArray, least: float = SINGULAR
+) -> FloatArray:
     """Positions of all movable joints with the loops closed on the branch of the start.
 
     The coordinates go from the start along straight lines, and Newton steps keep the loops closed; steps are
@@ -71,6 +75,7 @@ def close_loops(joints: tuple[Joint, ...], closure: Closure, targets: FloatArray
         joints: joints of the tree.
         closure: loops, as a robot holds them.
         targets: coordinates (samples, coordinates) [rad or m].
+        least: smallest scaled singular value of Jₚ on the way; below it a position counts as singular.
 
     Returns:
         (samples, movable); NaN where a target cannot be reached, or only through a singularity.
@@ -94,16 +99,16 @@ def close_loops(joints: tuple[Joint, ...], closure: Closure, targets: FloatArray
         speed = np.maximum(np.abs(change / scale).max(axis=1), CLOSED)
         share = np.minimum(1.0 - done[i], caution[i] * reach / speed)
         guess = q[i] + share[:, None] * change
-        found = linkage.corrected(guess, steps=6)
+        found = linkage.nearest_closed(guess, steps=6)
         near = np.abs((found - guess) / scale).max(axis=1) < reach / 2
         good = near & linkage.is_closed(found)
         q[i[good]], done[i[good]] = found[good], done[i[good]] + share[good]
         done[i[good & (done[i] > 1.0 - 1e-9)]] = 1.0
         caution[i] = np.where(good, np.minimum(1.0, 2 * caution[i]), caution[i] / 2)
-        going[i] = (at.singular > SINGULAR) & (caution[i] > _LEAST_STEP)
+        going[i] = (at.singular > least) & (caution[i] > _LEAST_STEP)
     reached = np.flatnonzero(going & (done >= 1.0))
     if len(reached):
-        reached = reached[tangent(linkage, q[reached]).singular > SINGULAR]
+        reached = reached[tangent(linkage, q[reached]).singular > least]
     q[:, c] = targets
     result = np.full_like(q, np.nan)
     result[reached] = q[reached]

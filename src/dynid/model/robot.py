@@ -13,7 +13,7 @@ from typing import Any
 from dynid.core.errors import ModelError, unknown_name
 from dynid.core.keys import key
 from dynid.core.tables import check_fields
-from dynid.model.assembly import closed
+from dynid.model.assembly import closed_at_start
 from dynid.model.condition import Condition, check_conditions, living_parameters
 from dynid.model.continuation import constant_coupling
 from dynid.model.coupling import Coupling
@@ -260,7 +260,7 @@ def _checked_closure(robot: Robot) -> Closure:
     """The loops, closed at their start."""
     if not isinstance(robot.closure, Closure):
         raise ModelError(f"The robot's closure is {robot.closure!r}; give a Closure, or None.")
-    return closed(robot.joints, robot.closure)
+    return closed_at_start(robot.joints, robot.closure)
 
 
 def _found_coupling(robot: Robot, closure: Closure) -> Coupling | None:

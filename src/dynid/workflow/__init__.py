@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from dynid.workflow.checking import check as check
     from dynid.workflow.fitting import fit as fit
+    from dynid.workflow.gain_calibration import GainCalibration as GainCalibration, calibrate as calibrate
     from dynid.workflow.next_motion import design_next_motion as design_next_motion, prior_of as prior_of
+    from dynid.workflow.payload_weighing import (
+        WeighedPayload as WeighedPayload,
+        weigh_payload as weigh_payload,
+    )
     from dynid.workflow.proof import Proof as Proof
     from dynid.workflow.result import FitResult as FitResult
     from dynid.workflow.saved_model import validate as validate
@@ -18,7 +23,9 @@ else:
     _NAMES = {
         "checking": ("check",),
         "fitting": ("fit",),
+        "gain_calibration": ("GainCalibration", "calibrate"),
         "next_motion": ("design_next_motion", "prior_of"),
+        "payload_weighing": ("WeighedPayload", "weigh_payload"),
         "proof": ("Proof",),
         "result": ("FitResult",),
         "saved_model": ("validate",),

@@ -185,7 +185,7 @@ def _start(linkage: Linkage, reference: Sequence[float], keys: Sequence[Element]
     singular = False
     for given in chain([np.array(reference, dtype=float)], _keyframes(keys, len(reference))):
         gap = np.abs(linkage.residuals(given[None])).max()
-        found = linkage.corrected(given[None])
+        found = linkage.nearest_closed(given[None])
         if gap > _NEAR * linkage.size or not linkage.is_closed(found)[0]:
             continue
         if _rank(linkage, found[0]) == max(_rank(linkage, q) for q in _nearby(linkage, found[0])):
@@ -211,7 +211,7 @@ def _nearby(linkage: Linkage, start: FloatArray) -> Iterator[FloatArray]:
     """Closed positions around a start."""
     rng = np.random.default_rng(0)
     for _ in range(4):
-        q = linkage.corrected((start + _NUDGE * linkage.scales * rng.normal(size=len(start)))[None])
+        q = linkage.nearest_closed((start + _NUDGE * linkage.scales * rng.normal(size=len(start)))[None])
         if linkage.is_closed(q)[0]:
             yield q[0]
     yield start
@@ -234,7 +234,7 @@ def _not_closed(linkage: Linkage, reference: FloatArray) -> ModelError:
         for cut in linkage.cuts
     }
     worst = max(gaps, key=lambda name: gaps[name])
-    found = linkage.corrected(reference[None])
+    found = linkage.nearest_closed(reference[None])
     near = ""
     if linkage.is_closed(found)[0]:
         near = f' They close at qpos="{" ".join(f"{x:.6g}" for x in found[0])}", if that is meant.'
