@@ -22,8 +22,8 @@ class JointRules:
     """When a joint contradicts the others; docs/payload.md has the rates of both figures.
 
     Args:
-        sigmas: σ by which its factor must differ from one; twice the most that 252 payloads with right
-            gains, or gains wrong alike, showed beyond ``share``.
+        sigmas: σ by which its factor must differ from one; twice the most that 126 payloads with right
+            gains showed beyond ``share``.
         share: by which it must differ at least: smaller ones are within what friction makes of a load.
     """
 
@@ -35,7 +35,7 @@ RULES = JointRules()
 
 
 @dataclass(frozen=True, eq=False)
-class JointView:
+class PayloadView:
     """What the rows of one joint say: ‖R x − z‖² in units of σ, other columns eliminated.
 
     Args:
@@ -126,7 +126,7 @@ def joint_factors(found: PayloadFit, ten: TenParameters) -> list[JointFactor]:
     return made
 
 
-def _seen_by(views: Sequence[JointView], size: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _seen_by(views: Sequence[PayloadView], size: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Payload, errors of what was held, and their covariance from some joints, with prior σ ``size``."""
     A = np.vstack([np.diag(1 / size), *(view.R for view in views)])
     b = np.concatenate([np.zeros(len(size)), *(view.z for view in views)])
@@ -135,7 +135,7 @@ def _seen_by(views: Sequence[JointView], size: FloatArray) -> tuple[FloatArray, 
     return root @ (U.T @ b), root @ root.T
 
 
-def joint_views(found: PayloadFit) -> list[JointView]:
+def joint_views(found: PayloadFit) -> list[PayloadView]:
     """What each joint says, all other columns eliminated from its own triangular factor; σ is honest.
 
     Args:
@@ -156,7 +156,7 @@ def joint_views(found: PayloadFit) -> list[JointView]:
         left = left - Q @ (Q.T @ left)
         sigma = _honest_sigma(found, j)
         if sigma > 0:
-            views.append(JointView(j, left[:, :-1] / sigma, left[:, -1] / sigma))
+            views.append(PayloadView(j, left[:, :-1] / sigma, left[:, -1] / sigma))
     return views
 
 

@@ -75,7 +75,7 @@ def judge_payload(
     if unusable is not None:
         return JudgedPayload(ten, measured, None, (unusable, *findings))
     if weighed is not None:
-        compared, ten = _weighed(ten, weighed)
+        compared, ten = _against_scale(ten, weighed)
         findings.append(compared)
     else:
         findings.append(_common_gain())
@@ -130,7 +130,7 @@ def _hidden_share(found: PayloadFit) -> float:
     return float(T @ T) * float(found.fit.spectrum.scale[place]) ** 2
 
 
-def _weighed(ten: TenParameters, weighed: tuple[float, float]) -> tuple[Finding, TenParameters]:
+def _against_scale(ten: TenParameters, weighed: tuple[float, float]) -> tuple[Finding, TenParameters]:
     """Gaussian conditioning on a weighed mass, χ + C_M (m − M)/(C_MM + s²), where both agree."""
     mass, s = weighed
     found, sigma = float(ten.values[-1]), float(ten.sigma[-1])

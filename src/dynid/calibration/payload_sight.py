@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from dynid.calibration.payload_ways import PayloadFit
 from dynid.core.arrays import FloatArray
 from dynid.core.finding import Finding, Level, Name
+from dynid.model.geometry import placement
 from dynid.model.robot import Robot
 
 SIZE_SHARE = 0.2
@@ -94,15 +95,8 @@ def ten_parameters(found: PayloadFit) -> TenParameters:
 
 def reach(robot: Robot) -> float:
     """Length of the stretched arm: the sum of the distances between successive frames [m]."""
-    lengths = dict(robot.lengths)
-    steps = [[_number(value, lengths) for value in (j.b, j.d, j.r)] for j in robot.joints]
-    total = float(np.sum(np.linalg.norm(np.array(steps), axis=1)))
+    total = sum(float(np.linalg.norm(placement(joint)[1])) for joint in robot.joints)
     return total if total > 0 else 1.0
-
-
-def _number(value: object, lengths: dict[str, float]) -> float:
-    """A length, or the value of a named one."""
-    return float(lengths.get(str(value), 0.0) if isinstance(value, str) else value)  # type: ignore[arg-type]
 
 
 def sight_findings(ten: TenParameters, names: Sequence[str]) -> list[Finding]:
@@ -115,7 +109,7 @@ def sight_findings(ten: TenParameters, names: Sequence[str]) -> list[Finding]:
     findings = []
     never = [k for k in range(10) if not ten.possible[k]]
     if never:
-        said = f"No motion of this robot shows {_listed(never, names)} apart from the others."
+        said = f"No motion of this robot shows {_words_of(never, names)} apart from the others."
         findings.append(Finding(Name.PAYLOAD_NOT_SHOWN, Level.NOTE, said))
     dim = [k for k in range(10) if ten.possible[k] and not ten.seen[k]]
     for kind, group in (("mass", (9,)), ("moments", (6, 7, 8)), ("inertia", range(6))):
@@ -126,7 +120,7 @@ def sight_findings(ten: TenParameters, names: Sequence[str]) -> list[Finding]:
                 Finding(
                     Name.PAYLOAD_NOT_SHOWN,
                     Level.NOTE if kind == "inertia" else Level.CARE,
-                    f"The motion does not show {_listed(lost, names)}: "
+                    f"The motion does not show {_words_of(lost, names)}: "
                     f"{_doubt(ten, lost)}, so {told} not given.",
                     _REMEDIES[kind],
                     figures={"parameters": [names[k] for k in lost]},
@@ -142,5 +136,5 @@ def _doubt(ten: TenParameters, lost: Sequence[int]) -> str:
     return f"σ is {share:.1g} times what a payload of this mass may have, or more"
 
 
-def _listed(chosen: Sequence[int], names: Sequence[str]) -> str:
+def _words_of(chosen: Sequence[int], names: Sequence[str]) -> str:
     return ", ".join(f"{names[k]} ({_WORDS[k]})" for k in chosen)
