@@ -239,7 +239,7 @@ def test_absolute_gains_from_currents() -> None:
 
 
 def test_one_arm_for_all_motors_calibrates_every_motor() -> None:
-    """Motor 6 does not feel the mass, but shares inertias with the others; those that P2 finds are as good."""
+    """Motor 6 does not feel the mass, but shares inertias with the others; the rest is as good as P2's."""
     shared, apart = found("shared"), found("global")
     error = np.abs(shared.relative - GAINS) / shared.sigma
     assert np.all(error < 3)
@@ -249,7 +249,7 @@ def test_one_arm_for_all_motors_calibrates_every_motor() -> None:
 
 
 def test_one_arm_widens_sigma_where_it_does_not_hold() -> None:
-    """Friction that the model lacks, other for every motor, leaves more than noise explains; a note says so."""
+    """Friction that the model lacks, other for every motor, leaves more than noise; a note says so."""
     motions = []
     for motion in both(3):
         q, qd = np.asarray(motion.q), np.asarray(motion.qd)
