@@ -76,7 +76,8 @@ def test_one_payload_under_control(name: str) -> None:
 def test_payloads_of_one_to_five_kg(name: str) -> None:
     """100 runs: the mass to 1 % in nine of ten, the centre to 3 mm in all, 2σ hold 90 % of the truth.
 
-    Of 40 masses with honest σ, a series in ten would hold fewer than 90 % by chance; of 100, one in seventy.
+    With honest σ one series of 40 masses in thirty has fewer than 90 % by chance, and six are tried here; of
+    100 masses it is one in 170.
     """
     for way, runs in runs_of(name, 100).items():
         shares = {
