@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,13 @@ import typer
 
 from dynid.checks.check import accept_findings
 from dynid.cli.command import REQUIRED, OptionGroup, option
+from dynid.cli.log_options import PreparationOptions
 from dynid.cli.output import require_free, write_file
 from dynid.core.errors import DynidError, FileError
 from dynid.logs.log import Log
 from dynid.logs.read import read_logs
-from dynid.preparation.preparation import Preparation
-from dynid.preparation.suggestion import Suggestion
+from dynid.model.robot import Robot
+from dynid.workflow.calibration_logs import CalibrationLogs, prepare_calibration
 
 PAGE = "report.html"
 
@@ -67,6 +68,28 @@ class WeighingOptions(OptionGroup, title="The payload"):
             raise DynidError(f"--mass-sigma is {self.mass_sigma:g}; give 0 kg or more.")
 
 
+def prepared_logs(
+    robot: Robot,
+    logs: CalibrationLogOptions,
+    carrier: str | None,
+    preparation: PreparationOptions,
+    tell: Callable[[str], None],
+) -> CalibrationLogs:
+    """The logs of a command line, read, checked and prepared."""
+    plan, keys = preparation.chosen(robot.n_coordinates)
+    tell("reading")
+    return prepare_calibration(
+        robot,
+        logs.read(logs.free),
+        logs.read(logs.loaded),
+        carrier=carrier,
+        plan=plan,
+        overrides=keys,
+        repair=logs.repair,
+        progress=tell,
+    )
+
+
 def require_free_folder(folder: Path, names: Sequence[str], force: bool) -> None:
     """Refuse before any work a folder that cannot be written."""
     try:
@@ -88,14 +111,12 @@ def json_text(document: Mapping[str, Any]) -> str:
     return json.dumps(document, indent=1, allow_nan=False) + "\n"
 
 
-def run_facts(
-    context: typer.Context,
-    groups: Sequence[OptionGroup],
-    plan: Preparation,
-    suggestion: Suggestion | None,
+def command_facts(
+    context: typer.Context, groups: Sequence[OptionGroup], logs: CalibrationLogs
 ) -> dict[str, Any]:
     """How a command was run, for its document."""
-    options = {name: told(value) for group in groups for name, value in group.given.items()}
+    plan, suggestion = logs.plan, logs.suggestion
+    options = {name: as_json_value(value) for group in groups for name, value in group.given.items()}
     return {
         "command": shlex.join(["dynid", *context.obj["typed"]]),
         "options": options,
@@ -104,8 +125,8 @@ def run_facts(
     }
 
 
-def told(value: Any) -> Any:
+def as_json_value(value: Any) -> Any:
     """A value of an option as JSON has it."""
     if isinstance(value, list):
-        return [told(part) for part in value]
+        return [as_json_value(part) for part in value]
     return str(value) if isinstance(value, Path) else value

@@ -16,9 +16,10 @@ from dynid.cli.calibration_options import (
     PAGE,
     CalibrationLogOptions,
     WeighingOptions,
+    command_facts,
     json_text,
+    prepared_logs,
     require_free_folder,
-    run_facts,
     write_files,
 )
 from dynid.cli.command import JsonOption, OptionGroup, command, numbers_in, option
@@ -131,24 +132,12 @@ def gains(
         raise DynidError("--payload is for other commands: the payload of dynid gains is in the loaded logs.")
     require_free_folder(target.out, (DRIVES, DOCUMENT, PAGE), target.force)
     arm = chosen_robot(robot, variant)
-    plan, keys = preparation.chosen(arm.n_coordinates)
     with progress_line(quiet=as_json) as tell:
-        tell("reading")
-        found = calibrate(
-            arm,
-            logs.read(logs.free),
-            logs.read(logs.loaded),
-            known,
-            carrier=payload.carrier,
-            plan=plan,
-            overrides=keys,
-            repair=logs.repair,
-            progress=tell,
-            **arguments,
-        )
+        used = prepared_logs(arm, logs, payload.carrier, preparation, tell)
+        found = calibrate(used, known, progress=tell, **arguments)
         tell("writing the files")
         groups = (logs, payload, how, preparation, variant, target)
-        run = run_facts(context, groups, found.logs.plan, found.logs.suggestion)
+        run = command_facts(context, groups, used)
         document = gains_document(
             found.gains, found.before, found.after, found.motions, found.logs.checks, run
         )

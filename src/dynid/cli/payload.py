@@ -17,9 +17,10 @@ from dynid.cli.calibration_options import (
     PAGE,
     CalibrationLogOptions,
     WeighingOptions,
+    command_facts,
     json_text,
+    prepared_logs,
     require_free_folder,
-    run_facts,
     write_files,
 )
 from dynid.cli.command import JsonOption, OptionGroup, command, numbers_in, option
@@ -139,29 +140,22 @@ def payload(
     arm = chosen_robot(robot, variant)
     frame = how.frame(arm, weighing.carrier)
     model = None if how.model is None else load_result(how.model)
-    plan, keys = preparation.chosen(arm.n_coordinates)
     with progress_line(quiet=as_json) as tell:
-        tell("reading")
+        used = prepared_logs(arm, logs, weighing.carrier, preparation, tell)
+        tell("identifying the payload")
         found = weigh_payload(
-            arm,
-            logs.read(logs.loaded),
-            logs.read(logs.free),
+            used,
             model=model,
             way=how.way,
             mass=weighing.mass,
             mass_sigma=weighing.mass_sigma or 0.0,
             flange=frame,
             refit_friction=not how.hold_friction,
-            carrier=weighing.carrier,
-            plan=plan,
-            overrides=keys,
-            repair=logs.repair,
-            progress=tell,
         )
         tell("writing the files")
         groups = (logs, weighing, how, preparation, variant, target)
-        run = run_facts(context, groups, found.logs.plan, found.logs.suggestion)
-        document = payload_document(found.payload, found.logs.motions, found.logs.checks, run)
+        run = command_facts(context, groups, used)
+        document = payload_document(found, used.motions, used.checks, run)
         texts = {DOCUMENT: json_text(document), PAGE: render_payload(document)}
         write_files(target.out, texts, target.force)
     if as_json:

@@ -13,6 +13,7 @@ from dynid.core.finding import Finding, Level, gravest_first, worst_level
 from dynid.core.plain import plain
 from dynid.estimators.estimate import Estimate
 from dynid.model.joint import JointKind
+from dynid.model.payload import LOADED
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
 from dynid.report.charts import line
@@ -127,8 +128,8 @@ def _shares(estimate: Estimate) -> FloatArray:
 
 
 def torque_curves(robot: Robot, estimate: Estimate, motions: Sequence[Motion]) -> list[dict[str, Any]]:
-    """Measured and modelled torque of each joint along the first loaded motion (P2 Figure 3)."""
-    motion = next((one for one in reversed(motions) if not one.on_disk), None)
+    """Measured and modelled torque of each joint along the first loaded motion in memory (P2 Figure 3)."""
+    motion = next((one for one in motions if one.condition == LOADED and not one.on_disk), None)
     if motion is None:
         return []
     predicted = np.asarray(predictions(as_model(estimate), motion)[0])

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from dynid.workflow.calibration_logs import (
+        CalibrationLogs as CalibrationLogs,
+        prepare_calibration as prepare_calibration,
+    )
     from dynid.workflow.checking import check as check
     from dynid.workflow.fitting import fit as fit
     from dynid.workflow.gain_calibration import GainCalibration as GainCalibration, calibrate as calibrate
     from dynid.workflow.next_motion import design_next_motion as design_next_motion, prior_of as prior_of
-    from dynid.workflow.payload_weighing import (
-        WeighedPayload as WeighedPayload,
-        weigh_payload as weigh_payload,
-    )
+    from dynid.workflow.payload_weighing import weigh_payload as weigh_payload
     from dynid.workflow.proof import Proof as Proof
     from dynid.workflow.result import FitResult as FitResult
     from dynid.workflow.saved_model import validate as validate
@@ -21,11 +22,12 @@ else:
     from dynid.core.lazy import lazy_exports
 
     _NAMES = {
+        "calibration_logs": ("CalibrationLogs", "prepare_calibration"),
         "checking": ("check",),
         "fitting": ("fit",),
         "gain_calibration": ("GainCalibration", "calibrate"),
         "next_motion": ("design_next_motion", "prior_of"),
-        "payload_weighing": ("WeighedPayload", "weigh_payload"),
+        "payload_weighing": ("weigh_payload",),
         "proof": ("Proof",),
         "result": ("FitResult",),
         "saved_model": ("validate",),

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from dynid.core.errors import DynidError
+from dynid.core.kinds import require_kinds
+from dynid.core.threads import with_one_blas_thread
 from dynid.estimators.linear.least_squares import WLS
 from dynid.logs.log import Log
 from dynid.model.drives import Drives
@@ -31,14 +33,18 @@ class CalibrationLogs:
     """Motions without and with a payload, ready for a calibration.
 
     Args:
+        arm: without the payload.
         robot: with the payload as one more link, in the conditions "free" and "loaded".
+        carrier: name of the joint whose link carries it; the last joint when None.
         motions: prepared alike, each with its condition.
         plan: how they were prepared.
         suggestion: where the plan comes from; None when it was given.
         logs: as they were used.
     """
 
+    arm: Robot
     robot: Robot
+    carrier: str | None
     motions: tuple[Motion, ...]
     plan: Preparation
     suggestion: Suggestion | None
@@ -50,6 +56,7 @@ class CalibrationLogs:
         return used_logs(data_checks(self.logs), [one.log for one in self.logs])
 
 
+@with_one_blas_thread
 def prepare_calibration(
     robot: Robot,
     free: Log | Sequence[Log],
@@ -79,6 +86,7 @@ def prepare_calibration(
         DynidError: when no loaded log is given, or a log is given twice.
         NotTrustworthyError: when a log is not usable.
     """
+    require_kinds(prepare_calibration, locals())
     tell = progress or (lambda text: None)
     given = [replace(log, condition=UNLOADED) for log in as_logs(free, accept)]
     own = [replace(log, condition=LOADED) for log in as_logs(loaded, accept)]
@@ -91,7 +99,7 @@ def prepare_calibration(
     tell("choosing the preparation")
     chosen, suggestion = preparation_of(both, MeasuredMotion(), used, WLS(), plan, overrides)
     motions = tuple(prepare(one.log, chosen) for one in used)
-    return CalibrationLogs(both, motions, chosen, suggestion, used)
+    return CalibrationLogs(robot, both, carrier, motions, chosen, suggestion, used)
 
 
 def _with_drives(robot: Robot) -> Robot:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
@@ -18,14 +15,12 @@ from dynid.estimators.estimate import Estimate
 from dynid.estimators.identification import identify
 from dynid.estimators.linear.least_squares import WLS
 from dynid.estimators.strategy import Strategy
-from dynid.logs.log import Log
 from dynid.logs.spool import by_rows
 from dynid.model.drives import Drives
-from dynid.model.robot import Robot
+from dynid.model.payload import UNLOADED
 from dynid.preparation.motion import Motion
-from dynid.preparation.preparation import Preparation
 from dynid.problem.build import build_problem
-from dynid.workflow.calibration_logs import CalibrationLogs, prepare_calibration
+from dynid.workflow.calibration_logs import CalibrationLogs
 from dynid.workflow.motion_source import Progress
 
 
@@ -55,60 +50,34 @@ class GainCalibration:
 
 @with_one_blas_thread
 def calibrate(
-    robot: Robot,
-    free: Log | Sequence[Log],
-    loaded: Log | Sequence[Log],
+    logs: CalibrationLogs,
     known: PayloadKnowledge,
     *,
     method: str = SHARED,
     strategy: Strategy | None = None,
     gain_range: Range = GAIN_RANGE,
-    carrier: str | None = None,
-    plan: Preparation | None = None,
-    overrides: Mapping[str, Any] = MappingProxyType({}),
-    repair: bool = False,
-    accept: Iterable[str] = (),
     progress: Progress | None = None,
 ) -> GainCalibration:
     """Find drive gains with a payload that is known in part, such as one weighed mass (P2).
 
     Args:
-        robot: without the payload; its drives hold the a-priori gains.
-        free: logs without the payload.
-        loaded: logs with it.
+        logs: free and loaded, from ``prepare_calibration``; the robot's drives hold the a-priori gains.
         known: of the payload, such as ``PayloadKnowledge.of_mass(7.025, 0.05)``.
         method: "shared", "global", "sequential" or "constrained"; see ``calibrate_gains``.
         strategy: of the least squares on each motor's rows: OLS() when None, or TLS().
         gain_range: gains over the a-priori ones that the constrained method allows.
-        carrier: name of the joint whose link carries the payload; the last joint when None.
-        plan: preparation; suggested from the logs when None.
-        overrides: keys of the suggested preparation to replace.
-        repair: whether repairable defects are repaired.
-        accept: names of findings of the data check that the user knows better about.
         progress: told what is being done.
 
     Raises:
-        DynidError: when logs are missing or given twice.
-        NotTrustworthyError: when a log is not usable.
+        DynidError: when there is no log without the payload.
     """
     require_kinds(calibrate, locals())
     tell = progress or (lambda text: None)
-    if isinstance(free, Sequence) and not free:
+    if not any(motion.condition == UNLOADED for motion in logs.motions):
         raise DynidError(
             "There is no log without the payload; give at least one (--free LOG): the gains follow from what "
             "the payload changes."
         )
-    logs = prepare_calibration(
-        robot,
-        free,
-        loaded,
-        carrier=carrier,
-        plan=plan,
-        overrides=overrides,
-        repair=repair,
-        accept=accept,
-        progress=progress,
-    )
     tell("calibrating the gains")
     gains = calibrate_gains(
         logs.robot,
