@@ -145,7 +145,7 @@ def test_swapped_logs_get_no_gains(bench: Path, tmp_path: Path, capsys: Capsys) 
             ["--mass", "3.2", "--method", "constrained", "--bounds", "2,1"],
             "--bounds is '2,1'; give two positive",
         ),
-        (["--mass", "3.2", "--payload"], "--payload is for other commands"),
+        (["--mass", "3.2", "--payload"], "No such option: --payload"),
     ],
 )
 def test_bad_input_is_one_sentence(

@@ -12,6 +12,7 @@ from dynid.checks.explained import TorqueColumns, plain_columns, robot_columns, 
 from dynid.checks.light_motion import LightMotion
 from dynid.core.arrays import FloatArray
 from dynid.core.finding import Finding, Level, Name, Where
+from dynid.logs.convert import TO_JOINT_SIDE
 from dynid.logs.log import Log
 from dynid.model.joint import Joint, JointKind
 from dynid.model.robot import Robot
@@ -98,7 +99,7 @@ def _joints(log: Log, robot: Robot | None) -> Iterator[tuple[int, Joint | None]]
 def _drive_signal(log: Log) -> list[Finding]:
     """A drive signal that nobody turned into a torque."""
     steps = [step for step in log.history if step.name == Name.DRIVE_SIGNAL]
-    if not steps or log.side == "motor" or any(step.name == "to joint side" for step in log.history):
+    if not steps or log.side == "motor" or any(step.name == TO_JOINT_SIDE for step in log.history):
         return []
     sentence = f"The torque channel holds {steps[-1].options['unit']}, not N m."
     remedy = "Give its gain in the mapping, or say the log is on the motor side of a robot with drive gains."

@@ -25,7 +25,7 @@ from dynid.cli.calibration_options import (
 from dynid.cli.command import JsonOption, OptionGroup, command, numbers_in, option
 from dynid.cli.log_options import PreparationOptions
 from dynid.cli.output import Screen, print_json, progress_line
-from dynid.cli.robot_options import RobotArgument, RobotOptions, chosen_robot
+from dynid.cli.robot_options import RobotArgument, VariantOptions, chosen_robot
 from dynid.core.errors import DynidError, unknown_name
 from dynid.core.text import TextTable
 from dynid.estimators.linear.least_squares import OLS, TLS
@@ -122,14 +122,12 @@ def gains(
     payload: KnownOptions,
     how: GainOptions,
     preparation: PreparationOptions,
-    variant: RobotOptions,
+    variant: VariantOptions,
     target: GainFileOptions,
     as_json: JsonOption = False,
 ) -> int:
     """Find the drive gains of a robot from logs without and with a payload of known mass."""
     known, arguments = payload.knowledge(), how.arguments()
-    if variant.payload:
-        raise DynidError("--payload is for other commands: the payload of dynid gains is in the loaded logs.")
     require_free_folder(target.out, (DRIVES, DOCUMENT, PAGE), target.force)
     arm = chosen_robot(robot, variant)
     with progress_line(quiet=as_json) as tell:
@@ -139,7 +137,13 @@ def gains(
         groups = (logs, payload, how, preparation, variant, target)
         run = command_facts(context, groups, used)
         document = gains_document(
-            found.gains, found.before, found.after, found.motions, found.logs.checks, run
+            found.gains,
+            found.before,
+            found.after,
+            found.motions,
+            used.checks,
+            run,
+            on_joint_side=used.on_joint_side,
         )
         texts = {DOCUMENT: json_text(document), PAGE: render_gains(document)}
         if document["trustworthy"] and document["calibrated"]:
@@ -169,5 +173,6 @@ def _print(document: Mapping[str, Any], folder: Path) -> None:
     ]
     screen.print(TextTable("", ("motor", "joint", "relative gain", "σ", "σ %", "gain"), rows))
     if document["trustworthy"] and document["calibrated"]:
-        screen.print(f"drives: {folder / DRIVES} (for --drives)")
+        screen.print(f"drives: {folder / DRIVES}")
+        screen.print(document["use"])
     screen.print(f"page: {folder / PAGE}")

@@ -26,7 +26,7 @@ from dynid.cli.calibration_options import (
 from dynid.cli.command import JsonOption, OptionGroup, command, numbers_in, option
 from dynid.cli.log_options import PreparationOptions
 from dynid.cli.output import Screen, print_json, progress_line
-from dynid.cli.robot_options import RobotArgument, RobotOptions, chosen_robot
+from dynid.cli.robot_options import RobotArgument, VariantOptions, chosen_robot
 from dynid.core.errors import DynidError, unknown_name
 from dynid.core.text import TextTable
 from dynid.model.link_frames import link_frames
@@ -124,7 +124,7 @@ def payload(
     weighing: WeighingOptions,
     how: WayOptions,
     preparation: PreparationOptions,
-    variant: RobotOptions,
+    variant: VariantOptions,
     target: PayloadFileOptions,
     as_json: JsonOption = False,
 ) -> int:
@@ -132,10 +132,8 @@ def payload(
     weighing.require_mass()
     if how.way not in (AUTO, *WAYS):
         raise unknown_name("way", how.way, (AUTO, *WAYS))
-    if variant.payload:
-        raise DynidError(
-            "--payload is for other commands: the payload of dynid payload is in the loaded logs."
-        )
+    if how.hold_friction and (how.model is None or (how.way == AUTO and logs.free)):
+        raise DynidError("--hold-friction holds the friction of a model; give --model and --way fixed.")
     require_free_folder(target.out, (DOCUMENT, PAGE), target.force)
     arm = chosen_robot(robot, variant)
     frame = how.frame(arm, weighing.carrier)
@@ -174,7 +172,7 @@ def _print(document: Mapping[str, Any], folder: Path) -> None:
         [row["name"], _shown(row["value"], 5), _shown(row["sigma"], 2), row["unit"]]
         for row in document["parameters"]
     ]
-    title = f"in the frame of {document['carrier']}"
+    title = f"in dynid's frame of {document['carrier']}, z along its axis"
     screen.print(TextTable(title, ("parameter", "value", "σ", "unit"), rows))
     record = document["controller_forms"].get("record")
     if record is not None and document["trustworthy"]:

@@ -28,7 +28,7 @@ RobotArgument = Annotated[
 
 
 @dataclass(frozen=True)
-class RobotOptions(OptionGroup, title="The robot"):
+class VariantOptions(OptionGroup, title="The robot"):
     """How a command line varies a robot."""
 
     terms: str | None = option(
@@ -37,19 +37,25 @@ class RobotOptions(OptionGroup, title="The robot"):
         "Parameter terms beside the inertial ones, such as Ia,Fv,Fc,off,Fvm,Fcm; '' for none.",
     )
     gravity: str | None = option(None, "X,Y,Z", "Gravity in the base frame [m/s²], such as 0,0,-9.81.")
-    payload: bool = option(
-        False,
-        "",
-        "An unknown payload on the last link (parameters XXL … ML), in logs of the condition `loaded` and "
-        "not of `free`; `dynid payload` says more about it.",
-    )
     drives: Path | None = option(
         None, "FILE", "TOML file with [drives]: gears between motors and joints, in place of the robot's."
     )
 
 
 @dataclass(frozen=True)
-class NamedRobotOptions(OptionGroup, title=RobotOptions.title):
+class RobotOptions(VariantOptions):
+    """The same, with a payload."""
+
+    payload: bool = option(
+        False,
+        "",
+        "An unknown payload on the last link (parameters XXL … ML), in logs of the condition `loaded` and "
+        "not of `free`; `dynid payload` says more about it.",
+    )
+
+
+@dataclass(frozen=True)
+class NamedRobotOptions(OptionGroup, title=VariantOptions.title):
     """The robot of a command that can do without one."""
 
     robot: str | None = option(
@@ -60,7 +66,7 @@ class NamedRobotOptions(OptionGroup, title=RobotOptions.title):
     )
 
 
-def chosen_robot(name: str, options: RobotOptions) -> Robot:
+def chosen_robot(name: str, options: VariantOptions) -> Robot:
     """The robot of a command line."""
     robot = load_robot(name)
     terms, gravity = options.terms, options.gravity
@@ -71,7 +77,8 @@ def chosen_robot(name: str, options: RobotOptions) -> Robot:
         robot = robot.with_terms(*wanted)
     if gravity is not None:
         robot = robot.with_gravity(*_three_numbers(gravity))
-    return free_and_loaded(robot) if options.payload else robot
+    loaded = isinstance(options, RobotOptions) and options.payload
+    return free_and_loaded(robot) if loaded else robot
 
 
 def _driven(robot: Robot, path: Path, wanted: list[str] | None) -> Robot:

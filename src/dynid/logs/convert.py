@@ -14,6 +14,9 @@ from dynid.logs.spool import by_rows
 from dynid.model.drives import HOW_TO_GIVE, Drives
 from dynid.model.robot import Robot
 
+TO_JOINT_SIDE = "to joint side"
+"""Step of a log that went through the drives."""
+
 
 def to_joint_side(log: Log, robot: Robot) -> Log:
     """The log with joint positions and torques: q = R⁻¹ q_m + offset, q̇ = R⁻¹ q̇_m, τ = Rᵀ diag(gain) u.
@@ -49,7 +52,7 @@ def to_joint_side(log: Log, robot: Robot) -> Log:
     ways = _conversions(robot.drives)
     channels = {name: by_rows(ways[name], values) for name, values in log.channels.items()}
     options = {"robot": robot.name, "ratio": robot.drives.matrix.tolist(), "gain": list(robot.drives.gain)}
-    step = Step("to joint side", options, f"Through the drives of {robot.name}.")
+    step = Step(TO_JOINT_SIDE, options, f"Through the drives of {robot.name}.")
     return log.with_step(step, channels=channels, side="joint")
 
 

@@ -32,6 +32,8 @@ def gains_document(
     motions: Sequence[Motion],
     logs: Sequence[UsedLog],
     run: Mapping[str, Any],
+    *,
+    on_joint_side: bool = False,
 ) -> dict[str, Any]:
     """Assemble the document of a calibration of drive gains.
 
@@ -42,6 +44,7 @@ def gains_document(
         motions: with the torques of the gains found.
         logs: what the data check says of the logs.
         run: how it was run.
+        on_joint_side: whether the torques of the logs were given on the joint side.
     """
     robot = gains.robot
     names = [robot.joints[j].name for j in robot.coordinates]
@@ -61,9 +64,30 @@ def gains_document(
         "errors": error_rows(robot, before, after),
         "torques": [] if after is None else torque_curves(robot, after, motions),
         "drives": gains.to_toml(),
+        "use": use_of_gains(gains, on_joint_side),
         "data": [log.to_dict() for log in logs],
         "run": run_facts(run, motions),
     }
+
+
+def use_of_gains(gains: DriveGains, on_joint_side: bool) -> str:
+    """How these gains are used with logs of the same kind, in a sentence or two."""
+    if not on_joint_side:
+        return "Give the table below to --drives, or put it into the robot file."
+    assert gains.robot.drives is not None
+    coupled = gains.robot.drives.coupled_motors()
+    if coupled:
+        return (
+            "These logs are on the joint side, where no drive gain counts: --drives has no effect on them. "
+            'On a coupled wrist gains belong to motors; log motor torques or currents, with side = "motor" in '
+            "the mapping, and give the table below to --drives."
+        )
+    numbers = ", ".join(f"{gain.absolute:.6g}" for gain in gains.gains)
+    return (
+        "These logs are on the joint side, where no drive gain counts: --drives has no effect on them. In "
+        f"their mapping multiply scale of [torque] (1 where it has none) by [{numbers}]; or say side = "
+        '"motor" there and give the table below to --drives.'
+    )
 
 
 def answer_of(findings: Sequence[Finding], logs: Sequence[UsedLog]) -> dict[str, Any]:

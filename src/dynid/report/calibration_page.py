@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 from dynid.report import sections
@@ -91,10 +92,19 @@ def payload_rows(document: Content) -> Content:
 
 
 def payload_forms(document: Content) -> Content:
-    """What controllers ask for, at the flange."""
+    """What controllers ask for, at the flange, with σ."""
+    forms, central = document["controller_forms"], document["central"]
+    plain = forms["plain"] or {}
+    rows = zip(plain.get("inertia_kg_m2") or [], central["inertia_sigma"], strict=False)
+    moments, sigma = central["principal_moments"], central["principal_sigma"]
+    known = [(m, s) for m, s in zip(moments, sigma, strict=True) if m is not None and s is not None]
+    near = [abs(a - b) < 2 * (s + t) for (a, s), (b, t) in pairwise(sorted(known))]
     return {
-        "forms": document["controller_forms"],
-        "central": document["central"],
+        "forms": forms,
+        "central": central,
+        "inertia": [list(zip(values, own, strict=True)) for values, own in rows],
+        "possible": document["possible"] is not None,
+        "alike": any(near),
         "usable": document["trustworthy"],
     }
 
@@ -172,6 +182,7 @@ def gain_rows(document: Content) -> Content:
         "motors": motors,
         "correlation": list(zip(motors, correlation, strict=True)),
         "drives": document["drives"],
+        "use": document["use"],
         "uncertainty": document["uncertainty"],
     }
 

@@ -13,6 +13,7 @@ from dynid.core.errors import DynidError
 from dynid.core.kinds import require_kinds
 from dynid.core.threads import with_one_blas_thread
 from dynid.estimators.linear.least_squares import WLS
+from dynid.logs.convert import TO_JOINT_SIDE
 from dynid.logs.log import Log
 from dynid.model.drives import Drives
 from dynid.model.payload import LOADED, UNLOADED, free_and_loaded
@@ -49,6 +50,11 @@ class CalibrationLogs:
     plan: Preparation
     suggestion: Suggestion | None
     logs: tuple[UsableLog, ...]
+
+    @property
+    def on_joint_side(self) -> bool:
+        """Whether the torques of the logs were given on the joint side, where no drive gain counts."""
+        return all(step.name != TO_JOINT_SIDE for motion in self.motions for step in motion.history)
 
     @property
     def checks(self) -> tuple[UsedLog, ...]:
@@ -93,8 +99,8 @@ def prepare_calibration(
     if not own:
         raise DynidError("There is no log with the payload; give at least one (--loaded LOG).")
     tell("checking the data")
-    both = free_and_loaded(_with_drives(robot), carrier=carrier)
     logs = [*given, *own]
+    both = free_and_loaded(_with_drives(robot, logs), carrier=carrier)
     used = logs_to_fit(both, logs, [None] * len(logs), repair=repair)
     tell("choosing the preparation")
     chosen, suggestion = preparation_of(both, MeasuredMotion(), used, WLS(), plan, overrides)
@@ -102,10 +108,22 @@ def prepare_calibration(
     return CalibrationLogs(robot, both, carrier, motions, chosen, suggestion, used)
 
 
-def _with_drives(robot: Robot) -> Robot:
-    """The robot with drives; those of logs on the joint side have ratio and gain 1."""
-    if robot.drives is not None:
-        return robot
-    n = robot.n_coordinates
-    unit = tuple(tuple(row) for row in np.eye(n).tolist())
-    return robot.with_drives(Drives(unit, (0.0,) * n, (1.0,) * n))
+def _with_drives(robot: Robot, logs: Sequence[Log]) -> Robot:
+    """The robot with drives whose gains are those of the torques in the logs.
+
+    Torques on the joint side did not go through the drives, so that their a-priori gains are 1.
+
+    Raises:
+        DynidError: when some logs are on the joint side and some on the motors'.
+    """
+    sides = {log.side: log.name for log in logs}
+    if len(sides) > 1:
+        raise DynidError(
+            f"Log {sides['joint']!r} is on the joint side and log {sides['motor']!r} on the motors', so that "
+            "their gains differ; give all on one side (side in the mapping)."
+        )
+    n, drives = robot.n_coordinates, robot.drives
+    if drives is None:
+        unit = tuple(tuple(row) for row in np.eye(n).tolist())
+        return robot.with_drives(Drives(unit, (0.0,) * n, (1.0,) * n))
+    return robot if "motor" in sides else robot.with_drives(replace(drives, gain=(1.0,) * n))
