@@ -214,7 +214,7 @@ def test_robot_files_of_the_documents_load() -> None:
     robots = [robot_from_table(tomllib.loads(text)) for text in texts]
     assert len(robots) == 7
     example, shaped, friction, elastic, wrist, coupled, braked = robots
-    assert sum(braked.living("braked")) == sum(braked.living("free")) + 2
+    assert sum(braked.lives_in("braked")) == sum(braked.lives_in("free")) + 2
     assert [shape.link for shape in shaped.shapes] == [-1, 0, 1, 1]
     assert elastic.table.names[-3:] == ("K1", "D1", "B2")
     assert elastic.driven == (True, True, False)

@@ -48,7 +48,7 @@ class Draw:
     @property
     def wrong(self) -> bool:
         """Whether a gain is told that is more than 4 σ and 5 % off."""
-        if not any(gain.calibrated for gain in self.found.gains):
+        if not any(gain.is_calibrated for gain in self.found.gains):
             return False
         error = np.abs(self.found.relative - self.gains)
         return bool(np.nanmax(np.minimum(error / (4 * self.found.sigma), error / (0.05 * self.gains))) > 1)

@@ -14,7 +14,8 @@ RUNS = 60
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("method", "uncertainty"), [("sequential", "classical"), ("global", "classical"), ("global", "honest")]
+    ("method", "uncertainty"),
+    [("sequential", "classical"), ("global", "classical"), ("global", "honest"), ("shared", "honest")],
 )
 def test_reported_sigma_is_the_spread_of_repetitions(method: str, uncertainty: str) -> None:
     """Noise and the weighed mass are drawn anew, the motions stay; motors 4 and 5 carry the payload's σ."""
@@ -23,7 +24,7 @@ def test_reported_sigma_is_the_spread_of_repetitions(method: str, uncertainty: s
     found, sigma, loads, load_sigma = [], [], [], []
     for _ in range(RUNS):
         motions = [measured(c, own, rng) for c, own in zip(("free", "loaded"), states, strict=True)]
-        known = PayloadKnowledge.weighed(MASS + 0.025 * float(rng.normal()), 0.025)
+        known = PayloadKnowledge.of_mass(MASS + 0.025 * float(rng.normal()), 0.025)
         gains = calibrate_gains(
             arm(), motions, PLAN, known, method=method, strategy=OLS(uncertainty=uncertainty)
         )

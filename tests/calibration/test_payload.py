@@ -56,7 +56,7 @@ def taken(
     """A motion in a condition, its torques with white noise of a share of their size."""
     whole = free_and_loaded(robot or arm(), payload)
     motion = fourier_motion(whole, np.random.default_rng((7, seed if path is None else path)), speed=3.0)
-    values = whole.table.vector(whole.parameters) * np.array(whole.living(condition))
+    values = whole.table.vector(whole.parameters) * np.array(whole.lives_in(condition))
     tau = kernels(whole).inverse(values, *motion.states)
     error = noise * np.sqrt(np.mean(tau**2, axis=0)) * np.random.default_rng((8, seed)).normal(size=tau.shape)
     return replace(motion, name=f"{condition} {seed}", tau=gains * (tau + error), condition=condition)
@@ -213,7 +213,7 @@ def test_motion_that_does_not_depend_on_the_load_is_named() -> None:
         q, qd, qdd = (np.array(x) for x in motion.states)
         q[:, :5], qd[:, :5], qdd[:, :5] = q[0, :5], 0.0, 0.0
         whole = free_and_loaded(arm(), PAYLOAD)
-        values = whole.table.vector(whole.parameters) * np.array(whole.living(motion.condition))
+        values = whole.table.vector(whole.parameters) * np.array(whole.lives_in(motion.condition))
         rng = np.random.default_rng(3)
         tau = kernels(whole).inverse(values, q, qd, qdd) + 0.1 * rng.normal(size=q.shape)
         still.append(replace(motion, q=q, qd=qd, qdd=qdd, tau=tau))

@@ -47,7 +47,7 @@ class LightRuns(Rx90Runs):
     @cached_property
     def sequential(self) -> DriveGains:
         """Gains that are all five per cent too small."""
-        return self.gains("sequential", PayloadKnowledge.weighed(0.95 * 7.025))
+        return self.gains("sequential", PayloadKnowledge.of_mass(0.95 * 7.025))
 
 
 def test_a_wrong_mass_is_refused() -> None:

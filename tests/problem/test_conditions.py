@@ -41,7 +41,7 @@ def motion_in(robot: Robot, condition: str, seed: int, samples: int = 300) -> Mo
     """Random states with the torques of the parameters that live in the condition."""
     rng = np.random.default_rng(seed)
     q, qd, qdd = rng.uniform(-1.5, 1.5, (3, samples, robot.n_coordinates))
-    values = robot.table.vector(robot.parameters) * np.array(robot.living(condition))
+    values = robot.table.vector(robot.parameters) * np.array(robot.lives_in(condition))
     tau = kernels(robot).inverse(values, q, qd, qdd)
     name = condition or "plain"
     return Motion(name, np.arange(samples) / 100.0, q, qd, qdd, tau, 100.0, condition=condition)

@@ -76,7 +76,7 @@ def regressor_matrix(robot: Robot, states: RandomStates, rows: Sequence[int]) ->
     plain = W.reshape(len(rows) * n, len(columns))
     if not robot.conditions:
         return plain
-    return np.vstack([plain * np.array(robot.living(condition.name)) for condition in robot.conditions])
+    return np.vstack([plain * np.array(robot.lives_in(condition.name)) for condition in robot.conditions])
 
 
 def numeric_grouping(

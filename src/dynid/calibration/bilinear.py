@@ -70,7 +70,7 @@ class BilinearFit:
     root: FloatArray
 
     @cached_property
-    def _decomposed(self) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
+    def _singular_parts(self) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
         lengths = np.linalg.norm(self.jacobian, axis=0)
         scale = np.where(lengths > 0, lengths, 1.0)
         _, s, Vt = svd(self.jacobian / scale, full_matrices=True)
@@ -81,7 +81,7 @@ class BilinearFit:
     @cached_property
     def covariance(self) -> FloatArray:
         """J⁺ B Bᵀ J⁺ᵀ of θ and χ, (motors + payload,) squared; zero for what is exact or open."""
-        s, V, _ = self._decomposed
+        s, V, _ = self._singular_parts
         inverse = (V.T / s**2) @ V @ self.jacobian.T
         spread = inverse @ self.root
         return np.asarray(spread @ spread.T, dtype=float)
@@ -89,12 +89,12 @@ class BilinearFit:
     @cached_property
     def open(self) -> NDArray[np.bool_]:
         """Which of θ and χ are not determined, (motors + payload,)."""
-        return self._decomposed[2]
+        return self._singular_parts[2]
 
     @property
     def degrees(self) -> int:
         """Rows less directions determined."""
-        return len(self.jacobian) - len(self._decomposed[0])
+        return len(self.jacobian) - len(self._singular_parts[0])
 
 
 def payload_rows(rows: Sequence[MotorPayload], theta: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -65,14 +65,14 @@ class DriveGain:
     how: str
 
     @property
-    def calibrated(self) -> bool:
+    def is_calibrated(self) -> bool:
         """Whether it was found."""
         return self.stage > 0
 
     @property
     def absolute(self) -> float:
         """Torque per unit of the signal; the a-priori one where it is not calibrated [N m/unit]."""
-        return self.prior * self.relative if self.calibrated else self.prior
+        return self.prior * self.relative if self.is_calibrated else self.prior
 
     @property
     def absolute_sigma(self) -> float:
@@ -120,7 +120,7 @@ class DriveGains:
         """Gains, one per line."""
         lines = [f"DriveGains of {self.robot.name!r} ({self.method}), {self.outcome.name}"]
         for gain in self.gains:
-            found = f"{gain.relative:.4f} ± {gain.sigma:.4f}" if gain.calibrated else "not calibrated"
+            found = f"{gain.relative:.4f} ± {gain.sigma:.4f}" if gain.is_calibrated else "not calibrated"
             lines.append(f"  motor {gain.motor}: {found}")
         return "\n".join(lines)
 
@@ -161,7 +161,7 @@ class DriveGains:
         for gain in self.gains:
             found = f"{gain.absolute:.6g} ± {gain.absolute_sigma:.2g}"
             kept = f"{gain.prior:.6g}, the a-priori gain, is kept"
-            lines.append(f"# Motor {gain.motor}: {found if gain.calibrated else kept}. {gain.how}")
+            lines.append(f"# Motor {gain.motor}: {found if gain.is_calibrated else kept}. {gain.how}")
         return "\n".join([*lines, toml_text({"drives": to_table(DrivesRow.of(self.drives))})])
 
     def to_dict(self) -> dict[str, Any]:
@@ -220,7 +220,7 @@ def calibrate_gains(
         robot: with a payload that lives in some conditions only, see ``loaded_robot``.
         motions: of both conditions, with torques from the a-priori gains.
         plan: decimation and speed thresholds.
-        knowledge: of the payload, such as ``PayloadKnowledge.weighed(7.025, 0.05)``.
+        knowledge: of the payload, such as ``PayloadKnowledge.of_mass(7.025, 0.05)``.
         method: "shared" (one arm for all motors, which ties their gains together), "sequential" (P2: the
             mass, then the payload, then further motors), "global" (all motors at once, each with an arm of
             its own) or "constrained" (the same with gains in a range and a payload that can exist).
@@ -266,7 +266,7 @@ def _gains_with_one_arm(
         gains,
         covariance,
         names,
-        shared.fit.payload,
+        shared.fit.payload if own else np.full(len(names), np.nan),
         shared.covariance[n:, n:],
         tuple(name for name, out in zip(names, shared.fit.open[n:], strict=True) if out),
         knowledge,

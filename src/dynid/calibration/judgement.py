@@ -10,7 +10,7 @@ import numpy as np
 from dynid.calibration.bilinear import BilinearFit
 from dynid.calibration.knowledge import PayloadKnowledge
 from dynid.calibration.motor_payload import MotorPayload
-from dynid.calibration.sequence import LARGEST_SHARE, SequenceFound, Trial
+from dynid.calibration.sequence import LARGEST_SHARE, MotorTrial, SequenceFound
 from dynid.core.finding import FINE, Finding, Level, Name, Where
 
 
@@ -52,10 +52,10 @@ def judge_gains(
     """
     single = [_motor_finding(row, trial, knowledge) for row, trial in zip(rows, found.trials, strict=True)]
     beside = [finding for finding in single if finding is not None]
-    outcome = _swapped(rows, found.trials) or _nothing_seen(rows, found, knowledge)
+    outcome = _swap_finding(rows, found.trials) or _nothing_seen(rows, found, knowledge)
     negative = [finding for finding in beside if finding.name is Name.NEGATIVE_GAIN]
     contradiction = None if together is None else _contradiction(together)
-    changed = [_changed(row) for row in rows if _has_changed(row)]
+    changed = [_change_finding(row) for row in rows if _has_changed(row)]
     beside += changed
     outcome = outcome or next(iter((*negative, *changed)), None) or contradiction or FINE
     return outcome, tuple(finding for finding in beside if finding is not outcome)
@@ -65,7 +65,7 @@ def _has_changed(row: MotorPayload) -> bool:
     return abs(row.change) > max(RULES.change * row.change_sigma, RULES.least_change)
 
 
-def _changed(row: MotorPayload) -> Finding:
+def _change_finding(row: MotorPayload) -> Finding:
     """The arm itself, without its payload, weighs or rubs otherwise in the loaded motions."""
     return Finding(
         Name.GAIN_CHANGED,
@@ -81,16 +81,16 @@ def _changed(row: MotorPayload) -> Finding:
     )
 
 
-def is_negative(trial: Trial) -> bool:
+def is_negative(trial: MotorTrial) -> bool:
     """Whether 1/g is below zero beyond doubt."""
     return trial.theta < -RULES.sure * trial.sigma
 
 
-def _is_positive(trial: Trial) -> bool:
+def _is_positive(trial: MotorTrial) -> bool:
     return trial.theta > RULES.sure * trial.sigma
 
 
-def _swapped(rows: Sequence[MotorPayload], trials: Sequence[Trial]) -> Finding | None:
+def _swap_finding(rows: Sequence[MotorPayload], trials: Sequence[MotorTrial]) -> Finding | None:
     """All motors that feel what is known feel it with the wrong sign: the free log carries the load."""
     first = [(row, trial) for row, trial in zip(rows, trials, strict=True) if trial.stage == 1]
     negative = [row.motor + 1 for row, trial in first if is_negative(trial)]
@@ -155,9 +155,9 @@ def _contradiction(fit: BilinearFit) -> Finding | None:
     )
 
 
-def _motor_finding(row: MotorPayload, trial: Trial, knowledge: PayloadKnowledge) -> Finding | None:
+def _motor_finding(row: MotorPayload, trial: MotorTrial, knowledge: PayloadKnowledge) -> Finding | None:
     """What is to be said of a motor that was not calibrated, or None."""
-    if trial.calibrated:
+    if trial.is_calibrated:
         return None
     motor, known = f"Motor {row.motor + 1}", ", ".join(knowledge.values)
     lacks = [name for name in knowledge.values if name not in row.felt]
@@ -206,7 +206,7 @@ def _motor_finding(row: MotorPayload, trial: Trial, knowledge: PayloadKnowledge)
     )
 
 
-def _remedy(trial: Trial) -> str:
+def _remedy(trial: MotorTrial) -> str:
     if trial.stage == 1:
         return "Move this joint against gravity or with larger accelerations while loaded, and for longer."
     return "Fix the payload with its centre of mass far from the last axis, so that MX and MY are large."
@@ -220,16 +220,16 @@ def _motors(numbers: Sequence[int]) -> str:
 
 
 def sentences_of_calibrated(
-    rows: Sequence[MotorPayload], trials: Sequence[Trial], knowledge: PayloadKnowledge
+    rows: Sequence[MotorPayload], trials: Sequence[MotorTrial], knowledge: PayloadKnowledge
 ) -> Iterator[str]:
     """How each gain was found, or why not."""
     known = ", ".join(knowledge.values)
     by_stage = {
-        s: [r.motor + 1 for r, t in zip(rows, trials, strict=True) if t.calibrated and t.stage < s]
+        s: [r.motor + 1 for r, t in zip(rows, trials, strict=True) if t.is_calibrated and t.stage < s]
         for s in range(2, len(rows) + 2)
     }
     for row, trial in zip(rows, trials, strict=True):
-        if not trial.calibrated:
+        if not trial.is_calibrated:
             finding = _motor_finding(row, trial, knowledge)
             yield finding.sentence if finding is not None else ""
         elif trial.stage == 1:

@@ -50,7 +50,7 @@ class PayloadKnowledge:
             object.__setattr__(self, name, FrozenDict(getattr(self, name)))
 
     @classmethod
-    def weighed(cls, mass: float, sigma: float = 0.0, *, label: str = "L") -> PayloadKnowledge:
+    def of_mass(cls, mass: float, sigma: float = 0.0, *, label: str = "L") -> PayloadKnowledge:
         """A payload of which only the mass is known.
 
         Args:

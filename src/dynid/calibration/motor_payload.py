@@ -62,7 +62,7 @@ class MotorPayload:
     @cached_property
     def whitener(self) -> FloatArray:
         """T with T C Tᵀ = 1 for the covariance C of the weights."""
-        return whitening(self.weighting)
+        return whitening_matrix(self.weighting)
 
     @cached_property
     def root(self) -> FloatArray:
@@ -76,7 +76,7 @@ class MotorPayload:
         return tuple(n for n, column in zip(self.names, self.matrix.T, strict=True) if np.any(column))
 
 
-def whitening(covariance: FloatArray) -> FloatArray:
+def whitening_matrix(covariance: FloatArray) -> FloatArray:
     """T with T C Tᵀ = 1; directions that are exact to rounding count as known to 1e-6 of their σ."""
     sigma = np.sqrt(np.diag(covariance))
     scale = np.where(sigma > 0, sigma, 1.0)
@@ -123,15 +123,15 @@ def row_maps(robot: Robot, arm: Sequence[int], payload: Sequence[int]) -> tuple[
     maps = []
     for own in W:
         seen = np.abs(own).max(axis=0) > _ZERO * largest
-        kept_arm, _ = _grouping(own, [c for c in arm if seen[c]])
-        kept, K = _grouping(own, [c for c in payload if seen[c]])
+        kept_arm, _ = _independent_columns(own, [c for c in arm if seen[c]])
+        kept, K = _independent_columns(own, [c for c in payload if seen[c]])
         full = np.zeros((len(kept), len(payload)))
         full[:, [i for i, c in enumerate(payload) if seen[c]]] = K
         maps.append(RowMap(tuple(kept_arm), tuple(kept), full))
     return tuple(maps)
 
 
-def _grouping(W: FloatArray, columns: Sequence[int]) -> tuple[list[int], FloatArray]:
+def _independent_columns(W: FloatArray, columns: Sequence[int]) -> tuple[list[int], FloatArray]:
     """The earliest independent columns, and K with W[:, columns] = W[:, kept] K."""
     if not columns:
         return [], np.zeros((0, 0))
@@ -150,7 +150,7 @@ def payload_columns(robot: Robot) -> list[int]:
     Raises:
         ModelError: when there are none, or when they are not those of a body.
     """
-    found = [k for k, lives in enumerate(robot.living(FREE)) if not lives]
+    found = [k for k, lives in enumerate(robot.lives_in(FREE)) if not lives]
     if not found or any(robot.table.entries[k].family != "inertial" for k in found):
         raise ModelError(
             f"Robot {robot.name!r} has no payload that lives in some conditions only; attach one with "

@@ -291,12 +291,12 @@ def _solve(problem: Problem, kept: NDArray[np.bool_], strategy: Strategy) -> Pay
         fit.undetermined[columns],
         doubt.used or kind.name,
         None,
-        tuple(_weighed(f) for f in (outcome, *findings, *doubt.findings) if f.level >= Level.NOTE),
+        tuple(_with_level(f) for f in (outcome, *findings, *doubt.findings) if f.level >= Level.NOTE),
         dict(doubt.facts),
     )
 
 
-def _weighed(finding: Finding) -> Finding:
+def _with_level(finding: Finding) -> Finding:
     """Outliers spoil single parameters of an arm; those of a payload rest on all joints, and σ holds them."""
     return replace(finding, level=Level.CARE) if finding.name is Name.OUTLIERS_DOMINATE else finding
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dynid.calibration.motor_payload import whitening
+from dynid.calibration.motor_payload import whitening_matrix
 from dynid.calibration.payload_sight import TenParameters
 from dynid.consistency.cone_program import MARGIN, ConeRows
 from dynid.consistency.pseudo_inertia import as_matrix, as_vector, relative_coordinates
@@ -35,7 +35,7 @@ def nearest_payload(ten: TenParameters) -> tuple[LinkInertia | None, Finding | N
     free = np.asarray(np.linalg.solve(T, ten.values), dtype=float)
     if np.linalg.eigvalsh(as_matrix(free))[0] > _ROUNDING:
         return None, None
-    A = whitening(ten.metric) @ T
+    A = whitening_matrix(ten.metric) @ T
     scale = np.linalg.norm(A, ord=2) or 1.0
     one = as_vector(np.eye(4))
     G = np.eye(10) - MARGIN.share / 4 * np.outer(one, one)
@@ -44,16 +44,16 @@ def nearest_payload(ten: TenParameters) -> tuple[LinkInertia | None, Finding | N
     found = solve_cones(A.T @ A / scale**2, np.zeros(10), [rows])
     z = free + found.x
     if not found.solved or np.linalg.eigvalsh(as_matrix(z))[0] <= 0:
-        return None, _finding("No body has these parameters, and none was found near them.", np.inf)
+        return None, _possible_finding("No body has these parameters, and none was found near them.", np.inf)
     rise = float(np.sum((A @ found.x) ** 2))
     said = (
         "No body has exactly these parameters; the nearest one that can exist, given beside them, differs by "
         f"{np.sqrt(rise):.2g} σ."
     )
-    return LinkInertia.from_standard(T @ z), _finding(said, rise)
+    return LinkInertia.from_standard(T @ z), _possible_finding(said, rise)
 
 
-def _finding(said: str, rise: float) -> Finding:
+def _possible_finding(said: str, rise: float) -> Finding:
     likely = rise <= _LARGEST_RISE
     return Finding(
         Name.IMPOSSIBLE_PAYLOAD,

@@ -29,7 +29,7 @@ Stages = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True)
-class Trial:
+class MotorTrial:
     """One motor, tried once.
 
     Args:
@@ -49,7 +49,7 @@ class Trial:
         return self.sigma / abs(self.theta) if self.theta else np.inf
 
     @property
-    def calibrated(self) -> bool:
+    def is_calibrated(self) -> bool:
         """Whether the gain is positive and well enough determined."""
         return self.theta > 0 and self.share <= LARGEST_SHARE
 
@@ -66,7 +66,7 @@ class SequenceFound:
         covariance: of θ followed by χ, by the delta method.
     """
 
-    trials: tuple[Trial, ...]
+    trials: tuple[MotorTrial, ...]
     stages: Stages
     theta: FloatArray
     payload: FloatArray
@@ -90,7 +90,7 @@ def calibrate_in_sequence(rows: Sequence[MotorPayload], knowledge: PayloadKnowle
         rows: what each motor says of the payload.
         knowledge: what is known of it.
     """
-    trials = [Trial(0)] * len(rows)
+    trials = [MotorTrial(0)] * len(rows)
     stages: Stages = ()
     for number in range(1, len(rows) + 1):
         done = [row for stage in stages for row in stage]
@@ -100,8 +100,8 @@ def calibrate_in_sequence(rows: Sequence[MotorPayload], knowledge: PayloadKnowle
             break
         theta, _, covariance = _with_sigma(rows, knowledge, (*stages, new))
         for k, i in enumerate(new, start=len(done)):
-            trials[i] = Trial(number, float(theta[k]), float(np.sqrt(covariance[k, k])))
-        good = tuple(i for i in new if trials[i].calibrated)
+            trials[i] = MotorTrial(number, float(theta[k]), float(np.sqrt(covariance[k, k])))
+        good = tuple(i for i in new if trials[i].is_calibrated)
         if not good:
             break
         stages = (*stages, good)
@@ -132,8 +132,8 @@ def _with_sigma(
     found = _run(rows, knowledge, stages)
     count = sum(map(len, stages))
     J = [
-        (_run(*shifted(_STEP), stages) - _run(*shifted(-_STEP), stages)) / (2 * _STEP)
-        for shifted in _shifts(rows, knowledge, [i for stage in stages for i in stage])
+        (_run(*move(_STEP), stages) - _run(*move(-_STEP), stages)) / (2 * _STEP)
+        for move in _shifts(rows, knowledge, [i for stage in stages for i in stage])
     ]
     return found[:count], found[count:], np.array(J).T @ np.array(J)
 
@@ -145,18 +145,18 @@ def _shifts(rows: Sequence[MotorPayload], knowledge: PayloadKnowledge, used: Seq
     """Ways to move what is measured by a number of its σ: each φ̂ along its axes, and each known value."""
 
     def row_shift(i: int, axis: FloatArray) -> Shift:
-        def shifted(step: float) -> tuple[list[MotorPayload], PayloadKnowledge]:
+        def move(step: float) -> tuple[list[MotorPayload], PayloadKnowledge]:
             moved = replace(rows[i], values=rows[i].values + step * axis)
             return [moved if k == i else row for k, row in enumerate(rows)], knowledge
 
-        return shifted
+        return move
 
     def value_shift(name: str, sigma: float) -> Shift:
-        def shifted(step: float) -> tuple[list[MotorPayload], PayloadKnowledge]:
+        def move(step: float) -> tuple[list[MotorPayload], PayloadKnowledge]:
             values = {**knowledge.values, name: knowledge.values[name] + step * sigma}
             return list(rows), replace(knowledge, values=values)
 
-        return shifted
+        return move
 
     of_rows = [row_shift(i, axis) for i in used for axis in rows[i].root.T]
     return of_rows + [value_shift(name, sigma) for name, sigma in knowledge.sigma.items() if sigma > 0]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.calibration.bilinear import PayloadPrior
+from dynid.calibration.knowledge import PayloadKnowledge
 from dynid.calibration.motor_payload import payload_columns
 from dynid.core.arrays import FloatArray, svd
 from dynid.estimators.honest import few_blocks_factor
@@ -26,8 +26,9 @@ _BLOCKS = 10
 """Blocks of time that are left out one by one, as in ``Honest``."""
 _LOST = 1e-9
 """Relative singular value of the Jacobian, columns at unit length, below which a direction is open."""
-_LARGEST_STEP = 30
-"""Passes of Gauss–Newton at most; four or five are usual."""
+_MOST_PASSES, _HALVINGS, _AT_REST = 30, 20, 1e-12
+"""Gauss–Newton: passes at most (four or five are usual), halvings of a step, and the share of the squares by
+which a last pass may still lower them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +38,8 @@ class SharedArm:
     Args:
         theta: 1/g of each motor, (motors,).
         payload: χ_L, (payload,).
-        covariance: of θ followed by χ_L, with the spread between blocks of time.
+        covariance: of θ followed by χ_L, from the errors of the torques and their spread over blocks of time.
+        known_covariance: the same from the σ of what is known.
         open: which of these the rows do not determine.
         excess: squares that one arm for all rows leaves beyond arms of their own, over their number: one
             where the rows are of one mind, in the size that blocks of time show.
@@ -48,6 +50,7 @@ class SharedArm:
     theta: FloatArray
     payload: FloatArray
     covariance: FloatArray
+    known_covariance: FloatArray
     open: NDArray[np.bool_]
     excess: float
     degrees: int
@@ -62,15 +65,11 @@ class _Rows:
         factors: per motor (columns, R / σ).
         arm: places of the arm's parameters among the base ones.
         K: base parameters of the payload from χ_L, (base, payload).
-        prior: what is known of χ_L.
-        free: entries of x that are estimated.
     """
 
     factors: tuple[tuple[list[int], FloatArray], ...]
     arm: list[int]
     K: FloatArray
-    prior: PayloadPrior
-    free: NDArray[np.bool_]
 
     def base(self, x: FloatArray) -> FloatArray:
         """Base parameters of arm and payload."""
@@ -80,13 +79,14 @@ class _Rows:
         return np.asarray(values, dtype=float)
 
     def residual(self, x: FloatArray) -> FloatArray:
-        """Whitened y_m − θ_m W_m χ of all motors, and b − A χ_L."""
-        m, p, values = len(self.factors), self.K.shape[1], self.base(x)
-        own = [R[:, -1] - x[k] * (R[:, :-1] @ values[c]) for k, (c, R) in enumerate(self.factors)]
-        return np.concatenate([*own, self.prior.b - self.prior.A @ x[m : m + p]])
+        """Whitened y_m − θ_m W_m χ of all motors."""
+        values = self.base(x)
+        return np.concatenate(
+            [R[:, -1] - x[k] * (R[:, :-1] @ values[c]) for k, (c, R) in enumerate(self.factors)]
+        )
 
     def jacobian(self, x: FloatArray) -> FloatArray:
-        """Minus the derivatives of the residual, zero for what is exact."""
+        """Minus the derivatives of the residual."""
         m, p, values = len(self.factors), self.K.shape[1], self.base(x)
         blocks = []
         for k, (c, R) in enumerate(self.factors):
@@ -97,19 +97,21 @@ class _Rows:
             wide[:, c] = R[:, :-1]
             J[:, m + p :] = x[k] * wide[:, self.arm]
             blocks.append(J)
-        known = np.zeros((len(self.prior.b), len(x)))
-        known[:, m : m + p] = self.prior.A
-        return np.where(self.free, np.vstack([*blocks, known]), 0.0)
+        return np.vstack(blocks)
 
 
-def fit_shared_arm(problem: Problem, prior: PayloadPrior, theta: FloatArray) -> SharedArm:
-    """min over θ, arm and payload of Σ_m ‖y_m − θ_m W_m χ‖² / σ_m², with what is known of the payload.
+def fit_shared_arm(
+    problem: Problem, knowledge: PayloadKnowledge, names: Sequence[str], theta: FloatArray
+) -> SharedArm:
+    """min over θ, arm and payload of Σ_m ‖y_m − θ_m W_m χ‖² / σ_m², with what is known of the payload held.
 
-    σ_m is what the rows of motor m leave with an arm of their own.
+    σ_m is what the rows of motor m leave with an arm of their own. The σ of what is known is carried over by
+    the delta method, D = −J⁺ J_known, so that a mass which alone sets the scale needs no weight of its own.
 
     Args:
         problem: free and loaded motions, in rows of motors.
-        prior: what is known of the payload.
+        knowledge: what is known of the payload.
+        names: of the payload's parameters.
         theta: where to start, (motors,).
     """
     sigma, separate, ranks = _own_errors(problem)
@@ -122,24 +124,35 @@ def fit_shared_arm(problem: Problem, prior: PayloadPrior, theta: FloatArray) -> 
     def rows_of(parts: Sequence[Sequence[Factor]]) -> _Rows:
         joints = [merge_factors(list(own)) for own in zip(*parts, strict=True)]
         scaled = tuple((list(f.columns), f.R / s) for f, s in zip(joints, sigma, strict=True))
-        free = np.concatenate([np.ones(len(sigma)), ~prior.fixed, np.ones(len(arm))]).astype(bool)
-        return _Rows(scaled, arm, K, prior, free)
+        return _Rows(scaled, arm, K)
 
+    known, count = knowledge.mask(names), len(theta)
+    free = np.concatenate([np.ones(count), ~known, np.ones(len(arm))]).astype(bool)
     whole = rows_of(blocks)
-    start = np.concatenate([theta, np.where(prior.fixed, prior.values, 0.0), np.zeros(len(arm))])
-    x = _solve(whole, _with_linear_part(whole, start))
-    root, lost = _inverse_root(whole.jacobian(x))
-    white = root @ root.T
-    away = [_solve(rows_of([b for b in blocks if b is not block]), x) - x for block in blocks]
-    known = len(theta) + len(prior.fixed)
-    inflation = _inflation(np.array(away)[:, : len(theta)], np.diag(white)[: len(theta)])
-    degrees = int(ranks) - (int(np.count_nonzero(whole.free)) - int(np.count_nonzero(lost)))
+    start = np.concatenate([theta, knowledge.vector(names), np.zeros(len(arm))])
+    linear = free & (np.arange(len(free)) >= count)  # arm and payload follow from the gains at once
+    start[linear] += _step(whole.jacobian(start)[:, linear], whole.residual(start))
+    x = _solve(whole, start, free)
+    J = whole.jacobian(x)
+    root, lost = _inverse_root(J[:, free])
+    white = np.zeros((len(x), len(x)))
+    white[np.ix_(free, free)] = root @ root.T
+    away = [_solve(rows_of([b for b in blocks if b is not block]), x, free) - x for block in blocks]
+    inflation = _inflation(np.array(away)[:, :count], np.diag(white)[:count])
+    degrees = int(ranks) - int(np.count_nonzero(free)) + int(np.count_nonzero(lost))
     excess = (float(np.sum(whole.residual(x) ** 2)) - separate) / max(degrees, 1) / inflation
+    own, end = ~free, count + len(known)
+    D = -white @ J.T @ J[:, own]
+    D[own] = np.eye(int(own.sum()))
+    opened = np.zeros(len(x), dtype=bool)
+    opened[free] = lost
+    weighed = D * knowledge.deviations(names)[known]
     return SharedArm(
-        x[: len(theta)],
-        x[len(theta) : known],
-        inflation * white[:known, :known],
-        lost[:known],
+        x[:count],
+        x[count:end],
+        inflation * white[:end, :end],
+        (weighed @ weighed.T)[:end, :end],
+        opened[:end],
         excess,
         degrees,
         inflation,
@@ -176,27 +189,19 @@ def _part(rows: JointRows, number: int, count: int) -> Factor:
     return Factor.empty(rows.columns).fold(np.ascontiguousarray(rows.W[own].T), rows.y[own])
 
 
-def _with_linear_part(rows: _Rows, x: FloatArray) -> FloatArray:
-    """x with arm and payload by least squares at its gains."""
-    m = len(rows.factors)
-    J, r = rows.jacobian(x)[:, m:], rows.residual(x)
-    x = x.copy()
-    x[m:] += _step(J, r)
-    return x
-
-
-def _solve(rows: _Rows, x: FloatArray) -> FloatArray:
-    """Gauss–Newton, with steps halved until they lower the squares."""
+def _solve(rows: _Rows, x: FloatArray, free: NDArray[np.bool_]) -> FloatArray:
+    """Gauss–Newton in the free entries of x, with steps halved until they lower the squares."""
     squares = float(np.sum(rows.residual(x) ** 2))
-    for _ in range(_LARGEST_STEP):
-        step, before = _step(rows.jacobian(x), rows.residual(x)), squares
-        for k in range(20):
+    for _ in range(_MOST_PASSES):
+        step, before = np.zeros(len(x)), squares
+        step[free] = _step(rows.jacobian(x)[:, free], rows.residual(x))
+        for k in range(_HALVINGS):
             trial = x + 0.5**k * step
             lower = float(np.sum(rows.residual(trial) ** 2))
             if lower < squares:
                 x, squares = trial, lower
                 break
-        if before - squares <= 1e-12 * before:
+        if before - squares <= _AT_REST * before:
             break
     return x
 

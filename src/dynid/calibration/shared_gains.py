@@ -55,11 +55,12 @@ def gains_with_one_arm(
         found: P2's sequence, for a start and for what it says of the logs.
         knowledge: what is known of the payload.
     """
-    theta = np.ones(len(rows))
+    # A motor tried in vain still tells the sign of its gain.
+    theta = np.array([t.theta if np.isfinite(t.theta) and t.theta != 0 else 1.0 for t in found.trials])
     theta[list(found.order)] = found.theta
     used, prior = [rows[i] for i in found.order], prior_of(knowledge, rows[0].names)
-    fit = fit_shared_arm(problem, prior, theta)
-    covariance = max(1.0, fit.excess) * fit.covariance
+    fit = fit_shared_arm(problem, knowledge, rows[0].names, theta)
+    covariance = max(1.0, fit.excess) * fit.covariance + fit.known_covariance
     sigma = np.sqrt(np.diag(covariance)[: len(rows)])
     good = (fit.theta > 0) & (sigma <= LARGEST_SHARE * np.abs(fit.theta)) & ~fit.open[: len(rows)]
     calibrated = tuple(int(k) for k in np.flatnonzero(good))

@@ -37,7 +37,7 @@ MIDDLE = np.array([0.0, -1.2, 1.2, 0.0, 0.6, 0.0])
 PLAN = Preparation(decimation=1)
 PAPERS = WLS(uncertainty="classical")
 """The σ that P2 prints."""
-WEIGHED = PayloadKnowledge.weighed(MASS, MASS_SIGMA)
+WEIGHED = PayloadKnowledge.of_mass(MASS, MASS_SIGMA)
 _GYRATION = 0.053
 """Radius of gyration of the payloads about their centre, assumed: a steel cylinder of this mass [m]."""
 

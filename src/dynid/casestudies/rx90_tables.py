@@ -76,7 +76,7 @@ def _gain_rows(runs: Sequence[Rx90Runs]) -> list[Row]:
         rows.append(runs_below(f"%σ of motor {m + 1}", published, values, np.inf))
     naive = [float(run.sequential.sigma[3] / run.sequential.relative[3] / _naive_share(run)) for run in runs]
     rows.append(runs_above("σ of motor 4 over that with the payload taken for exact", None, naive, 2.0))
-    sixth = [float(run.sequential.gains[5].calibrated) for run in runs]
+    sixth = [float(run.sequential.gains[5].is_calibrated) for run in runs]
     rows.append(runs_below("motor 6 calibrated from the mass (1 yes, 0 no)", 0.0, sixth, 0.0))
     return rows
 
@@ -114,7 +114,7 @@ def _exact_rows(runs: Sequence[Rx90Runs]) -> list[Row]:
         )
         error = float(np.max(np.abs(found.payload - truth)))
         rows.append(runs_below(f"{name}, exact logs: largest error of the payload", None, [error], _EXACT))
-    heavier = PayloadKnowledge.weighed(MASS + _SHIFT, MASS_SIGMA)
+    heavier = PayloadKnowledge.of_mass(MASS + _SHIFT, MASS_SIGMA)
     moved = runs[0].gains("sequential", heavier).relative[:5] / runs[0].sequential.relative[:5] - 1
     expected = 100 * _SHIFT / MASS
     accept = f"{expected:.2f} for every motor"
@@ -183,7 +183,7 @@ def _torque_rows(runs: Sequence[Rx90Runs]) -> list[Row]:
     ]
 
 
-def _reconstructed(run: Rx90Runs) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _reconstruction(run: Rx90Runs) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Time, torques with the gains found, and those of the model of case 2, along the motion not used."""
     [motion] = with_gains([run.logs["unseen"]], run.used_gains[1])
     actual = np.asarray(motion.tau, dtype=float)
@@ -191,7 +191,7 @@ def _reconstructed(run: Rx90Runs) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def _relative_errors(run: Rx90Runs) -> FloatArray:
-    _, actual, rebuilt = _reconstructed(run)
+    _, actual, rebuilt = _reconstruction(run)
     return np.asarray(
         100 * np.linalg.norm(actual - rebuilt, axis=0) / np.linalg.norm(actual, axis=0), dtype=float
     )
@@ -211,7 +211,7 @@ def _other_rows(runs: Sequence[Rx90Runs]) -> list[Row]:
 
 def torque_figure(run: Rx90Runs) -> Figure:
     """Figure 3: actual and reconstructed torques of joints 1 to 4."""
-    time, actual, rebuilt = _reconstructed(run)
+    time, actual, rebuilt = _reconstruction(run)
     charts = tuple(
         Chart(
             f"Joint {j}",

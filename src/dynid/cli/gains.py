@@ -54,7 +54,7 @@ class KnownOptions(WeighingOptions):
             return load_payload_file(self.known, self.mass, self.mass_sigma or 0.0)
         if self.mass is None:
             raise DynidError("Nothing is known of the payload; give --mass, as a weighing machine shows it.")
-        return PayloadKnowledge.weighed(self.mass, self.mass_sigma or 0.0)
+        return PayloadKnowledge.of_mass(self.mass, self.mass_sigma or 0.0)
 
 
 @dataclass(frozen=True)

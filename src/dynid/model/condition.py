@@ -48,7 +48,7 @@ def living_parameters(
         table: the robot's parameters.
         joints: its joints, whose names stand for the parameters of their links.
     """
-    own = {condition.name: _named(condition, table, joints) for condition in conditions}
+    own = {condition.name: _listed_parameters(condition, table, joints) for condition in conditions}
     if name != FREE and name not in own:
         raise unknown_name("condition", name, own)
     bound = frozenset[int]().union(*own.values())
@@ -56,7 +56,9 @@ def living_parameters(
     return tuple(k not in bound or k in here for k in range(len(table)))
 
 
-def _named(condition: Condition, table: ParameterTable, joints: Sequence[Joint]) -> frozenset[int]:
+def _listed_parameters(
+    condition: Condition, table: ParameterTable, joints: Sequence[Joint]
+) -> frozenset[int]:
     """Indices into the table of the parameters that a condition lists."""
     links = {joint.name: j for j, joint in enumerate(joints)}
     found = set[int]()
@@ -77,4 +79,4 @@ def check_conditions(conditions: Sequence[Condition], table: ParameterTable, joi
         if names.count(name) > 1:
             raise ModelError(f"The condition {name!r} is defined twice; keep one.")
     for condition in conditions:
-        _named(condition, table, joints)
+        _listed_parameters(condition, table, joints)

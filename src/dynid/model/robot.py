@@ -193,7 +193,7 @@ class Robot:
         """The same robot in experiments of these conditions; none when nothing is given."""
         return replace(self, conditions=conditions)
 
-    def living(self, condition: str) -> tuple[bool, ...]:
+    def lives_in(self, condition: str) -> tuple[bool, ...]:
         """Which parameters of the table live in a condition; "" is that of logs that name none."""
         return living_parameters(self.conditions, condition, self.table, self.joints)
 

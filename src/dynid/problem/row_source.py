@@ -73,7 +73,7 @@ class RowSource:
         """Base parameters that do not live in the motion's condition."""
         if not self.robot.conditions and not motion.condition:
             return np.empty(0, dtype=np.intp)
-        living = np.array(self.robot.living(motion.condition))
+        living = np.array(self.robot.lives_in(motion.condition))
         return np.flatnonzero(~living[list(self.base.columns)])
 
     def torques(self, motion: Motion) -> Motion:

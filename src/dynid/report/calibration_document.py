@@ -53,7 +53,7 @@ def gains_document(
         "method": gains.method,
         "uncertainty": " and ".join(dict.fromkeys(content["uncertainty"])),
         **answer_of([gains.outcome, *gains.findings], logs),
-        "calibrated": [gain.motor for gain in gains.gains if gain.calibrated],
+        "calibrated": [gain.motor for gain in gains.gains if gain.is_calibrated],
         "gains": rows,
         "correlation": content["correlation"],
         "payload": _payload_rows(gains, before, after),
@@ -91,14 +91,14 @@ def _payload_rows(gains: DriveGains, before: Estimate, after: Estimate | None) -
                 "known_sigma": None if known is None else gains.knowledge.sigma.get(name, 0.0),
                 "value": plain(float(value)) if np.isfinite(sigma) else None,
                 "sigma": plain(float(sigma)),
-                "before": _fitted(before, name),
-                "after": None if after is None else _fitted(after, name),
+                "before": _fit_value(before, name),
+                "after": None if after is None else _fit_value(after, name),
             }
         )
     return rows
 
 
-def _fitted(estimate: Estimate, name: str) -> dict[str, Any] | None:
+def _fit_value(estimate: Estimate, name: str) -> dict[str, Any] | None:
     """A parameter of the payload as a fit has it, alone in its base parameter."""
     if name not in estimate.names:
         return None

@@ -164,7 +164,7 @@ def sampling_of(problem: Problem) -> Sampling:
     step = max(1, sum(motion.samples for motion in problem.motions) // RULES.samples)
     parts = [[np.asarray(x[step // 2 :: step]) for x in (m.q, m.qd, m.qdd, m.tau)] for m in problem.motions]
     q, qd, qdd, tau = (np.concatenate(column) for column in zip(*parts, strict=True))
-    own = [np.array(problem.robot.living(motion.condition)) for motion in problem.motions]
+    own = [np.array(problem.robot.lives_in(motion.condition)) for motion in problem.motions]
     living = np.repeat(own, [len(part[0]) for part in parts], axis=0)
     return Sampling(problem.robot, q, qd, qdd, tau, problem.robot.gravity, living)
 

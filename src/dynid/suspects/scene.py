@@ -253,7 +253,7 @@ def scenes_of(
     return tuple(
         Scene(
             base.robot,
-            np.where(base.robot.living(motion.condition), standard, 0.0),
+            np.where(base.robot.lives_in(motion.condition), standard, 0.0),
             _thin(motion, plan.decimation, per_row),
             k,
             logs[k][0],

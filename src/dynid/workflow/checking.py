@@ -44,7 +44,7 @@ def check(log: Log, robot: Robot | None = None, *, accept: Iterable[str] = ()) -
     log = accept_findings(log, accept)
     if robot is None:
         return check_log(log)
-    robot.living(log.condition)
+    robot.lives_in(log.condition)
     # One log is of one condition, in which all parameters together span what it can show.
     log, robot = replace(log, condition=""), robot.with_conditions()
     base = base_of(robot)

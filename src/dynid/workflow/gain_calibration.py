@@ -76,7 +76,7 @@ def calibrate(
         robot: without the payload; its drives hold the a-priori gains.
         free: logs without the payload.
         loaded: logs with it.
-        known: of the payload, such as ``PayloadKnowledge.weighed(7.025, 0.05)``.
+        known: of the payload, such as ``PayloadKnowledge.of_mass(7.025, 0.05)``.
         method: "shared", "global", "sequential" or "constrained"; see ``calibrate_gains``.
         strategy: of the least squares on each motor's rows: OLS() when None, or TLS().
         gain_range: gains over the a-priori ones that the constrained method allows.
@@ -121,9 +121,9 @@ def calibrate(
     )
     tell("fitting with these gains")
     before = identify(build_problem(logs.robot, logs.motions, logs.plan), WLS())
-    if not any(gain.calibrated for gain in gains.gains):
+    if not any(gain.is_calibrated for gain in gains.gains):
         return GainCalibration(logs, gains, before, None, logs.motions)
-    relative = np.array([gain.relative if gain.calibrated else 1.0 for gain in gains.gains])
+    relative = np.array([gain.relative if gain.is_calibrated else 1.0 for gain in gains.gains])
     assert logs.robot.drives is not None
     motions = tuple(motion_at_gains(motion, logs.robot.drives, relative) for motion in logs.motions)
     after = identify(build_problem(logs.robot, motions, logs.plan), WLS())

@@ -269,7 +269,7 @@ def _usable(log: Log, robot: Robot, repair: bool, use: str) -> tuple[Log, DataCh
     Raises:
         NotTrustworthyError: when the log is not usable, or holds garbage that was not repaired.
     """
-    robot.living(log.condition)  # a condition that the robot does not have is refused before any work
+    robot.lives_in(log.condition)  # a condition that the robot does not have is refused before any work
     # One log is of one condition, in which all parameters together span what it can show.
     robot = robot.with_conditions()
     base = base_of(robot).columns
