@@ -74,7 +74,9 @@ def judge_payload(
     unusable = _mass_finding(found, ten)
     if unusable is not None:
         return JudgedPayload(ten, measured, None, (unusable, *findings))
-    if weighed is not None:
+    if not ten.seen[-1]:
+        findings.append(_mass_not_shown(weighed))
+    elif weighed is not None:
         compared, ten = _against_scale(ten, weighed)
         findings.append(compared)
     else:
@@ -128,6 +130,21 @@ def _hidden_share(found: PayloadFit) -> float:
     place = int(found.fit.kept[: int(found.columns[-1])].sum())
     T = found.fit.root[place]
     return float(T @ T) * float(found.fit.spectrum.scale[place]) ** 2
+
+
+def _mass_not_shown(weighed: tuple[float, float] | None) -> Finding:
+    """No motion, or not this one, shows the mass: nothing compares with a scale."""
+    scale = (
+        ""
+        if weighed is None
+        else f" The weighed mass of {weighed[0]:.4g} kg can neither be checked nor used."
+    )
+    return Finding(
+        Name.PAYLOAD_NOT_SHOWN,
+        Level.CARE,
+        f"The torques do not show the mass of the payload, so neither it nor a centre of mass is given.{scale}",
+        "Use the first moments that are shown, or move joints that lift the payload.",
+    )
 
 
 def _against_scale(ten: TenParameters, weighed: tuple[float, float]) -> tuple[Finding, TenParameters]:

@@ -15,6 +15,8 @@ from dynid.validation.model import IdentifiedModel, predictions
 MOST_APART = 0.05
 """Largest RMS distance of two runs of one motion, as a share of a joint's travel (its standard deviation):
 what a model misses at one place is then still nearly that at the other."""
+_STILL = 0.1
+"""Share of the largest travel of a joint that a joint at rest counts as having."""
 _LEAST_OVERLAP = 0.5
 """Share of the shorter run that both must have in common."""
 _SAME_RATE = 1e-4
@@ -62,7 +64,8 @@ def runs_of_one_motion(model: IdentifiedModel, loaded: Motion, free: Sequence[Mo
             f"{rates} Hz; prepare all of them at one rate, or refit the arm, which needs no equal motions."
         )
     q = np.asarray(loaded.q[:])
-    travel = np.where(q.std(axis=0) > 0, q.std(axis=0), 1.0)
+    # A joint at rest is compared with how far the others go: noise and sag are large beside no travel at all.
+    travel = np.maximum(q.std(axis=0), max(_STILL * float(q.std(axis=0).max()), 1e-12))
     shifts = [_delay(q / travel, np.asarray(motion.q[:]) / travel) for motion in same_rate]
     k = int(np.argmin([apart for _, apart in shifts]))
     motion, shift = same_rate[k], shifts[k][0]

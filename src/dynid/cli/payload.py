@@ -138,6 +138,8 @@ def payload(
     arm = chosen_robot(robot, variant)
     frame = how.frame(arm, weighing.carrier)
     model = None if how.model is None else load_result(how.model)
+    if model is not None:
+        _require_same_drives(model.robot, arm)
     with progress_line(quiet=as_json) as tell:
         used = prepared_logs(arm, logs, weighing.carrier, preparation, tell)
         tell("identifying the payload")
@@ -161,6 +163,15 @@ def payload(
     else:
         _print(document, target.out)
     return 0 if document["trustworthy"] else 2
+
+
+def _require_same_drives(fitted: Robot, robot: Robot) -> None:
+    """Refuse a model whose torques went through other drives than those of the loaded logs will."""
+    if fitted.drives != robot.drives:
+        raise DynidError(
+            "The model was fitted with other drives (gears or gains) than those given now, so that its torques "
+            "and those of the loaded logs do not compare; fit the arm again with --drives, or leave it out."
+        )
 
 
 def _print(document: Mapping[str, Any], folder: Path) -> None:

@@ -79,8 +79,8 @@ def use_of_gains(gains: DriveGains, on_joint_side: bool) -> str:
     if coupled:
         return (
             "These logs are on the joint side, where no drive gain counts: --drives has no effect on them. "
-            'On a coupled wrist gains belong to motors; log motor torques or currents, with side = "motor" in '
-            "the mapping, and give the table below to --drives."
+            "On a coupled wrist gains belong to motors; log motor torques or currents, with "
+            'side = "motor" in the mapping, and give the table below to --drives.'
         )
     numbers = ", ".join(f"{gain.absolute:.6g}" for gain in gains.gains)
     return (
