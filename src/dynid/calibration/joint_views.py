@@ -83,7 +83,12 @@ def joint_findings(found: PayloadFit, ten: TenParameters) -> tuple[list[Finding]
         return [], facts
     worst = max(apart, key=lambda f: abs(f.sigmas))
     others = [str(f.joint) for f in apart if f is not worst]
-    more = f" Joints {', '.join(others)} differ as well." if others else ""
+    one = len(others) == 1
+    more = (
+        f" Joint{'' if one else 's'} {', '.join(others)} differ{'s' if one else ''} as well."
+        if others
+        else ""
+    )
     said = (
         f"Joint {worst.joint} sees {worst.factor:.2f} ± {worst.sigma:.2g} times the payload that the other "
         f"joints see: its drive gain is wrong, or theirs are.{more}"

@@ -9,6 +9,7 @@ import numpy as np
 
 from dynid.calibration.central_form import AT_CARRIER, FlangeFrame
 from dynid.calibration.payload import PayloadEstimate, payload_names
+from dynid.calibration.payload_agreement import agreement_findings
 from dynid.calibration.payload_judgement import judge_payload
 from dynid.calibration.payload_sight import ten_parameters
 from dynid.calibration.payload_ways import (
@@ -77,9 +78,29 @@ def identify_payload(
     _check_model(robot, arm)
     _check_mass(mass, mass_sigma)
     whole = free_and_loaded(robot, carrier=carrier)
-    found = _fit(chosen, whole, free, loaded, plan, strategy or WLS(), arm, refit_friction)
+    how = strategy or WLS()
+    found = _fit(chosen, whole, free, loaded, plan, how, arm, refit_friction)
     weighed = None if mass is None else (mass, mass_sigma)
-    return _estimate(chosen, whole, found, flange, weighed)
+    estimate = _estimate(chosen, whole, found, flange, weighed)
+    if not estimate.trustworthy:
+        return estimate
+    parts = [
+        (part.name, ten_parameters(_fit(chosen, whole, free, [part], plan, how, arm, refit_friction)))
+        for part in _loaded_parts(chosen, loaded)
+    ]
+    return replace(estimate, findings=(*estimate.findings, *agreement_findings(parts)))
+
+
+def _loaded_parts(way: str, loaded: Sequence[Motion]) -> list[Motion]:
+    """Loaded motions one by one, or the halves of a single one that is in memory."""
+    if len(loaded) > 1:
+        return list(loaded)
+    (motion,) = loaded
+    if way == DIFFERENCE or motion.on_disk:
+        return []
+    half = motion.samples // 2
+    parts = (("first", slice(0, half)), ("second", slice(half, None)))
+    return [replace(motion.part(rows), name=f"the {word} half") for word, rows in parts]
 
 
 def _estimate(

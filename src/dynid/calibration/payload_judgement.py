@@ -26,12 +26,16 @@ class PayloadRules:
         small: share by which it may then differ and still be used with care: gains are rarely known better.
         hidden: variance of the mass over that of its column alone, from which the motion does not depend on
             the load: other columns explain all but a ten-thousandth of it.
+        uncertain: σ of the mass over it from which on it asks for care: collision detectors tell 10 % …
+        useless: … and from which on it is of no use.
     """
 
     zero: float = 2.0
     mass: float = 3.0
     small: float = 0.05
     hidden: float = 1e4
+    uncertain: float = 0.1
+    useless: float = 0.25
 
 
 RULES = PayloadRules()
@@ -75,14 +79,14 @@ def judge_payload(
     if unusable is not None:
         return JudgedPayload(ten, measured, None, (unusable, *findings))
     if not ten.seen[-1]:
-        findings.append(_mass_not_shown(weighed))
+        findings.append(_mass_not_shown(ten, weighed))
     elif weighed is not None:
         compared, ten = _against_scale(ten, weighed)
         findings.append(compared)
     else:
         findings.append(_common_gain())
     joints, facts = joint_findings(found, ten)
-    findings += [*joints, *sight_findings(ten, names)]
+    findings += [*joints, *_large_sigma(ten), *sight_findings(ten, names)]
     possible = None
     if ten.seen.all():
         possible, said = nearest_payload(ten)
@@ -119,10 +123,27 @@ def _mass_finding(found: PayloadFit, ten: TenParameters) -> Finding | None:
             f"No payload is seen: its mass comes out as {mass:.2g} ± {sigma:.2g} kg, which may be zero; a "
             f"mass above {2 * RULES.zero * sigma:.2g} kg would have shown.",
             "Check that the loaded logs were taken with the payload; a light one needs longer or faster "
-            "motions.",
+            "motions. Where friction changed between free and loaded logs, take --way fixed or difference.",
             figures={"mass": mass, "sigma": sigma},
         )
     return None
+
+
+def _large_sigma(ten: TenParameters) -> list[Finding]:
+    """A mass that is known too badly for a controller."""
+    share = float(ten.sigma[-1] / abs(ten.values[-1])) if ten.seen[-1] else 0.0
+    if share <= RULES.uncertain:
+        return []
+    return [
+        Finding(
+            Name.PAYLOAD_UNCERTAIN,
+            Level.FAIL if share > RULES.useless else Level.CARE,
+            f"The mass of the payload is known to {100 * share:.0f} % only (one standard deviation).",
+            "Record longer or faster motions, free and loaded; friction that changed between them, or a "
+            "payload that moved, shows so too: compare --way fixed and --way difference.",
+            figures={"share": share},
+        )
+    ]
 
 
 def _hidden_share(found: PayloadFit) -> float:
@@ -132,8 +153,15 @@ def _hidden_share(found: PayloadFit) -> float:
     return float(T @ T) * float(found.fit.spectrum.scale[place]) ** 2
 
 
-def _mass_not_shown(weighed: tuple[float, float] | None) -> Finding:
+def _mass_not_shown(ten: TenParameters, weighed: tuple[float, float] | None) -> Finding:
     """No motion, or not this one, shows the mass: nothing compares with a scale."""
+    if not ten.seen.any():
+        return Finding(
+            Name.NO_LOAD_SEEN,
+            Level.FAIL,
+            "The torques show nothing of the payload: no parameter of it moves a joint that is driven here.",
+            "Check the carrier and the axes; move joints that lift or turn the payload.",
+        )
     scale = (
         ""
         if weighed is None
@@ -142,7 +170,7 @@ def _mass_not_shown(weighed: tuple[float, float] | None) -> Finding:
     return Finding(
         Name.PAYLOAD_NOT_SHOWN,
         Level.CARE,
-        f"The torques do not show the mass of the payload, so neither it nor a centre of mass is given.{scale}",
+        f"The torques do not show the payload's mass, so neither it nor a centre of mass is given.{scale}",
         "Use the first moments that are shown, or move joints that lift the payload.",
     )
 

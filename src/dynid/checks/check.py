@@ -252,7 +252,7 @@ def _long_log(log: Log, motion: LightMotion) -> Checked:
 def may_be_accepted(name: Name) -> bool:
     """Whether a fit can do without what a finding of a log is about."""
     every = list(Name)
-    return every.index(name) < every.index(Name.LOG_CHECKED) and name not in _FATAL
+    return every.index(name) < every.index(Name.LOG_CHECKED) and name not in (*_FATAL, Name.LOOP_NOT_CLOSED)
 
 
 def accept_findings(log: Log, names: Iterable[str]) -> Log:

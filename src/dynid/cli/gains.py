@@ -149,6 +149,8 @@ def gains(
         if document["trustworthy"] and document["calibrated"]:
             texts[DRIVES] = document["drives"]
         write_files(target.out, texts, target.force)
+        if DRIVES not in texts:  # what an earlier run found must not stand beside a page that says no
+            (target.out / DRIVES).unlink(missing_ok=True)
     if as_json:
         print_json({**document, "folder": str(target.out)})
     else:

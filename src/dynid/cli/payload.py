@@ -29,7 +29,7 @@ from dynid.cli.output import Screen, print_json, progress_line
 from dynid.cli.robot_options import RobotArgument, VariantOptions, chosen_robot
 from dynid.core.errors import DynidError, unknown_name
 from dynid.core.text import TextTable
-from dynid.model.link_frames import link_frames
+from dynid.model.file_frames import link_frames
 from dynid.model.robot import Robot
 from dynid.report.calibration_page import payload_answer, render_payload
 from dynid.report.payload_document import payload_document
@@ -169,8 +169,9 @@ def _require_same_drives(fitted: Robot, robot: Robot) -> None:
     """Refuse a model whose torques went through other drives than those of the loaded logs will."""
     if fitted.drives != robot.drives:
         raise DynidError(
-            "The model was fitted with other drives (gears or gains) than those given now, so that its torques "
-            "and those of the loaded logs do not compare; fit the arm again with --drives, or leave it out."
+            "The model was fitted with other drives (gears or gains) than those given now, so that its "
+            "torques and those of the loaded logs do not compare; fit the arm again with --drives, or leave "
+            "it out."
         )
 
 

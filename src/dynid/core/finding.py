@@ -165,6 +165,8 @@ class Name(StrEnum):
     ONE_ARM_LEAVES_MORE = "one arm leaves more"
 
     # How the identification of a payload ended.
+    PAYLOAD_CHANGED = "payload changed"
+    PAYLOAD_UNCERTAIN = "payload uncertain"
     PAYLOAD_ABSENT = "payload absent"
     PAYLOAD_NOT_SHOWN = "payload not shown"
     IMPOSSIBLE_PAYLOAD = "impossible payload"

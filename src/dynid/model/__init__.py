@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from dynid.model.condition import Condition as Condition
     from dynid.model.drives import Drives as Drives
+    from dynid.model.file_frames import link_frames as link_frames
     from dynid.model.inertia import LinkInertia as LinkInertia
     from dynid.model.joint import Joint as Joint, JointKind as JointKind
-    from dynid.model.link_frames import link_frames as link_frames
     from dynid.model.load import attach_shapes as attach_shapes, catalog as catalog, load_robot as load_robot
     from dynid.model.loaders.mdh import (
         from_mdh as from_mdh,
@@ -30,7 +30,7 @@ else:
         "drives": ("Drives",),
         "inertia": ("LinkInertia",),
         "joint": ("Joint", "JointKind"),
-        "link_frames": ("link_frames",),
+        "file_frames": ("link_frames",),
         "load": ("attach_shapes", "catalog", "load_robot"),
         "loaders.mdh": ("from_mdh", "load_drives", "robot_to_toml"),
         "loaders.mjcf": ("from_mjcf",),

@@ -14,6 +14,9 @@ from dynid.model.parameters import ParameterTable
 FREE = ""
 """Condition of a log that names none: only parameters that live everywhere."""
 
+MOST_CONDITIONS = 32
+"""The regressor of every condition is looked at when base parameters are found: some seconds for so many."""
+
 
 @dataclass(frozen=True)
 class Condition:
@@ -75,6 +78,8 @@ def _listed_parameters(
 def check_conditions(conditions: Sequence[Condition], table: ParameterTable, joints: Sequence[Joint]) -> None:
     """Refuse conditions of one name, and parameters that the robot does not have."""
     names = [condition.name for condition in conditions]
+    if len(names) > MOST_CONDITIONS:
+        raise ModelError(f"{len(names)} conditions are given; a robot takes {MOST_CONDITIONS} at most.")
     for name in names:
         if names.count(name) > 1:
             raise ModelError(f"The condition {name!r} is defined twice; keep one.")
