@@ -132,6 +132,8 @@ def sight_findings(ten: TenParameters, names: Sequence[str]) -> list[Finding]:
 def _doubt(ten: TenParameters, lost: Sequence[int]) -> str:
     if any(np.isinf(ten.sigma[k]) for k in lost):
         return "other parameters have the same effect on the torques"
+    if not np.all(ten.size[lost] > 0):
+        return "no mass or moment is shown that would tell how large they may be"
     share = float(np.min(ten.sigma[lost] / ten.size[lost]))
     return f"σ is {share:.1g} times what a payload of this mass may have, or more"
 

@@ -1,0 +1,79 @@
+"""Loaded logs that do not carry one payload, and payloads that torques hardly show."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dynid.calibration import PayloadEstimate, identify_payload
+from dynid.core.finding import Level, Name
+from dynid.model.load import load_robot
+from dynid.preparation.motion import Motion
+from support.loaded_arms import PLAN, measured, payload, random_states
+
+RIGHT = np.ones(6)
+
+
+def loaded_runs(seed: int, *loads: dict[str, float]) -> list[Motion]:
+    """A free run and one loaded run per payload, gains right, 3 % noise."""
+    rng = np.random.default_rng(seed)
+    free = measured("free", random_states(rng), rng, gains=RIGHT)
+    runs = [
+        measured("loaded", random_states(rng), rng, gains=RIGHT, load=payload(**load)) for load in loads
+    ]
+    return [free, *(replace(run, name=f"loaded {k + 1}") for k, run in enumerate(runs))]
+
+
+def found(motions: list[Motion]) -> PayloadEstimate:
+    return identify_payload(load_robot("rx90"), motions, PLAN)
+
+
+def changed(estimate: PayloadEstimate) -> bool:
+    return any(f.name is Name.PAYLOAD_CHANGED for f in estimate.findings)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_one_payload_in_two_logs_is_one(seed: int) -> None:
+    assert not changed(found(loaded_runs(seed, {}, {})))
+    assert not changed(found(loaded_runs(seed, {})))
+
+
+def test_two_payloads_are_named() -> None:
+    """7 and 9 kg: their mean is no payload."""
+    estimate = found(loaded_runs(1, {}, {"mass": 9.0, "mz": 1.285}))
+    assert changed(estimate)
+    assert not estimate.trustworthy
+    (said,) = [f for f in estimate.findings if f.name is Name.PAYLOAD_CHANGED]
+    assert "mass of loaded 1 and of loaded 2" in said.sentence or "MZ of loaded 1" in said.sentence
+    assert "slipped" in said.remedy
+
+
+def test_a_payload_that_slips_within_a_log_is_named() -> None:
+    """6 cm at half time."""
+    first, second = loaded_runs(2, {}, {"mx": 0.06 * 7.025})[1:]
+    half = first.samples // 2
+    mixed = np.vstack([np.asarray(first.tau)[:half], np.zeros((first.samples - half, 6))])
+    signals = {}
+    for name in ("q", "qd", "qdd"):
+        signals[name] = np.vstack(
+            [np.asarray(getattr(first, name))[:half], np.asarray(getattr(second, name))[half:]]
+        )
+    mixed[half:] = np.asarray(second.tau)[half:]
+    slipped = replace(first, tau=mixed, **signals)
+    estimate = found([loaded_runs(2, {})[0], slipped])
+    assert changed(estimate)
+    (said,) = [f for f in estimate.findings if f.name is Name.PAYLOAD_CHANGED]
+    assert "the first half and of the second half" in said.sentence
+
+
+def test_nothing_shown_is_no_payload() -> None:
+    """On joint 1, which is vertical, no torque shows a mass; a scale then confirms nothing."""
+    motions = loaded_runs(1, {})
+    estimate = identify_payload(load_robot("rx90"), motions, PLAN, carrier="joint1", mass=7.0)
+    names = {f.name for f in estimate.findings}
+    assert Name.MASS_CONFIRMED not in names
+    assert {Name.PAYLOAD_NOT_SHOWN, Name.NO_LOAD_SEEN} & names
+    assert max(f.level for f in estimate.findings) >= Level.CARE
+    assert np.isnan(estimate.mass)
