@@ -69,12 +69,28 @@ def test_wrong_conditions_are_sentences(capsys: Capsys, logs: dict[str, str], tm
     base = ("fit", "iiwa14", logs["free"], logs["loaded"], "--payload", "--out", str(tmp_path / "x"))
     said = assert_one_sentence(dynid(capsys, *base, "--condition", "free", "loaded", "free"))
     assert said.startswith("--condition names 3 conditions for 2 logs; give one for all of them")
-    said = assert_one_sentence(dynid(capsys, *base, "--condition", "free", "heavy"))
+    said = assert_one_sentence(dynid(capsys, *base, "--condition", "free", "loadde"))
+    assert said.startswith("Unknown condition 'loadde'. Did you mean 'loaded'? Known: free, loaded.")
+    said = assert_one_sentence(dynid(capsys, *base, "--condition", "free"))
     assert "No log was taken in the condition 'loaded'" in said
     said = assert_one_sentence(dynid(capsys, *base))
     assert "so nothing shows what lives in it only (payload); name the condition of each log" in said
     plain = ("fit", "iiwa14", logs["free"], "--out", str(tmp_path / "y"), "--condition", "heavy")
     assert "Unknown condition 'heavy'" in assert_one_sentence(dynid(capsys, *plain))
+
+
+def test_swapped_conditions_are_not_trusted(capsys: Capsys, logs: dict[str, str], tmp_path: Path) -> None:
+    """The payload then has a negative mass, which no link has; the other way round nothing is said."""
+    words = ("fit", "iiwa14", logs["free"], logs["loaded"], "--payload", "--out", str(tmp_path / "x"))
+    said = dynid(capsys, *words, "--condition", "loaded", "free", "--json")
+    assert said.code == 2
+    told = [f for f in said.document["verdict"]["findings"] if f["name"] == "impossible values"]
+    assert told[0]["level"] == "fail"
+    assert told[0]["sentence"].startswith(
+        "The link 'payload', which is there only in logs of the condition 'loaded', comes out with a negative "
+        "mass: ML = -1.5 ± "
+    )
+    assert "(--condition): they may be swapped" in str(told[0])
 
 
 def test_a_mapping_names_the_condition(capsys: Capsys, logs: dict[str, str]) -> None:

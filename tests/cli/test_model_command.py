@@ -28,7 +28,8 @@ COUNTS = [
 ]
 ROBOT_KEYS = {
     "robot", "title", "source", "n_joints", "n_coordinates", "n_standard", "gravity", "terms", "lengths",
-    "joints", "drives", "drives_note", "elements", "inverse_only", "notes", "coordinates", "parameters",
+    "joints", "drives", "drives_note", "elements", "inverse_only", "notes", "coordinates", "loops",
+    "parameters",
 }  # fmt: skip
 BASE_KEYS = {"method", "n_base", "base", "rank_gap", "rows", "order", "unseen", "nearly_dependent"}
 
@@ -75,6 +76,26 @@ def test_text_for_people(capsys: pytest.CaptureFixture[str]) -> None:
     assert "RL4 = 0.225" in said.out
     assert "-90°" in said.out
     assert "without effect: XX1 " in said.out
+
+
+def test_loops_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """Coordinates, joints that follow, cuts, whether G is constant; ranges only where time is spent anyway."""
+    said = dynid(capsys, "model", "fivebar").out
+    assert "coordinates: left, right; joints that follow: left_elbow, right_elbow\n" in said
+    assert "loop tip: revolute, between left_elbow and right_elbow\n" in said
+    assert "G changes with the position; --base also finds the ranges" in said
+    assert "3 joints, 1 coordinate, 34 standard" in dynid(capsys, "model", "fourbar").out
+    assert "the loops close for crank any position" in dynid(capsys, "model", "fourbar", "--base").out
+    found = dynid(capsys, "model", "fivebar", "--base", "--json").document["loops"]
+    assert found["cuts"] == [{"name": "tip", "kind": "revolute", "links": ["left_elbow", "right_elbow"]}]
+    assert (found["following"], found["constant"]) == (["left_elbow", "right_elbow"], False)
+    assert found["ranges"]["left"] == pytest.approx([1.5708 - 0.1047, 2.618 + 0.1047], abs=1e-3)
+    assert dynid(capsys, "model", "scara", "--json").document["loops"] is None
+
+
+def test_loops_with_a_constant_g_are_told_as_a_coupling(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "G is constant, so the loops are a coupling: joint3 = " in dynid(capsys, "model", "haptic").out
+    assert dynid(capsys, "model", "haptic", "--base", "--json").document["loops"]["constant"] is True
 
 
 def test_each_joint_alone(capsys: pytest.CaptureFixture[str]) -> None:

@@ -254,6 +254,18 @@ def test_what_was_repaired_is_a_note() -> None:
     assert used_logs([both], [replace(motion, name="ab")])[0].repaired is False
 
 
+def test_logs_show_their_condition_on_their_cards() -> None:
+    """By name and order, since logs from several folders may share a name; condition numbers are called so."""
+    motion = study().motions[0]
+    used = [replace(motion, name="a", condition=name) for name in ("free", "loaded")]
+    found = used_logs([DataCheck("a", "good"), DataCheck("a", "good", (), {"condition": 17.0})], used)
+    assert [log.to_dict()["condition"] for log in found] == ["free", "loaded"]
+    page = render_report(document() | {"data": [log.to_dict() for log in found]})
+    assert page.count("taken in the condition") == 2
+    assert page.index("condition “free”") < page.index("condition “loaded”") < page.index("condition number<")
+    assert "taken in the condition" not in render_report(document())
+
+
 def test_every_warning_of_a_log_is_told_and_notes_share_a_sentence() -> None:
     logs = [UsedLog(DataCheck(name, "good", (WEAK,))) for name in "abc"]
     logs.append(UsedLog(DataCheck("d", "good", (LATE, replace(LATE, sentence="Later.")))))

@@ -1,4 +1,4 @@
-"""Parameters that no robot can have: an inertia matrix that is not positive, friction that drives.
+"""Parameters that no robot can have: negative masses, inertia matrices not positive, friction that drives.
 
 Noise in the regressor, a wrong sign or a missing term can make a fit with small residuals and impossible
 values; the torques of such a model must not be used away from the motion of the fit.
@@ -17,7 +17,8 @@ from dynid.core.arrays import FloatArray
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.linear.terms import friction_beside_terms
-from dynid.model.parameters import NEVER_NEGATIVE
+from dynid.model.condition import FREE
+from dynid.model.parameters import INERTIAL, NEVER_NEGATIVE
 from dynid.preparation.motion import Motion
 
 
@@ -44,7 +45,35 @@ def impossible_values(estimate: Estimate, motions: Sequence[Motion]) -> tuple[Fi
         estimate: what was identified.
         motions: the motions of the fit, whose poses are looked at.
     """
-    return (*_negative_values(estimate), *_negative_inertia(estimate, motions))
+    return (
+        *_negative_masses(estimate),
+        *_negative_values(estimate),
+        *_negative_inertia(estimate, motions),
+    )
+
+
+def _negative_masses(estimate: Estimate) -> list[Finding]:
+    """Links whose own mass, not a sum with others, is below zero beyond doubt."""
+    base = estimate.problem.base
+    robot = base.robot
+    alone = np.count_nonzero(base.matrix, axis=1) == 1
+    findings = []
+    for i, column in enumerate(base.columns):
+        entry = robot.table.entries[column]
+        value, sigma = float(estimate.values[i]), float(estimate.sigma[i])
+        if entry.symbol != INERTIAL[-1] or not alone[i] or value >= -LIMITS.sure * sigma:
+            continue
+        where, remedy = "", "Look for torques or positions of the wrong sign."
+        if not robot.lives_in(FREE)[column]:
+            own = [repr(one.name) for one in robot.conditions if robot.lives_in(one.name)[column]]
+            where = f", which is there only in logs of the condition{'s' * (len(own) > 1)} {', '.join(own)},"
+            remedy = "Check which logs are in which condition (--condition): they may be swapped."
+        sentence = (
+            f"The link {robot.joints[entry.joint].name!r}{where} comes out with a negative mass: "
+            f"{base.names[i]} = {value:.3g} ± {sigma:.2g} {base.units[i]}."
+        )
+        findings.append(Finding(Name.IMPOSSIBLE_VALUES, Level.FAIL, sentence, remedy))
+    return findings
 
 
 def _negative_values(estimate: Estimate) -> list[Finding]:

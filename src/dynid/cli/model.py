@@ -9,6 +9,7 @@ from typing import Any
 
 from dynid.base.find import METHODS, find_base, joint_bases
 from dynid.cli.command import JsonOption, OptionGroup, command, option
+from dynid.cli.loop_words import describe_loops, loop_lines
 from dynid.cli.output import Screen, print_json, write_file
 from dynid.cli.robot_options import RobotArgument, RobotOptions, chosen_robot
 from dynid.core.errors import DynidError, FileError, NotTrustworthyError
@@ -66,7 +67,7 @@ def model(
     if file.force and file.toml is None:
         raise DynidError("--force has no meaning without --toml; add --toml FILE.")
     arm = chosen_robot(robot, variant)
-    document = describe_robot(arm)
+    document = describe_robot(arm) | {"loops": describe_loops(arm, with_ranges=wanted)}
     if file.toml is not None:
         _write(arm, file.toml, file.force)
         document["file"] = str(file.toml)
@@ -163,7 +164,7 @@ def _print(robot: Robot, document: dict[str, Any]) -> None:
         screen.print(f"source: {robot.source}", style="dim")
     g = ", ".join(f"{value:g}" for value in robot.gravity)
     screen.print(
-        f"{document['n_joints']} joints, {document['n_coordinates']} coordinates, "
+        f"{_counted(document['n_joints'], 'joint')}, {_counted(document['n_coordinates'], 'coordinate')}, "
         f"{document['n_standard']} standard parameters, gravity ({g}) m/s², "
         f"terms {' '.join(robot.terms) or 'none'}"
     )
@@ -178,6 +179,8 @@ def _print(robot: Robot, document: dict[str, Any]) -> None:
     passive = [robot.joints[j].name for j, on in zip(robot.coordinates, robot.driven, strict=True) if not on]
     if passive:
         screen.print(f"passive, without a motor: {', '.join(passive)}")
+    for line in [] if document["loops"] is None else loop_lines(robot, document["loops"]):
+        screen.print(line)
     for element in robot.elements:
         parts = " ".join(f"{factor:+g}·{name}" for name, factor in element.joints.items())
         screen.print(f"element {element.name} [{element.unit}]: {element.expression} of q = {parts}")
@@ -190,6 +193,10 @@ def _print(robot: Robot, document: dict[str, Any]) -> None:
         screen.print(f"\n{one['joint']} alone sees {one['n_base']}: {names}")
     if "file" in document:
         screen.print(f"wrote {document['file']}")
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _gears(drives: Drives) -> str:

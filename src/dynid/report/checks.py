@@ -26,12 +26,14 @@ class UsedLog:
         use: "fit" or "validation". A log to validate with need not excite much.
         repaired: whether the log was repaired before use.
         joined: whether other logs were fitted together with it: what one does not excite, others may.
+        condition: the robot's condition that the log was taken in; "" when none.
     """
 
     check: DataCheck
     use: str = "fit"
     repaired: bool = False
     joined: bool = False
+    condition: str = ""
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -79,6 +81,7 @@ class UsedLog:
         return {
             "log": self.check.log,
             "use": self.use,
+            "condition": self.condition,
             "level": self.level.word,
             "verdict": self.verdict,
             "summary": self.summary,
@@ -97,14 +100,23 @@ def used_logs(
         used: the logs as they were used, or what was made of them; parts of a log are called "name (part)".
         use: "fit" or "validation".
     """
-    mended = [one.name for one in used if any(step.name.startswith("repair") for step in one.history)]
+
+    def uses_of(log: str) -> list[Log | Motion]:
+        return [one for one in used if one.name == log or one.name.startswith(f"{log} (")]
 
     def repaired(log: str) -> bool:
-        return any(name == log or name.startswith(f"{log} (") for name in mended)
+        return any(step.name.startswith("repair") for one in uses_of(log) for step in one.history)
+
+    def condition(k: int) -> str:
+        # Logs from several folders may share a name; they come in the order of their checks.
+        name, earlier = given[k].log, [check.log for check in given[:k]]
+        return next((one.condition for one in uses_of(name)[earlier.count(name) :]), "")
 
     given = tuple(checks)
     joined = use == "fit" and len(given) > 1
-    return tuple(UsedLog(check, use, repaired(check.log), joined) for check in given)
+    return tuple(
+        UsedLog(check, use, repaired(check.log), joined, condition(k)) for k, check in enumerate(given)
+    )
 
 
 def findings_of(logs: Sequence[UsedLog]) -> list[Finding]:

@@ -24,7 +24,7 @@ _CHECK_FACTS = (
     ("duration_s", "duration", "s"),
     ("jitter_percent", "jitter", "%"),
     ("gaps", "gaps", ""),
-    ("condition", "condition", ""),
+    ("condition", "condition number", ""),
 )
 _CONDITIONS = {
     "condition": "Condition of W",

@@ -167,7 +167,9 @@ def logs_to_fit(
 
 
 def _require_conditions(robot: Robot, logs: Sequence[Log]) -> None:
-    """Refuse logs none of which shows what lives in some condition of the robot only."""
+    """Refuse conditions that the robot does not have, and logs that do not show what lives in some only."""
+    for log in logs:
+        robot.lives_in(log.condition)  # a misspelt name is named before the one that it was meant to be
     taken = {log.condition for log in logs}
     for condition in robot.conditions:
         if condition.parameters and condition.name not in taken:
