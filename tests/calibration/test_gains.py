@@ -6,6 +6,7 @@ import tomllib
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from dynid.calibration import DriveGains, PayloadKnowledge, calibrate_gains
 from dynid.calibration.gains import METHODS
 from dynid.calibration.motor_payload import payload_columns, row_maps
+from dynid.calibration.shared_arm import SharedArm, fit_shared_arm
 from dynid.core.errors import DynidError
 from dynid.core.finding import Level, Name
 from dynid.estimators import OLS, TLS
@@ -171,6 +173,49 @@ def test_a_signal_of_the_wrong_sign_is_a_negative_gain() -> None:
     np.testing.assert_allclose(gains.relative[[0, 2]], GAINS[[0, 2]], rtol=0.05)
 
 
+@pytest.mark.parametrize("motor", [4, 5])
+def test_the_wrong_sign_of_a_motor_that_does_not_feel_the_mass_is_named(motor: int) -> None:
+    turned = GAINS.copy()
+    turned[motor] *= -1
+    gains = calibrate_gains(arm(), both(3, gains=turned), PLAN, WEIGHED)
+    assert gains.outcome.name is Name.NEGATIVE_GAIN
+    assert gains.outcome.level is Level.FAIL
+    assert gains.outcome.where.axis == motor + 1
+    assert gains.outcome.sentence.startswith(f"Motor {motor + 1} has a negative gain: 1/g = -")
+    assert gains.gains[motor].how.startswith(f"Motor {motor + 1} has a negative gain")
+    assert not any("would be known" in finding.sentence for finding in gains.findings)
+    rest = [k for k in range(6) if k != motor]
+    np.testing.assert_allclose(gains.relative[rest], GAINS[rest], rtol=0.06)
+
+
+def test_no_calibrated_motor_is_never_fine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One arm for signals whose noise leaves every gain in doubt, while motors of their own see the load."""
+    monkeypatch.setattr("dynid.calibration.shared_gains.fit_shared_arm", _hundred_times_wider)
+    gains = calibrate_gains(arm(), both(3), PLAN, WEIGHED)
+    assert gains.outcome.name is Name.NO_LOAD_SEEN
+    assert gains.outcome.level is Level.FAIL
+    assert "no motor shows the load well enough" in gains.outcome.sentence
+    assert np.all(np.isnan(gains.relative))
+    assert {f.name for f in gains.findings} <= {Name.UNCERTAIN_GAIN, Name.UNBOUNDED_GAIN}
+
+
+def _hundred_times_wider(*given: Any) -> SharedArm:
+    fit = fit_shared_arm(*given)
+    return replace(fit, covariance=1e4 * fit.covariance)
+
+
+def test_every_gain_that_changes_is_named() -> None:
+    rng = np.random.default_rng(5)
+    warm = GAINS * np.array([1, 1.15, 0.85, 1, 1, 1])
+    motions = [
+        measured("free", random_states(rng), rng),
+        measured("loaded", random_states(rng), rng, gains=warm),
+    ]
+    gains = calibrate_gains(arm(), motions, PLAN, WEIGHED)
+    said = [f for f in (gains.outcome, *gains.findings) if f.name is Name.GAIN_CHANGED]
+    assert {2, 3} <= {finding.where.axis for finding in said}
+
+
 def test_a_gain_that_changes_between_the_logs_is_named() -> None:
     rng = np.random.default_rng(5)
     warm = GAINS * np.array([1, 1.15, 1, 1, 1, 1])
@@ -249,17 +294,29 @@ def test_one_arm_for_all_motors_calibrates_every_motor() -> None:
 
 
 def test_one_arm_widens_sigma_where_it_does_not_hold() -> None:
-    """Friction that the model lacks, other for every motor, leaves more than noise; a note says so."""
+    """Friction that the model lacks, other for every motor, spreads the gains over blocks of time."""
     motions = []
     for motion in both(3):
         q, qd = np.asarray(motion.q), np.asarray(motion.qd)
         extra = 6.0 * np.tanh(qd / 0.3) * np.cos(2 * q) + 3.0 * np.exp(-np.abs(qd))
         motions.append(replace(motion, tau=np.asarray(motion.tau) + extra))
     gains = calibrate_gains(arm(), motions, PLAN, WEIGHED)
+    told = np.array([gain.is_calibrated for gain in gains.gains])
+    assert np.count_nonzero(told) >= 4
+    assert np.all(gains.sigma > 2 * found("shared").sigma)
+    assert np.all(np.abs(gains.relative - GAINS)[told] < 3 * gains.sigma[told])
+
+
+def test_squares_beyond_arms_of_their_own_widen_sigma_and_are_noted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dynid.calibration.shared_gains.fit_shared_arm", _four_times_the_squares)
+    gains = calibrate_gains(arm(), both(3), PLAN, PayloadKnowledge.of_mass(MASS))
     (said,) = [f for f in gains.findings if f.name is Name.ONE_ARM_LEAVES_MORE]
     assert said.level is Level.NOTE
-    assert said.figures["excess"] > 2
-    assert np.all(gains.sigma > found("shared").sigma)
-    told = np.array([gain.is_calibrated for gain in gains.gains])
-    assert np.count_nonzero(told) >= 2
-    assert np.all(np.abs(gains.relative - GAINS)[told] < 3 * gains.sigma[told])
+    assert "4.0 times the squares" in said.sentence
+    monkeypatch.undo()
+    plain = calibrate_gains(arm(), both(3), PLAN, PayloadKnowledge.of_mass(MASS))
+    np.testing.assert_allclose(gains.sigma, 2 * plain.sigma)
+
+
+def _four_times_the_squares(*given: Any) -> SharedArm:
+    return replace(fit_shared_arm(*given), excess=4.0)
