@@ -13,6 +13,7 @@ import pytest
 
 from dynid.calibration import DriveGains, PayloadKnowledge, calibrate_gains
 from dynid.calibration.gains import METHODS
+from dynid.calibration.knowledge_file import load_payload_file
 from dynid.calibration.motor_payload import payload_columns, row_maps
 from dynid.calibration.shared_arm import SharedArm, fit_shared_arm
 from dynid.core.errors import DynidError
@@ -20,7 +21,7 @@ from dynid.core.finding import Level, Name
 from dynid.estimators import OLS, TLS
 from dynid.model.load import load_robot
 from dynid.model.loaders.mdh import load_drives
-from support.loaded_arms import GAINS, MASS, PLAN, arm, both, measured, payload, random_states
+from support.loaded_arms import GAINS, MASS, MZ, PLAN, arm, both, measured, payload, random_states
 
 WEIGHED = PayloadKnowledge.of_mass(MASS, 0.05)
 
@@ -104,6 +105,40 @@ def test_sigma_of_the_mass_is_part_of_every_gain() -> None:
     own = (found().sigma / found().relative)[:5] ** 2 - (exact.sigma / exact.relative)[:5] ** 2
     np.testing.assert_allclose(np.sqrt(own), 0.05 / MASS, rtol=1e-2)
     assert np.all(found().correlation[:3, :3] > exact.correlation[:3, :3] - 1e-9)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_sigma_of_the_mass_is_part_of_every_gain_where_com_and_inertia_follow_from_it(
+    method: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "payload.toml"
+    file.write_text(f"com = [0.1, 0, {MZ / MASS}]\ninertia = [0.02, 0, 0, 0.02, 0, 0.025]\n", encoding="utf-8")
+    known = load_payload_file(file, MASS, 0.05)
+    motions = both(3, load=payload(mx=0.1 * MASS))
+    gains = calibrate_gains(arm(), motions, PLAN, known, method=method)
+    share = 0.05 / MASS
+    assert known.scale_sigma == pytest.approx(share)
+    assert known.sigma_of("MXL") == pytest.approx(0.1 * 0.05)
+    assert all(gain.is_calibrated for gain in gains.gains)
+    assert np.all(gains.sigma >= share * gains.relative)
+    exact = calibrate_gains(arm(), motions, PLAN, replace(known, scale_sigma=0.0), method=method)
+    common = gains.covariance - exact.covariance
+    np.testing.assert_allclose(common, share**2 * np.outer(gains.relative, gains.relative), rtol=1e-6)
+    np.testing.assert_allclose(gains.payload_sigma, share * np.abs(gains.payload), atol=1e-12)
+    larger = replace(known, values={name: (1 + share) * value for name, value in known.values.items()})
+    moved = calibrate_gains(arm(), motions, PLAN, larger, method=method)
+    np.testing.assert_allclose(moved.relative, (1 + share) * gains.relative, rtol=1e-6)
+
+
+def test_payload_files_are_refused_in_sentences(tmp_path: Path) -> None:
+    file = tmp_path / "payload.toml"
+    file.write_text("sigma = 3\n", encoding="utf-8")
+    with pytest.raises(DynidError, match=r"payload\.toml.*sigma") as refusal:
+        load_payload_file(file, MASS, 0.05)
+    assert "3" in str(refusal.value)
+    file.write_text("mass = 7\ncom = [0, 0, 0.1]\n[sigma]\nML = -1\n", encoding="utf-8")
+    with pytest.raises(DynidError, match="finite number of 0 or more"):
+        load_payload_file(file)
 
 
 def test_total_least_squares_agrees_where_positions_are_exact() -> None:

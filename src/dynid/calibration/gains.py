@@ -182,7 +182,7 @@ class DriveGains:
                 )
             },
             "known": {
-                name: {"value": value, "sigma": self.knowledge.sigma.get(name, 0.0)}
+                name: {"value": value, "sigma": self.knowledge.sigma_of(name)}
                 for name, value in self.knowledge.values.items()
             },
             "outcome": plain(self.outcome.to_dict()),
@@ -297,7 +297,7 @@ def gains_of_rows(
     solved = together
     if method == CONSTRAINED and together is not None:
         solved = constrained_fit(used, prior, knowledge, gain_range, together)
-    theta, payload, covariance, lost = _chosen_values(found, together, solved, method, len(names))
+    theta, payload, covariance, lost = _chosen_values(found, together, solved, method, knowledge, len(names))
     n = len(used)
     slope = np.zeros((len(rows), n))  # of g = 1/θ
     slope[list(found.order), np.arange(n)] = -1.0 / theta**2
@@ -338,6 +338,7 @@ def _chosen_values(
     together: BilinearFit | None,
     solved: BilinearFit | None,
     method: str,
+    knowledge: PayloadKnowledge,
     size: int,
 ) -> tuple[FloatArray, FloatArray, FloatArray, NDArray[np.bool_]]:
     """θ, χ, their covariance and which of χ are open, by the method.
@@ -349,4 +350,5 @@ def _chosen_values(
     lost = together.open[len(together.theta) :]
     if method == SEQUENTIAL:
         return found.theta, found.payload, found.covariance, lost
-    return solved.theta, solved.payload, together.covariance, lost
+    common = knowledge.scale_covariance(together.theta, together.payload)
+    return solved.theta, solved.payload, together.covariance + common, lost

@@ -61,7 +61,8 @@ def gains_with_one_arm(
     theta[list(found.order)] = found.theta
     unsure = [k for k, t in enumerate(trials) if k not in found.order and not is_negative(t)]
     fit = fit_shared_arm(problem, knowledge, rows[0].names, theta, unsure)
-    covariance = max(1.0, fit.excess) * fit.covariance + fit.known_covariance
+    known = fit.known_covariance + knowledge.scale_covariance(fit.theta, fit.payload)
+    covariance = max(1.0, fit.excess) * fit.covariance + known
     sigma = np.where(fit.open[: len(rows)], np.inf, np.sqrt(np.diag(covariance)[: len(rows)]))
     fitted = [MotorTrial(1, float(t), float(s)) for t, s in zip(fit.theta, sigma, strict=True)]
     calibrated = tuple(k for k, trial in enumerate(fitted) if trial.is_calibrated)
