@@ -142,10 +142,20 @@ def test_payload_files_are_refused_in_sentences(tmp_path: Path) -> None:
 
 
 def test_total_least_squares_agrees_where_positions_are_exact() -> None:
-    total = calibrate_gains(arm(), both(3), PLAN, WEIGHED, strategy=TLS())
+    total = calibrate_gains(arm(), both(3), PLAN, WEIGHED, method="global", strategy=TLS())
     assert np.all(np.abs(total.relative - GAINS)[:5] < 4 * total.sigma[:5])
+    assert np.any(total.relative[:5] != found().relative[:5])
     plain = calibrate_gains(arm(), both(3), PLAN, WEIGHED, strategy=OLS(uncertainty="classical"))
     assert {row.uncertainty for row in plain.rows} == {"classical"}
+
+
+def test_what_a_method_would_not_use_is_refused() -> None:
+    with pytest.raises(DynidError, match="Total least squares is for the methods sequential, global and"):
+        calibrate_gains(arm(), both(3), PLAN, WEIGHED, strategy=TLS())
+    bounded = replace(WEIGHED, bounds={"MXL": (0.05, 0.1)})
+    for method in ("shared", "global", "sequential"):
+        with pytest.raises(DynidError, match=f"Bounds of MXL .* and the method is {method}"):
+            calibrate_gains(arm(), both(3), PLAN, bounded, method=method)
 
 
 def test_constraints_hold_gains_and_payload() -> None:

@@ -17,13 +17,13 @@ from dynid.calibration.motor_payload import MotorPayload, motor_payloads
 from dynid.calibration.sequence import SequenceFound, calibrate_in_sequence
 from dynid.calibration.shared_gains import gains_with_one_arm
 from dynid.core.arrays import FloatArray
-from dynid.core.errors import unknown_name
+from dynid.core.errors import DynidError, unknown_name
 from dynid.core.files import toml_text
 from dynid.core.finding import Finding
 from dynid.core.kinds import require_kinds
 from dynid.core.plain import plain
 from dynid.core.tables import to_table
-from dynid.estimators.linear.least_squares import OLS
+from dynid.estimators.linear.least_squares import OLS, TLS
 from dynid.estimators.strategy import Strategy
 from dynid.model.condition import Condition
 from dynid.model.drives import Drives
@@ -224,17 +224,39 @@ def calibrate_gains(
         method: "shared" (one arm for all motors, which ties their gains together), "sequential" (P2: the
             mass, then the payload, then further motors), "global" (all motors at once, each with an arm of
             its own) or "constrained" (the same with gains in a range and a payload that can exist).
-        strategy: of the least squares on each motor's rows, OLS() when None, or TLS().
+        strategy: of the least squares on each motor's rows, OLS() when None, or TLS(); with one arm only the
+            judgement of the logs rests on it, so that TLS() is refused there.
         gain_range: gains relative to the a-priori ones that the constrained method allows.
     """
     require_kinds(calibrate_gains, locals())
-    if method not in METHODS:
-        raise unknown_name("method of calibrating gains", method, METHODS)
+    require_effect(method, strategy, knowledge)
     problem = build_problem(robot, motions, plan, motor_rows=robot.drives is not None)
     rows = motor_payloads(problem, strategy or OLS())
     if method == SHARED:
         return _gains_with_one_arm(problem, rows, knowledge)
     return gains_of_rows(robot, rows, knowledge, method=method, gain_range=gain_range)
+
+
+def require_effect(method: str, strategy: Strategy | None, knowledge: PayloadKnowledge) -> None:
+    """Refuse what the method would not use.
+
+    Args:
+        method: as in ``calibrate_gains``.
+        strategy: likewise.
+        knowledge: likewise.
+    """
+    if method not in METHODS:
+        raise unknown_name("method of calibrating gains", method, METHODS)
+    if method == SHARED and isinstance(strategy, TLS):
+        raise DynidError(
+            f"Total least squares is for the methods {SEQUENTIAL}, {GLOBAL} and {CONSTRAINED}, which solve each "
+            f"motor's rows by themselves, and the method is {method}; choose one of these, or OLS."
+        )
+    if method != CONSTRAINED and knowledge.bounds:
+        raise DynidError(
+            f"Bounds of {', '.join(knowledge.bounds)} are given, which only the method {CONSTRAINED} holds, and "
+            f"the method is {method}; choose {CONSTRAINED}, or leave the bounds out."
+        )
 
 
 def _gains_with_one_arm(
