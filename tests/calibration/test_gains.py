@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from dataclasses import replace
 from functools import cache
@@ -19,8 +20,10 @@ from dynid.calibration.shared_arm import SharedArm, fit_shared_arm
 from dynid.core.errors import DynidError
 from dynid.core.finding import Level, Name
 from dynid.estimators import OLS, TLS
+from dynid.model.condition import Condition
 from dynid.model.load import load_robot
 from dynid.model.loaders.mdh import load_drives
+from dynid.model.payload import free_and_loaded
 from support.loaded_arms import GAINS, MASS, MZ, PLAN, arm, both, measured, payload, random_states
 
 WEIGHED = PayloadKnowledge.of_mass(MASS, 0.05)
@@ -40,6 +43,14 @@ def test_model_says_which_motor_feels_what() -> None:
     assert all(own == set(names) for own in felt[:3])
     assert felt[3] == felt[4] == set(names) - {"ML"}
     assert felt[5] == set(names) - {"ML", "MZL"}
+
+
+def test_other_conditions_of_the_robot_are_no_payload() -> None:
+    warm = Condition("warm", ("off1",))
+    robot = free_and_loaded(load_robot("rx90").with_conditions(warm))
+    assert payload_columns(robot) == payload_columns(arm())
+    gains = calibrate_gains(robot, both(3, noise=0.0), PLAN, WEIGHED)
+    np.testing.assert_allclose(gains.relative, GAINS, rtol=1e-6)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -259,6 +270,9 @@ def test_every_gain_that_changes_is_named() -> None:
     gains = calibrate_gains(arm(), motions, PLAN, WEIGHED)
     said = [f for f in (gains.outcome, *gains.findings) if f.name is Name.GAIN_CHANGED]
     assert {2, 3} <= {finding.where.axis for finding in said}
+    words = {finding.where.axis: finding.sentence for finding in said}
+    assert re.search(r"is 1\d\.\d ± \d\.\d % smaller in the loaded logs", words[2])
+    assert re.search(r"is 1\d\.\d ± \d\.\d % larger in the loaded logs", words[3])
 
 
 def test_a_gain_that_changes_between_the_logs_is_named() -> None:
@@ -299,7 +313,7 @@ def test_wrong_knowledge_is_refused() -> None:
         calibrate_gains(arm(), both(3), PLAN, PayloadKnowledge({"ML": 1.0, "MQ": 2.0}))
     with pytest.raises(DynidError, match="Unknown method of calibrating gains 'all'"):
         calibrate_gains(arm(), both(3), PLAN, WEIGHED, method="all")
-    with pytest.raises(DynidError, match="no payload that lives in some conditions"):
+    with pytest.raises(DynidError, match="no payload that lives in the condition 'loaded'"):
         calibrate_gains(load_robot("rx90"), [replace(m, condition="") for m in both(3)], PLAN, WEIGHED)
 
 

@@ -25,10 +25,8 @@ from dynid.core.plain import plain
 from dynid.core.tables import to_table
 from dynid.estimators.linear.least_squares import OLS, TLS
 from dynid.estimators.strategy import Strategy
-from dynid.model.condition import Condition
 from dynid.model.drives import Drives
 from dynid.model.loaders.mdh import DrivesRow
-from dynid.model.payload import attach_payload
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
@@ -36,11 +34,8 @@ from dynid.problem.build import build_problem
 from dynid.problem.problem import Problem
 
 SHARED, SEQUENTIAL, GLOBAL, CONSTRAINED = METHODS = ("shared", "sequential", "global", "constrained")
-FREE_LOG, LOADED_LOG = "free", "loaded"
-"""Conditions of the two kinds of logs."""
 GAIN_RANGE = (0.1, 10.0)
 """Gains relative to the a-priori ones that the constrained method allows: a slip of a unit is beyond."""
-_PAYLOAD = "payload"
 
 
 @dataclass(frozen=True)
@@ -190,17 +185,6 @@ class DriveGains:
         }
 
 
-def loaded_robot(robot: Robot, *, carrier: str | None = None) -> Robot:
-    """The robot with an unknown payload that lives in logs of condition "loaded" only.
-
-    Args:
-        robot: the robot without payload.
-        carrier: name of the joint whose link carries it; the last one when None.
-    """
-    loaded = attach_payload(robot, carrier=carrier, name=_PAYLOAD)
-    return loaded.with_conditions(Condition(FREE_LOG), Condition(LOADED_LOG, (_PAYLOAD,)))
-
-
 def calibrate_gains(
     robot: Robot,
     motions: Iterable[Motion],
@@ -217,7 +201,7 @@ def calibrate_gains(
     torque has two gains, a motor's row has one.
 
     Args:
-        robot: with a payload that lives in some conditions only, see ``loaded_robot``.
+        robot: with a payload that lives in loaded logs only, see ``free_and_loaded``.
         motions: of both conditions, with torques from the a-priori gains.
         plan: decimation and speed thresholds.
         knowledge: of the payload, such as ``PayloadKnowledge.of_mass(7.025, 0.05)``.

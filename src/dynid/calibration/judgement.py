@@ -67,11 +67,12 @@ def _has_changed(row: MotorPayload) -> bool:
 
 def _change_finding(row: MotorPayload) -> Finding:
     """The arm itself, without its payload, weighs or rubs otherwise in the loaded motions."""
+    direction = "larger" if row.change > 0 else "smaller"
     return Finding(
         Name.GAIN_CHANGED,
         Level.FAIL,
         f"The torque of motor {row.motor + 1} for the arm itself, friction included, is "
-        f"{100 * row.change:+.1f} ± {100 * row.change_sigma:.1f} % larger in the loaded logs than in "
+        f"{100 * abs(row.change):.1f} ± {100 * row.change_sigma:.1f} % {direction} in the loaded logs than in "
         "the free ones: the gain or the friction changed between them, and "
         "what the payload adds cannot be told from that.",
         "Record free and loaded logs at the same temperature, one after the other, with the same settings of "
