@@ -12,10 +12,11 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.calibration import DriveGains, PayloadKnowledge, calibrate_gains, loaded_robot
+from dynid.calibration import DriveGains, PayloadKnowledge, calibrate_gains
 from dynid.compile.kernels import kernels
 from dynid.model.inertia import LinkInertia
 from dynid.model.load import load_robot
+from dynid.model.payload import free_and_loaded
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
 from support.loaded_arms import PLAN
@@ -62,7 +63,7 @@ def loaded(name: str) -> Robot:
     for entry in robot.table:  # friction that a file leaves out
         if entry.symbol in ("Fv", "Fc") and not given.get(entry.name):
             given[entry.name] = float(rng.uniform(2, 10))
-    return loaded_robot(robot.with_parameters(given))
+    return free_and_loaded(robot.with_parameters(given))
 
 
 def draw(seed: int, defect: str) -> Draw:

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from dynid.calibration import DriveGains, PayloadKnowledge, calibrate_gains
 from dynid.calibration.gains import METHODS
+from dynid.calibration.knowledge_file import load_payload_file
 from dynid.calibration.motor_payload import payload_columns, row_maps
+from dynid.calibration.shared_arm import SharedArm, fit_shared_arm
 from dynid.core.errors import DynidError
 from dynid.core.finding import Level, Name
 from dynid.estimators import OLS, TLS
+from dynid.model.condition import Condition
 from dynid.model.load import load_robot
 from dynid.model.loaders.mdh import load_drives
-from support.loaded_arms import GAINS, MASS, PLAN, arm, both, measured, payload, random_states
+from dynid.model.payload import free_and_loaded
+from support.loaded_arms import GAINS, MASS, MZ, PLAN, arm, both, measured, payload, random_states
 
 WEIGHED = PayloadKnowledge.of_mass(MASS, 0.05)
 
@@ -37,6 +43,14 @@ def test_model_says_which_motor_feels_what() -> None:
     assert all(own == set(names) for own in felt[:3])
     assert felt[3] == felt[4] == set(names) - {"ML"}
     assert felt[5] == set(names) - {"ML", "MZL"}
+
+
+def test_other_conditions_of_the_robot_are_no_payload() -> None:
+    warm = Condition("warm", ("off1",))
+    robot = free_and_loaded(load_robot("rx90").with_conditions(warm))
+    assert payload_columns(robot) == payload_columns(arm())
+    gains = calibrate_gains(robot, both(3, noise=0.0), PLAN, WEIGHED)
+    np.testing.assert_allclose(gains.relative, GAINS, rtol=1e-6)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -104,11 +118,57 @@ def test_sigma_of_the_mass_is_part_of_every_gain() -> None:
     assert np.all(found().correlation[:3, :3] > exact.correlation[:3, :3] - 1e-9)
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_sigma_of_the_mass_is_part_of_every_gain_where_com_and_inertia_follow_from_it(
+    method: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "payload.toml"
+    file.write_text(
+        f"com = [0.1, 0, {MZ / MASS}]\ninertia = [0.02, 0, 0, 0.02, 0, 0.025]\n", encoding="utf-8"
+    )
+    known = load_payload_file(file, MASS, 0.05)
+    motions = both(3, load=payload(mx=0.1 * MASS))
+    gains = calibrate_gains(arm(), motions, PLAN, known, method=method)
+    share = 0.05 / MASS
+    assert known.scale_sigma == pytest.approx(share)
+    assert known.sigma_of("MXL") == pytest.approx(0.1 * 0.05)
+    assert all(gain.is_calibrated for gain in gains.gains)
+    assert np.all(gains.sigma >= share * gains.relative)
+    exact = calibrate_gains(arm(), motions, PLAN, replace(known, scale_sigma=0.0), method=method)
+    common = gains.covariance - exact.covariance
+    np.testing.assert_allclose(common, share**2 * np.outer(gains.relative, gains.relative), rtol=1e-6)
+    np.testing.assert_allclose(gains.payload_sigma, share * np.abs(gains.payload), atol=1e-12)
+    larger = replace(known, values={name: (1 + share) * value for name, value in known.values.items()})
+    moved = calibrate_gains(arm(), motions, PLAN, larger, method=method)
+    np.testing.assert_allclose(moved.relative, (1 + share) * gains.relative, rtol=1e-6)
+
+
+def test_payload_files_are_refused_in_sentences(tmp_path: Path) -> None:
+    file = tmp_path / "payload.toml"
+    file.write_text("sigma = 3\n", encoding="utf-8")
+    with pytest.raises(DynidError, match=r"payload\.toml.*sigma") as refusal:
+        load_payload_file(file, MASS, 0.05)
+    assert "3" in str(refusal.value)
+    file.write_text("mass = 7\ncom = [0, 0, 0.1]\n[sigma]\nML = -1\n", encoding="utf-8")
+    with pytest.raises(DynidError, match="finite number of 0 or more"):
+        load_payload_file(file)
+
+
 def test_total_least_squares_agrees_where_positions_are_exact() -> None:
-    total = calibrate_gains(arm(), both(3), PLAN, WEIGHED, strategy=TLS())
+    total = calibrate_gains(arm(), both(3), PLAN, WEIGHED, method="global", strategy=TLS())
     assert np.all(np.abs(total.relative - GAINS)[:5] < 4 * total.sigma[:5])
+    assert np.any(total.relative[:5] != found().relative[:5])
     plain = calibrate_gains(arm(), both(3), PLAN, WEIGHED, strategy=OLS(uncertainty="classical"))
     assert {row.uncertainty for row in plain.rows} == {"classical"}
+
+
+def test_what_a_method_would_not_use_is_refused() -> None:
+    with pytest.raises(DynidError, match="Total least squares is for the methods sequential, global and"):
+        calibrate_gains(arm(), both(3), PLAN, WEIGHED, strategy=TLS())
+    bounded = replace(WEIGHED, bounds={"MXL": (0.05, 0.1)})
+    for method in ("shared", "global", "sequential"):
+        with pytest.raises(DynidError, match=f"Bounds of MXL .* and the method is {method}"):
+            calibrate_gains(arm(), both(3), PLAN, bounded, method=method)
 
 
 def test_constraints_hold_gains_and_payload() -> None:
@@ -171,6 +231,52 @@ def test_a_signal_of_the_wrong_sign_is_a_negative_gain() -> None:
     np.testing.assert_allclose(gains.relative[[0, 2]], GAINS[[0, 2]], rtol=0.05)
 
 
+@pytest.mark.parametrize("motor", [4, 5])
+def test_the_wrong_sign_of_a_motor_that_does_not_feel_the_mass_is_named(motor: int) -> None:
+    turned = GAINS.copy()
+    turned[motor] *= -1
+    gains = calibrate_gains(arm(), both(3, gains=turned), PLAN, WEIGHED)
+    assert gains.outcome.name is Name.NEGATIVE_GAIN
+    assert gains.outcome.level is Level.FAIL
+    assert gains.outcome.where.axis == motor + 1
+    assert gains.outcome.sentence.startswith(f"Motor {motor + 1} has a negative gain: 1/g = -")
+    assert gains.gains[motor].how.startswith(f"Motor {motor + 1} has a negative gain")
+    assert not any("would be known" in finding.sentence for finding in gains.findings)
+    rest = [k for k in range(6) if k != motor]
+    np.testing.assert_allclose(gains.relative[rest], GAINS[rest], rtol=0.06)
+
+
+def test_no_calibrated_motor_is_never_fine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One arm for signals whose noise leaves every gain in doubt, while motors of their own see the load."""
+    monkeypatch.setattr("dynid.calibration.shared_gains.fit_shared_arm", _hundred_times_wider)
+    gains = calibrate_gains(arm(), both(3), PLAN, WEIGHED)
+    assert gains.outcome.name is Name.NO_LOAD_SEEN
+    assert gains.outcome.level is Level.FAIL
+    assert "no motor shows the load well enough" in gains.outcome.sentence
+    assert np.all(np.isnan(gains.relative))
+    assert {f.name for f in gains.findings} <= {Name.UNCERTAIN_GAIN, Name.UNBOUNDED_GAIN}
+
+
+def _hundred_times_wider(*given: Any) -> SharedArm:
+    fit = fit_shared_arm(*given)
+    return replace(fit, covariance=1e4 * fit.covariance)
+
+
+def test_every_gain_that_changes_is_named() -> None:
+    rng = np.random.default_rng(5)
+    warm = GAINS * np.array([1, 1.15, 0.85, 1, 1, 1])
+    motions = [
+        measured("free", random_states(rng), rng),
+        measured("loaded", random_states(rng), rng, gains=warm),
+    ]
+    gains = calibrate_gains(arm(), motions, PLAN, WEIGHED)
+    said = [f for f in (gains.outcome, *gains.findings) if f.name is Name.GAIN_CHANGED]
+    assert {2, 3} <= {finding.where.axis for finding in said}
+    words = {finding.where.axis: finding.sentence for finding in said}
+    assert re.search(r"is 1\d\.\d ± \d\.\d % smaller in the loaded logs", words[2])
+    assert re.search(r"is 1\d\.\d ± \d\.\d % larger in the loaded logs", words[3])
+
+
 def test_a_gain_that_changes_between_the_logs_is_named() -> None:
     rng = np.random.default_rng(5)
     warm = GAINS * np.array([1, 1.15, 1, 1, 1, 1])
@@ -209,7 +315,7 @@ def test_wrong_knowledge_is_refused() -> None:
         calibrate_gains(arm(), both(3), PLAN, PayloadKnowledge({"ML": 1.0, "MQ": 2.0}))
     with pytest.raises(DynidError, match="Unknown method of calibrating gains 'all'"):
         calibrate_gains(arm(), both(3), PLAN, WEIGHED, method="all")
-    with pytest.raises(DynidError, match="no payload that lives in some conditions"):
+    with pytest.raises(DynidError, match="no payload that lives in the condition 'loaded'"):
         calibrate_gains(load_robot("rx90"), [replace(m, condition="") for m in both(3)], PLAN, WEIGHED)
 
 
@@ -249,17 +355,29 @@ def test_one_arm_for_all_motors_calibrates_every_motor() -> None:
 
 
 def test_one_arm_widens_sigma_where_it_does_not_hold() -> None:
-    """Friction that the model lacks, other for every motor, leaves more than noise; a note says so."""
+    """Friction that the model lacks, other for every motor, spreads the gains over blocks of time."""
     motions = []
     for motion in both(3):
         q, qd = np.asarray(motion.q), np.asarray(motion.qd)
         extra = 6.0 * np.tanh(qd / 0.3) * np.cos(2 * q) + 3.0 * np.exp(-np.abs(qd))
         motions.append(replace(motion, tau=np.asarray(motion.tau) + extra))
     gains = calibrate_gains(arm(), motions, PLAN, WEIGHED)
+    told = np.array([gain.is_calibrated for gain in gains.gains])
+    assert np.count_nonzero(told) >= 4
+    assert np.all(gains.sigma > 2 * found("shared").sigma)
+    assert np.all(np.abs(gains.relative - GAINS)[told] < 3 * gains.sigma[told])
+
+
+def test_squares_beyond_arms_of_their_own_widen_sigma_and_are_noted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dynid.calibration.shared_gains.fit_shared_arm", _four_times_the_squares)
+    gains = calibrate_gains(arm(), both(3), PLAN, PayloadKnowledge.of_mass(MASS))
     (said,) = [f for f in gains.findings if f.name is Name.ONE_ARM_LEAVES_MORE]
     assert said.level is Level.NOTE
-    assert said.figures["excess"] > 2
-    assert np.all(gains.sigma > found("shared").sigma)
-    told = np.array([gain.is_calibrated for gain in gains.gains])
-    assert np.count_nonzero(told) >= 2
-    assert np.all(np.abs(gains.relative - GAINS)[told] < 3 * gains.sigma[told])
+    assert "4.0 times the squares" in said.sentence
+    monkeypatch.undo()
+    plain = calibrate_gains(arm(), both(3), PLAN, PayloadKnowledge.of_mass(MASS))
+    np.testing.assert_allclose(gains.sigma, 2 * plain.sigma)
+
+
+def _four_times_the_squares(*given: Any) -> SharedArm:
+    return replace(fit_shared_arm(*given), excess=4.0)

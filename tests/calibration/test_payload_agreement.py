@@ -20,9 +20,7 @@ def loaded_runs(seed: int, *loads: dict[str, float]) -> list[Motion]:
     """A free run and one loaded run per payload, gains right, 3 % noise."""
     rng = np.random.default_rng(seed)
     free = measured("free", random_states(rng), rng, gains=RIGHT)
-    runs = [
-        measured("loaded", random_states(rng), rng, gains=RIGHT, load=payload(**load)) for load in loads
-    ]
+    runs = [measured("loaded", random_states(rng), rng, gains=RIGHT, load=payload(**load)) for load in loads]
     return [free, *(replace(run, name=f"loaded {k + 1}") for k, run in enumerate(runs))]
 
 

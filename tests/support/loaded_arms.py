@@ -7,10 +7,10 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.calibration import loaded_robot
 from dynid.compile.kernels import kernels
 from dynid.model.inertia import LinkInertia
 from dynid.model.load import load_robot
+from dynid.model.payload import free_and_loaded
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
@@ -28,7 +28,7 @@ MIDDLE = np.array([0.0, -1.2, 1.2, 0.0, 0.6, 0.0])
 @cache
 def arm() -> Robot:
     """The RX-90 with a payload of unknown values in its loaded condition."""
-    return loaded_robot(load_robot("rx90"))
+    return free_and_loaded(load_robot("rx90"))
 
 
 def payload(mass: float = MASS, mz: float = MZ, mx: float = 0.0) -> LinkInertia:

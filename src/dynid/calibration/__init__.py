@@ -10,7 +10,6 @@ if TYPE_CHECKING:
         DriveGain as DriveGain,
         DriveGains as DriveGains,
         calibrate_gains as calibrate_gains,
-        loaded_robot as loaded_robot,
     )
     from dynid.calibration.knowledge import PayloadKnowledge as PayloadKnowledge
     from dynid.calibration.motor_payload import MotorPayload as MotorPayload
@@ -21,7 +20,7 @@ else:
 
     _NAMES = {
         "central_form": ("CentralForm", "FlangeFrame"),
-        "gains": ("DriveGain", "DriveGains", "calibrate_gains", "loaded_robot"),
+        "gains": ("DriveGain", "DriveGains", "calibrate_gains"),
         "knowledge": ("PayloadKnowledge",),
         "motor_payload": ("MotorPayload",),
         "payload": ("PayloadEstimate",),

@@ -17,18 +17,16 @@ from dynid.calibration.motor_payload import MotorPayload, motor_payloads
 from dynid.calibration.sequence import SequenceFound, calibrate_in_sequence
 from dynid.calibration.shared_gains import gains_with_one_arm
 from dynid.core.arrays import FloatArray
-from dynid.core.errors import unknown_name
+from dynid.core.errors import DynidError, unknown_name
 from dynid.core.files import toml_text
 from dynid.core.finding import Finding
 from dynid.core.kinds import require_kinds
 from dynid.core.plain import plain
 from dynid.core.tables import to_table
-from dynid.estimators.linear.least_squares import OLS
+from dynid.estimators.linear.least_squares import OLS, TLS
 from dynid.estimators.strategy import Strategy
-from dynid.model.condition import Condition
 from dynid.model.drives import Drives
 from dynid.model.loaders.mdh import DrivesRow
-from dynid.model.payload import attach_payload
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
@@ -36,11 +34,8 @@ from dynid.problem.build import build_problem
 from dynid.problem.problem import Problem
 
 SHARED, SEQUENTIAL, GLOBAL, CONSTRAINED = METHODS = ("shared", "sequential", "global", "constrained")
-FREE_LOG, LOADED_LOG = "free", "loaded"
-"""Conditions of the two kinds of logs."""
 GAIN_RANGE = (0.1, 10.0)
 """Gains relative to the a-priori ones that the constrained method allows: a slip of a unit is beyond."""
-_PAYLOAD = "payload"
 
 
 @dataclass(frozen=True)
@@ -182,23 +177,12 @@ class DriveGains:
                 )
             },
             "known": {
-                name: {"value": value, "sigma": self.knowledge.sigma.get(name, 0.0)}
+                name: {"value": value, "sigma": self.knowledge.sigma_of(name)}
                 for name, value in self.knowledge.values.items()
             },
             "outcome": plain(self.outcome.to_dict()),
             "findings": [plain(finding.to_dict()) for finding in self.findings],
         }
-
-
-def loaded_robot(robot: Robot, *, carrier: str | None = None) -> Robot:
-    """The robot with an unknown payload that lives in logs of condition "loaded" only.
-
-    Args:
-        robot: the robot without payload.
-        carrier: name of the joint whose link carries it; the last one when None.
-    """
-    loaded = attach_payload(robot, carrier=carrier, name=_PAYLOAD)
-    return loaded.with_conditions(Condition(FREE_LOG), Condition(LOADED_LOG, (_PAYLOAD,)))
 
 
 def calibrate_gains(
@@ -217,24 +201,46 @@ def calibrate_gains(
     torque has two gains, a motor's row has one.
 
     Args:
-        robot: with a payload that lives in some conditions only, see ``loaded_robot``.
+        robot: with a payload that lives in loaded logs only, see ``free_and_loaded``.
         motions: of both conditions, with torques from the a-priori gains.
         plan: decimation and speed thresholds.
         knowledge: of the payload, such as ``PayloadKnowledge.of_mass(7.025, 0.05)``.
         method: "shared" (one arm for all motors, which ties their gains together), "sequential" (P2: the
             mass, then the payload, then further motors), "global" (all motors at once, each with an arm of
             its own) or "constrained" (the same with gains in a range and a payload that can exist).
-        strategy: of the least squares on each motor's rows, OLS() when None, or TLS().
+        strategy: of the least squares on each motor's rows, OLS() when None, or TLS(); with one arm only the
+            judgement of the logs rests on it, so that TLS() is refused there.
         gain_range: gains relative to the a-priori ones that the constrained method allows.
     """
     require_kinds(calibrate_gains, locals())
-    if method not in METHODS:
-        raise unknown_name("method of calibrating gains", method, METHODS)
+    require_effect(method, strategy, knowledge)
     problem = build_problem(robot, motions, plan, motor_rows=robot.drives is not None)
     rows = motor_payloads(problem, strategy or OLS())
     if method == SHARED:
         return _gains_with_one_arm(problem, rows, knowledge)
     return gains_of_rows(robot, rows, knowledge, method=method, gain_range=gain_range)
+
+
+def require_effect(method: str, strategy: Strategy | None, knowledge: PayloadKnowledge) -> None:
+    """Refuse what the method would not use.
+
+    Args:
+        method: as in ``calibrate_gains``.
+        strategy: likewise.
+        knowledge: likewise.
+    """
+    if method not in METHODS:
+        raise unknown_name("method of calibrating gains", method, METHODS)
+    if method == SHARED and isinstance(strategy, TLS):
+        raise DynidError(
+            f"Total least squares is for the methods {SEQUENTIAL}, {GLOBAL} and {CONSTRAINED}, which solve each "
+            f"motor's rows by themselves, and the method is {method}; choose one of these, or OLS."
+        )
+    if method != CONSTRAINED and knowledge.bounds:
+        raise DynidError(
+            f"Bounds of {', '.join(knowledge.bounds)} are given, which only the method {CONSTRAINED} holds, and "
+            f"the method is {method}; choose {CONSTRAINED}, or leave the bounds out."
+        )
 
 
 def _gains_with_one_arm(
@@ -297,7 +303,7 @@ def gains_of_rows(
     solved = together
     if method == CONSTRAINED and together is not None:
         solved = constrained_fit(used, prior, knowledge, gain_range, together)
-    theta, payload, covariance, lost = _chosen_values(found, together, solved, method, len(names))
+    theta, payload, covariance, lost = _chosen_values(found, together, solved, method, knowledge, len(names))
     n = len(used)
     slope = np.zeros((len(rows), n))  # of g = 1/θ
     slope[list(found.order), np.arange(n)] = -1.0 / theta**2
@@ -338,6 +344,7 @@ def _chosen_values(
     together: BilinearFit | None,
     solved: BilinearFit | None,
     method: str,
+    knowledge: PayloadKnowledge,
     size: int,
 ) -> tuple[FloatArray, FloatArray, FloatArray, NDArray[np.bool_]]:
     """θ, χ, their covariance and which of χ are open, by the method.
@@ -349,4 +356,5 @@ def _chosen_values(
     lost = together.open[len(together.theta) :]
     if method == SEQUENTIAL:
         return found.theta, found.payload, found.covariance, lost
-    return solved.theta, solved.payload, together.covariance, lost
+    common = knowledge.scale_covariance(together.theta, together.payload)
+    return solved.theta, solved.payload, together.covariance + common, lost

@@ -67,11 +67,12 @@ def _has_changed(row: MotorPayload) -> bool:
 
 def _change_finding(row: MotorPayload) -> Finding:
     """The arm itself, without its payload, weighs or rubs otherwise in the loaded motions."""
+    direction = "larger" if row.change > 0 else "smaller"
     return Finding(
         Name.GAIN_CHANGED,
         Level.FAIL,
         f"The torque of motor {row.motor + 1} for the arm itself, friction included, is "
-        f"{100 * row.change:+.1f} ± {100 * row.change_sigma:.1f} % larger in the loaded logs than in "
+        f"{100 * abs(row.change):.1f} ± {100 * row.change_sigma:.1f} % {direction} in the loaded logs than in "
         "the free ones: the gain or the friction changed between them, and "
         "what the payload adds cannot be told from that.",
         "Record free and loaded logs at the same temperature, one after the other, with the same settings of "
@@ -86,7 +87,8 @@ def is_negative(trial: MotorTrial) -> bool:
     return trial.theta < -RULES.sure * trial.sigma
 
 
-def _is_positive(trial: MotorTrial) -> bool:
+def is_positive(trial: MotorTrial) -> bool:
+    """Whether 1/g is above zero beyond doubt."""
     return trial.theta > RULES.sure * trial.sigma
 
 
@@ -94,7 +96,7 @@ def _swap_finding(rows: Sequence[MotorPayload], trials: Sequence[MotorTrial]) ->
     """All motors that feel what is known feel it with the wrong sign: the free log carries the load."""
     first = [(row, trial) for row, trial in zip(rows, trials, strict=True) if trial.stage == 1]
     negative = [row.motor + 1 for row, trial in first if is_negative(trial)]
-    if not negative or any(_is_positive(trial) for _, trial in first):
+    if not negative or any(is_positive(trial) for _, trial in first):
         return None
     least = max(trial.theta / trial.sigma for _, trial in first if is_negative(trial))
     one = "" if len(negative) > 1 else " Only one motor says so: its signal may also have the wrong sign."
@@ -125,7 +127,7 @@ def _nothing_seen(
             "Give further parameters of the payload, from CAD or from weighing it on several supports.",
         )
     best = min((trial for _, trial in first), key=lambda trial: trial.share)
-    said = f"of the best, 1/g is known to {100 * best.share:.0f} %" if _is_positive(best) else "none does"
+    said = f"of the best, 1/g is known to {100 * best.share:.0f} %" if is_positive(best) else "none does"
     return Finding(
         Name.NO_LOAD_SEEN,
         Level.FAIL,
@@ -173,24 +175,15 @@ def _motor_finding(row: MotorPayload, trial: MotorTrial, knowledge: PayloadKnowl
         remedy = "Give further parameters of the payload."
         return Finding(Name.NOT_CALIBRATABLE, Level.NOTE, cause, remedy, where)
     if is_negative(trial):
-        return Finding(
-            Name.NEGATIVE_GAIN,
-            Level.FAIL,
-            f"{motor} has a negative gain: 1/g = {trial.theta:.3g} ± {trial.sigma:.2g} relative to the "
-            "a-priori one, which no drive has.",
-            "Turn the sign of its signal in the mapping, or check which axis the column belongs to.",
-            where,
-            figures,
-        )
+        return negative_gain(row.motor, trial)
     felt = ", ".join(name for name in row.felt if name not in knowledge.values) or known
     source = f"{blind} From {felt}," if trial.stage > 1 else ""
-    if not _is_positive(trial):
+    if not is_positive(trial):
         return Finding(
             Name.UNBOUNDED_GAIN,
             Level.NOTE if trial.stage > 1 else Level.CARE,
-            f"{motor} cannot be calibrated from {known} with this payload and motion.{source} 1/g = "
-            f"{trial.theta:.3g} ± {trial.sigma:.2g} relative to the a-priori one cannot be told from 0, so "
-            "that the gain has no upper bound.",
+            f"{motor} cannot be calibrated from {known} with this payload and motion.{source} "
+            f"{unbounded(trial)}",
             _remedy(trial),
             where,
             figures,
@@ -203,6 +196,27 @@ def _motor_finding(row: MotorPayload, trial: MotorTrial, knowledge: PayloadKnowl
         _remedy(trial),
         where,
         figures,
+    )
+
+
+def negative_gain(motor: int, trial: MotorTrial) -> Finding:
+    """A motor, from 0, whose 1/g is below zero beyond doubt."""
+    return Finding(
+        Name.NEGATIVE_GAIN,
+        Level.FAIL,
+        f"Motor {motor + 1} has a negative gain: 1/g = {trial.theta:.3g} ± {trial.sigma:.2g} relative to the "
+        "a-priori one, which no drive has.",
+        "Turn the sign of its signal in the mapping, or check which axis the column belongs to.",
+        Where(axis=motor + 1),
+        {"inverse_gain": trial.theta, "sigma": trial.sigma},
+    )
+
+
+def unbounded(trial: MotorTrial) -> str:
+    """That 1/g may be zero, in words."""
+    return (
+        f"1/g = {trial.theta:.3g} ± {trial.sigma:.2g} relative to the a-priori one cannot be told from 0, so "
+        "that the gain has no upper bound."
     )
 
 

@@ -23,11 +23,14 @@ class PayloadKnowledge:
         values: known parameters by name, such as ``{"ML": 7.025}``, in the carrier's frame, SI.
         sigma: their standard deviations; 0, exactly known, where none is given.
         bounds: least and largest value of parameters by name, for the constrained method.
+        scale_sigma: relative standard deviation common to all known values, beside ``sigma``: that of the
+            mass where moments and inertias were calculated from it.
     """
 
     values: Mapping[str, float]
     sigma: Mapping[str, float] = field(default_factory=dict)
     bounds: Mapping[str, Range] = field(default_factory=dict)
+    scale_sigma: float = 0.0
 
     def __post_init__(self) -> None:
         """Refuse values that no payload has."""
@@ -38,6 +41,10 @@ class PayloadKnowledge:
                 raise unknown_name("known payload parameter with a σ", name, self.values)
             if not (np.isfinite(sigma) and sigma >= 0):
                 raise DynidError(f"σ of {name} is {sigma:g}; give a finite number of 0 or more.")
+        if not (np.isfinite(self.scale_sigma) and self.scale_sigma >= 0):
+            raise DynidError(
+                f"The relative σ of all known values is {self.scale_sigma:g}; give a finite number of 0 or more."
+            )
         for name, (low, high) in self.bounds.items():
             if not low <= high:
                 raise DynidError(f"The bounds of {name} are {low:g} and {high:g}; give the smaller first.")
@@ -75,8 +82,24 @@ class PayloadKnowledge:
         """Known values, zero elsewhere, (payload,)."""
         return np.array([self.values.get(name, 0.0) for name in names])
 
+    def sigma_of(self, name: str) -> float:
+        """σ of a known value, with what is common to all."""
+        return float(np.hypot(self.sigma.get(name, 0.0), self.scale_sigma * self.values[name]))
+
+    def scale_covariance(self, theta: FloatArray, payload: FloatArray) -> FloatArray:
+        """s² d dᵀ with d = (−θ, χ): known values that are all larger by a share make θ smaller, χ larger.
+
+        θ χ stays, and with it the torques, so that this holds exactly, whatever the method.
+
+        Args:
+            theta: 1/g of the motors, (motors,).
+            payload: χ, (payload,).
+        """
+        d = self.scale_sigma * np.concatenate([-theta, payload])
+        return np.outer(d, d)
+
     def deviations(self, names: Sequence[str]) -> FloatArray:
-        """σ of the known values, zero elsewhere, (payload,)."""
+        """σ of each known value by itself, zero elsewhere, (payload,)."""
         return np.array([self.sigma.get(name, 0.0) for name in names])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dynid.calibration.knowledge import PayloadKnowledge
@@ -29,7 +29,10 @@ class PayloadFile:
     values: Mapping[str, float] = key(
         "known parameters by name, such as MZL; they override those above", factory=dict
     )
-    sigma: Mapping[str, float] = key("standard deviations of known parameters by name", factory=dict)
+    sigma: Mapping[str, float] = key(
+        "standard deviations of known parameters by name; that of ML, where com is given, is a share of all",
+        factory=dict,
+    )
     bounds: Mapping[str, tuple[float, float]] = key(
         "least and largest value of parameters by name, for the constrained method", factory=dict
     )
@@ -47,7 +50,12 @@ class PayloadFile:
             xx, xy, xz, yy, yz, zz = self.inertia
             tensor = [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]
             found = LinkInertia.from_com(self.mass, self.com, tensor, "payload").by_name(LABEL)
-        return PayloadKnowledge({**found, **self.values}, self.sigma, self.bounds)
+        values, mass = {**found, **self.values}, f"M{LABEL}"
+        if self.com is None or mass not in self.sigma:
+            return PayloadKnowledge(values, self.sigma, self.bounds)
+        # com and inertia were multiplied by the mass, so that its error is theirs.
+        rest = {name: sigma for name, sigma in self.sigma.items() if name != mass}
+        return PayloadKnowledge(values, rest, self.bounds, self.sigma[mass] / values[mass])
 
 
 def load_payload_file(path: str | Path, mass: float | None = None, sigma: float = 0.0) -> PayloadKnowledge:
@@ -59,9 +67,9 @@ def load_payload_file(path: str | Path, mass: float | None = None, sigma: float 
         sigma: its standard deviation [kg].
     """
     file = Path(path)
-    content = dict(read_toml(file, "payload file"))
-    if mass is not None:
-        content["mass"] = mass
-        content["sigma"] = {**content.get("sigma", {}), f"M{LABEL}": sigma}
+    content = read_toml(file, "payload file")
     with naming_file(file, "Payload file"):
-        return table_from(content, PayloadFile).knowledge()
+        table = table_from(content, PayloadFile)
+        if mass is not None:
+            table = replace(table, mass=mass, sigma={**table.sigma, f"M{LABEL}": sigma})
+        return table.knowledge()

@@ -18,7 +18,7 @@ from dynid.estimators.identification import doubt_of
 from dynid.estimators.linear.least_squares import FLOOR
 from dynid.estimators.strategy import Strategy
 from dynid.estimators.uncertainty import uncertainty_of
-from dynid.model.condition import FREE
+from dynid.model.payload import LOADED, UNLOADED
 from dynid.model.robot import Robot
 from dynid.problem.factor import Factor, spectrum, triangular
 from dynid.problem.problem import Problem
@@ -145,16 +145,19 @@ def _independent_columns(W: FloatArray, columns: Sequence[int]) -> tuple[list[in
 
 
 def payload_columns(robot: Robot) -> list[int]:
-    """Parameters that live in some conditions only, as indices into the table.
+    """Parameters that live in loaded logs and not in free ones, as indices into the table.
 
     Raises:
         ModelError: when there are none, or when they are not those of a body.
     """
-    found = [k for k, lives in enumerate(robot.lives_in(FREE)) if not lives]
+    found: list[int] = []
+    if {UNLOADED, LOADED} <= {condition.name for condition in robot.conditions}:
+        both = zip(robot.lives_in(UNLOADED), robot.lives_in(LOADED), strict=True)
+        found = [k for k, (free, loaded) in enumerate(both) if loaded and not free]
     if not found or any(robot.table.entries[k].family != "inertial" for k in found):
         raise ModelError(
-            f"Robot {robot.name!r} has no payload that lives in some conditions only; attach one with "
-            "attach_payload and name it in a condition, as loaded_robot does."
+            f"Robot {robot.name!r} has no payload that lives in the condition {LOADED!r} and not in "
+            f"{UNLOADED!r}; attach one with dynid.model.free_and_loaded."
         )
     return found
 

@@ -135,7 +135,8 @@ def _with_sigma(
         (_run(*move(_STEP), stages) - _run(*move(-_STEP), stages)) / (2 * _STEP)
         for move in _shifts(rows, knowledge, [i for stage in stages for i in stage])
     ]
-    return found[:count], found[count:], np.array(J).T @ np.array(J)
+    common = knowledge.scale_covariance(found[:count], found[count:])
+    return found[:count], found[count:], np.array(J).T @ np.array(J) + common
 
 
 Shift = Callable[[float], tuple[list[MotorPayload], PayloadKnowledge]]

@@ -85,6 +85,10 @@ class _Rows:
             [R[:, -1] - x[k] * (R[:, :-1] @ values[c]) for k, (c, R) in enumerate(self.factors)]
         )
 
+    def squares(self, x: FloatArray) -> float:
+        """Σ of the residual's squares."""
+        return float(np.sum(self.residual(x) ** 2))
+
     def jacobian(self, x: FloatArray) -> FloatArray:
         """Minus the derivatives of the residual."""
         m, p, values = len(self.factors), self.K.shape[1], self.base(x)
@@ -101,7 +105,11 @@ class _Rows:
 
 
 def fit_shared_arm(
-    problem: Problem, knowledge: PayloadKnowledge, names: Sequence[str], theta: FloatArray
+    problem: Problem,
+    knowledge: PayloadKnowledge,
+    names: Sequence[str],
+    theta: FloatArray,
+    doubtful: Sequence[int] = (),
 ) -> SharedArm:
     """min over θ, arm and payload of Σ_m ‖y_m − θ_m W_m χ‖² / σ_m², with what is known of the payload held.
 
@@ -113,6 +121,7 @@ def fit_shared_arm(
         knowledge: what is known of the payload.
         names: of the payload's parameters.
         theta: where to start, (motors,).
+        doubtful: motors whose sign nobody knows: both are tried, one motor after the other.
     """
     sigma, separate, ranks = _own_errors(problem)
     payload = payload_columns(problem.robot)
@@ -130,9 +139,11 @@ def fit_shared_arm(
     free = np.concatenate([np.ones(count), ~known, np.ones(len(arm))]).astype(bool)
     whole = rows_of(blocks)
     start = np.concatenate([theta, knowledge.vector(names), np.zeros(len(arm))])
-    linear = free & (np.arange(len(free)) >= count)  # arm and payload follow from the gains at once
-    start[linear] += _step(whole.jacobian(start)[:, linear], whole.residual(start))
-    x = _solve(whole, start, free)
+    x = _solve(whole, _at_gains(whole, start, free), free)
+    for k in doubtful:  # a step does not carry θ past zero, where the motor says nothing of the arm
+        turned = np.concatenate([x[:count], start[count:]])
+        turned[k] = -theta[k]
+        x = min(x, _solve(whole, _at_gains(whole, turned, free), free), key=whole.squares)
     J = whole.jacobian(x)
     root, lost = _inverse_root(J[:, free])
     white = np.zeros((len(x), len(x)))
@@ -140,7 +151,7 @@ def fit_shared_arm(
     away = [_solve(rows_of([b for b in blocks if b is not block]), x, free) - x for block in blocks]
     inflation = _inflation(np.array(away)[:, :count], np.diag(white)[:count])
     degrees = int(ranks) - int(np.count_nonzero(free)) + int(np.count_nonzero(lost))
-    excess = (float(np.sum(whole.residual(x) ** 2)) - separate) / max(degrees, 1) / inflation
+    excess = (whole.squares(x) - separate) / max(degrees, 1) / inflation
     own, end = ~free, count + len(known)
     D = -white @ J.T @ J[:, own]
     D[own] = np.eye(int(own.sum()))
@@ -189,15 +200,23 @@ def _part(rows: JointRows, number: int, count: int) -> Factor:
     return Factor.empty(rows.columns).fold(np.ascontiguousarray(rows.W[own].T), rows.y[own])
 
 
+def _at_gains(rows: _Rows, x: FloatArray, free: NDArray[np.bool_]) -> FloatArray:
+    """x with the arm and the payload that are best for its gains: a linear problem."""
+    linear = free & (np.arange(len(free)) >= len(rows.factors))
+    found = x.copy()
+    found[linear] += _step(rows.jacobian(x)[:, linear], rows.residual(x))
+    return found
+
+
 def _solve(rows: _Rows, x: FloatArray, free: NDArray[np.bool_]) -> FloatArray:
     """Gauss–Newton in the free entries of x, with steps halved until they lower the squares."""
-    squares = float(np.sum(rows.residual(x) ** 2))
+    squares = rows.squares(x)
     for _ in range(_MOST_PASSES):
         step, before = np.zeros(len(x)), squares
         step[free] = _step(rows.jacobian(x)[:, free], rows.residual(x))
         for k in range(_HALVINGS):
             trial = x + 0.5**k * step
-            lower = float(np.sum(rows.residual(trial) ** 2))
+            lower = rows.squares(trial)
             if lower < squares:
                 x, squares = trial, lower
                 break

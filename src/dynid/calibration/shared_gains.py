@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from dynid.calibration.bilinear import bilinear_fit, prior_of
-from dynid.calibration.judgement import judge_gains
+from dynid.calibration.judgement import is_negative, is_positive, judge_gains, negative_gain, unbounded
 from dynid.calibration.knowledge import PayloadKnowledge
 from dynid.calibration.motor_payload import MotorPayload
-from dynid.calibration.sequence import LARGEST_SHARE, SequenceFound
+from dynid.calibration.sequence import LARGEST_SHARE, MotorTrial, SequenceFound
 from dynid.calibration.shared_arm import SharedArm, fit_shared_arm
 from dynid.core.arrays import FloatArray
 from dynid.core.finding import FINE, Finding, Level, Name, Where
@@ -19,8 +19,8 @@ from dynid.problem.problem import Problem
 
 _MENTIONED = 2.0
 """Excess of squares from which on the page speaks of it; σ is widened in any case."""
-_OF_THE_LOGS = (Name.LOGS_SWAPPED, Name.GAIN_CHANGED, Name.NEGATIVE_GAIN, Name.MOTORS_CONTRADICT)
-"""Outcomes of P2's motors that hold whatever the method."""
+_OF_THE_LOGS = (Name.LOGS_SWAPPED, Name.NEGATIVE_GAIN, Name.GAIN_CHANGED, Name.MOTORS_CONTRADICT)
+"""Outcomes of P2's motors that hold whatever the method, gravest first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,29 +55,56 @@ def gains_with_one_arm(
         found: P2's sequence, for a start and for what it says of the logs.
         knowledge: what is known of the payload.
     """
-    # A motor tried in vain still tells the sign of its gain.
-    theta = np.array([t.theta if np.isfinite(t.theta) and t.theta != 0 else 1.0 for t in found.trials])
+    trials = found.trials
+    # A motor tried in vain may still be sure of its sign; all others start at the a-priori gain.
+    theta = np.array([t.theta if is_negative(t) else 1.0 for t in trials])
     theta[list(found.order)] = found.theta
-    used, prior = [rows[i] for i in found.order], prior_of(knowledge, rows[0].names)
-    fit = fit_shared_arm(problem, knowledge, rows[0].names, theta)
-    covariance = max(1.0, fit.excess) * fit.covariance + fit.known_covariance
-    sigma = np.sqrt(np.diag(covariance)[: len(rows)])
-    good = (fit.theta > 0) & (sigma <= LARGEST_SHARE * np.abs(fit.theta)) & ~fit.open[: len(rows)]
-    calibrated = tuple(int(k) for k in np.flatnonzero(good))
-    shares = np.where(fit.open[: len(rows)], np.inf, sigma / np.abs(fit.theta))
-    apart = bilinear_fit(used, prior, found.theta, found.payload) if used else None
-    first, _ = judge_gains(rows, found, apart, knowledge)  # arms of their own see contradictions best
-    outcome = first if first.name in _OF_THE_LOGS or not calibrated else FINE
-    beside = [_uncertain(k, shares[k]) for k in range(len(rows)) if not good[k]]
+    unsure = [k for k, t in enumerate(trials) if k not in found.order and not is_negative(t)]
+    fit = fit_shared_arm(problem, knowledge, rows[0].names, theta, unsure)
+    known = fit.known_covariance + knowledge.scale_covariance(fit.theta, fit.payload)
+    covariance = max(1.0, fit.excess) * fit.covariance + known
+    sigma = np.where(fit.open[: len(rows)], np.inf, np.sqrt(np.diag(covariance)[: len(rows)]))
+    fitted = [MotorTrial(1, float(t), float(s)) for t, s in zip(fit.theta, sigma, strict=True)]
+    calibrated = tuple(k for k, trial in enumerate(fitted) if trial.is_calibrated)
+    outcome, findings = _judge(rows, found, fitted, knowledge)
     if fit.excess > _MENTIONED:
-        beside.append(_excess(fit))
-    sentences = tuple(_how(row, row.motor in calibrated, knowledge) for row in rows)
-    return SharedGains(fit, covariance, calibrated, sentences, outcome, tuple(beside))
+        findings = (*findings, _excess(fit))
+    sentences = tuple(_how(row, trial, knowledge) for row, trial in zip(rows, fitted, strict=True))
+    return SharedGains(fit, covariance, calibrated, sentences, outcome, findings)
 
 
-def _how(row: MotorPayload, calibrated: bool, knowledge: PayloadKnowledge) -> str:
+def _judge(
+    rows: Sequence[MotorPayload],
+    found: SequenceFound,
+    fitted: Sequence[MotorTrial],
+    knowledge: PayloadKnowledge,
+) -> tuple[Finding, tuple[Finding, ...]]:
+    """The outcome, and what else is to be said of logs and motors."""
+    used, prior = [rows[i] for i in found.order], prior_of(knowledge, rows[0].names)
+    # Arms of their own see contradictions best.
+    apart = bilinear_fit(used, prior, found.theta, found.payload) if used else None
+    first, others = judge_gains(rows, found, apart, knowledge)
+    of_logs = [finding for finding in (first, *others) if finding.name in _OF_THE_LOGS]
+    negative = {finding.where.axis for finding in of_logs if finding.name is Name.NEGATIVE_GAIN}
+    if first.name is not Name.LOGS_SWAPPED:  # which turns the sign of all
+        of_logs += [
+            negative_gain(k, t) for k, t in enumerate(fitted) if is_negative(t) and k + 1 not in negative
+        ]
+    none = not any(trial.is_calibrated for trial in fitted)
+    if none and first.name not in _OF_THE_LOGS:
+        outcome = first if first.level is Level.FAIL else _none_calibrated(fitted)
+    else:
+        outcome = min(of_logs, key=lambda finding: _OF_THE_LOGS.index(finding.name), default=FINE)
+    beside = [finding for finding in of_logs if finding is not outcome]
+    left = [k for k, t in enumerate(fitted) if not (t.is_calibrated or is_negative(t))]
+    return outcome, (*beside, *(_uncertain(k, fitted[k]) for k in left))
+
+
+def _how(row: MotorPayload, trial: MotorTrial, knowledge: PayloadKnowledge) -> str:
     known, motor = ", ".join(knowledge.values), f"motor {row.motor + 1}"
-    if not calibrated:
+    if is_negative(trial):
+        return negative_gain(row.motor, trial).sentence
+    if not trial.is_calibrated:
         return f"Neither {known} nor what {motor} shares with the other motors shows its gain well enough."
     if any(name in row.felt for name in knowledge.values):
         return f"From {known}, which {motor} feels, and the arm's inertias, which all motors share."
@@ -87,16 +114,35 @@ def _how(row: MotorPayload, calibrated: bool, knowledge: PayloadKnowledge) -> st
     )
 
 
-def _uncertain(motor: int, share: float) -> Finding:
-    known = f"would be known to {100 * share:.0f} %" if np.isfinite(share) else "is not determined"
+def _uncertain(motor: int, trial: MotorTrial) -> Finding:
+    """A motor, from 0, that is not calibrated although its gain is not negative."""
+    known, seen = "is not determined", np.isfinite(trial.sigma)
+    if seen:
+        known = f"would be known to {100 * trial.share:.0f} %"
+    said = f"its gain {known}, and at most {100 * LARGEST_SHARE:.0f} % are taken."
+    bounded = is_positive(trial) or not seen
     return Finding(
-        Name.UNCERTAIN_GAIN,
+        Name.UNCERTAIN_GAIN if bounded else Name.UNBOUNDED_GAIN,
         Level.CARE,
-        f"Motor {motor + 1} is not calibrated: its gain {known}, and at most {100 * LARGEST_SHARE:.0f} % are "
-        "taken.",
+        f"Motor {motor + 1} is not calibrated: {said if bounded else unbounded(trial)}",
         "Move this joint faster and against gravity, free and loaded, and for longer.",
         Where(axis=motor + 1),
-        {"relative_sigma": float(share) if np.isfinite(share) else None},
+        {"relative_sigma": trial.share if seen else None},
+    )
+
+
+def _none_calibrated(fitted: Sequence[MotorTrial]) -> Finding:
+    """Motors with arms of their own show the load, but one arm leaves every gain in doubt."""
+    best = min((trial.share for trial in fitted if trial.theta > 0), default=np.inf)
+    said = f"1/g of the best is known to {100 * best:.0f} %" if np.isfinite(best) else "no 1/g is above 0"
+    return Finding(
+        Name.NO_LOAD_SEEN,
+        Level.FAIL,
+        f"With one arm for all motors no motor shows the load well enough to calibrate it: {said} (at most "
+        f"{100 * LARGEST_SHARE:.0f} % are taken).",
+        "Check that free and loaded logs are of one robot with the same signals, move it against gravity and "
+        "with large accelerations for longer, or compare --method global.",
+        figures={"relative_sigma": float(best) if np.isfinite(best) else None},
     )
 
 

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from dynid.calibration.gains import FREE_LOG, LOADED_LOG, DriveGains, calibrate_gains, loaded_robot
+from dynid.calibration.gains import DriveGains, calibrate_gains
 from dynid.calibration.knowledge import PayloadKnowledge
 from dynid.casestudies.rx90_paper import MASS, MASS_SIGMA, MZ, OTHER_MASS, TABLE_3
 from dynid.compile.kernels import kernels
@@ -18,6 +18,7 @@ from dynid.estimators.identification import identify
 from dynid.estimators.linear.least_squares import OLS, WLS
 from dynid.model.inertia import LinkInertia
 from dynid.model.load import load_robot
+from dynid.model.payload import LOADED, UNLOADED, free_and_loaded
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
@@ -45,7 +46,7 @@ _GYRATION = 0.053
 @lru_cache(maxsize=1)
 def arm() -> Robot:
     """The arm with a payload in its loaded condition."""
-    return loaded_robot(load_robot("rx90"))
+    return free_and_loaded(load_robot("rx90"))
 
 
 def payload_of(mass: float) -> LinkInertia:
@@ -104,7 +105,7 @@ class Rx90Runs:
         assert drives is not None
         made = {}
         for name, load in loads.items():
-            motion = random_motion(FREE_LOG if load is None else LOADED_LOG, motions)
+            motion = random_motion(UNLOADED if load is None else LOADED, motions)
             exact = signals(motion, load)
             size = self.noise * np.sqrt(np.mean(exact**2, axis=0))
             noisy = exact + size * rng.standard_normal(exact.shape)

@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from dynid.calibration.gains import CONSTRAINED, GAIN_RANGE, METHODS, SHARED
+from dynid.calibration.gains import CONSTRAINED, GAIN_RANGE, METHODS, SHARED, require_effect
 from dynid.calibration.knowledge import PayloadKnowledge
 from dynid.calibration.knowledge_file import load_payload_file
 from dynid.cli.calibration_options import (
@@ -70,7 +70,10 @@ class GainOptions(OptionGroup, title="Method"):
         choices=METHODS,
     )
     estimator: str = option(
-        "ols", "NAME", "Least squares on each motor's rows: ols, or tls (errors in all).", choices=ESTIMATORS
+        "ols",
+        "NAME",
+        "Least squares on each motor's rows: ols, or tls (errors in all; not for shared).",
+        choices=ESTIMATORS,
     )
     bounds: str | None = option(
         None,
@@ -128,6 +131,7 @@ def gains(
 ) -> int:
     """Find the drive gains of a robot from logs without and with a payload of known mass."""
     known, arguments = payload.knowledge(), how.arguments()
+    require_effect(arguments["method"], arguments["strategy"], known)
     require_free_folder(target.out, (DRIVES, DOCUMENT, PAGE), target.force)
     arm = chosen_robot(robot, variant)
     with progress_line(quiet=as_json) as tell:

@@ -113,7 +113,7 @@ def _payload_rows(gains: DriveGains, before: Estimate, after: Estimate | None) -
                 "name": name,
                 "unit": units[name],
                 "known": known,
-                "known_sigma": None if known is None else gains.knowledge.sigma.get(name, 0.0),
+                "known_sigma": None if known is None else gains.knowledge.sigma_of(name),
                 "value": plain(float(value)) if np.isfinite(sigma) else None,
                 "sigma": plain(float(sigma)),
                 "before": _fit_value(before, name),
