@@ -64,6 +64,10 @@ class DriveGain:
         """Whether it was found."""
         return self.stage > 0
 
+    def left_out(self, why: str) -> DriveGain:
+        """The motor without a gain, with the reason in a sentence."""
+        return replace(self, relative=np.nan, sigma=np.inf, stage=0, how=why)
+
     @property
     def absolute(self) -> float:
         """Torque per unit of the signal; the a-priori one where it is not calibrated [N m/unit]."""

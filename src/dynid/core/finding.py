@@ -162,6 +162,8 @@ class Name(StrEnum):
     NOT_CALIBRATABLE = "not calibratable"
     GAIN_CHANGED = "gain changed"
     MOTORS_CONTRADICT = "motors contradict"
+    GAIN_AT_BOUND = "gain at bound"
+    GAINS_UNUSUAL = "gains unusual"
     ONE_ARM_LEAVES_MORE = "one arm leaves more"
 
     # How the identification of a payload ended.

@@ -9,7 +9,7 @@ import numpy as np
 
 from dynid.calibration.gains import DriveGains
 from dynid.core.arrays import FloatArray
-from dynid.core.finding import Finding, Level, gravest_first, worst_level
+from dynid.core.finding import Finding, Level, Name, gravest_first, worst_level
 from dynid.core.plain import plain
 from dynid.estimators.estimate import Estimate
 from dynid.model.joint import JointKind
@@ -56,7 +56,7 @@ def gains_document(
         "robot": robot.name,
         "method": gains.method,
         "uncertainty": " and ".join(dict.fromkeys(content["uncertainty"])),
-        **answer_of([gains.outcome, *gains.findings], logs),
+        **answer_of(_telling_findings(gains), logs),
         "calibrated": [gain.motor for gain in gains.gains if gain.is_calibrated],
         "gains": rows,
         "correlation": content["correlation"],
@@ -68,6 +68,13 @@ def gains_document(
         "data": [log.to_dict() for log in logs],
         "run": run_facts(run, motions),
     }
+
+
+def _telling_findings(gains: DriveGains) -> list[Finding]:
+    """Outcome and findings; where the logs themselves are at fault, advice on single motors would mislead."""
+    single = (Name.UNCERTAIN_GAIN, Name.UNBOUNDED_GAIN, Name.ONE_ARM_LEAVES_MORE)
+    failed = gains.outcome.level is Level.FAIL
+    return [gains.outcome, *(f for f in gains.findings if not (failed and f.name in single))]
 
 
 def use_of_gains(gains: DriveGains, on_joint_side: bool) -> str:

@@ -6,9 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dynid.calibration.gains import GAIN_RANGE, SHARED, DriveGains, calibrate_gains
+from dynid.calibration.gain_doubts import held_by_bounds, unusual_gains
+from dynid.calibration.gains import CONSTRAINED, GAIN_RANGE, SHARED, DriveGains, calibrate_gains
 from dynid.calibration.knowledge import PayloadKnowledge, Range
 from dynid.core.errors import DynidError
+from dynid.core.finding import Name
 from dynid.core.kinds import require_kinds
 from dynid.core.threads import with_one_blas_thread
 from dynid.estimators.estimate import Estimate
@@ -88,6 +90,7 @@ def calibrate(
         strategy=strategy,
         gain_range=gain_range,
     )
+    gains = _with_doubts(gains, logs, gain_range)
     tell("fitting with these gains")
     before = identify(build_problem(logs.robot, logs.motions, logs.plan), WLS())
     if not any(gain.is_calibrated for gain in gains.gains):
@@ -97,6 +100,29 @@ def calibrate(
     motions = tuple(motion_at_gains(motion, logs.robot.drives, relative) for motion in logs.motions)
     after = identify(build_problem(logs.robot, motions, logs.plan), WLS())
     return GainCalibration(logs, gains, before, after, motions)
+
+
+def _with_doubts(gains: DriveGains, logs: CalibrationLogs, gain_range: Range) -> DriveGains:
+    """The gains with what bounds, units and joints without motors say against them."""
+    own = tuple(
+        gain if driven else gain.left_out("No motor drives this joint.")
+        for gain, driven in zip(gains.gains, logs.robot.driven, strict=True)
+    )
+    gains = replace(gains, gains=own)
+    found = []
+    if gains.method == CONSTRAINED:
+        payload = dict(zip(gains.payload_names, gains.payload.tolist(), strict=True))
+        found += held_by_bounds(gains.relative, gain_range, payload, gains.knowledge.bounds)
+    if not _raw_signals(logs):
+        found += unusual_gains([gain.relative for gain in gains.gains if gain.is_calibrated])
+    return replace(gains, findings=(*gains.findings, *found))
+
+
+def _raw_signals(logs: CalibrationLogs) -> bool:
+    """Whether the logs hold amperes or volts that no a-priori gain turned into torques."""
+    steps = {step.name for motion in logs.motions for step in motion.history}
+    assert logs.robot.drives is not None
+    return Name.DRIVE_SIGNAL in steps and all(gain == 1.0 for gain in logs.robot.drives.gain)
 
 
 def motion_at_gains(motion: Motion, drives: Drives, relative: np.ndarray) -> Motion:
