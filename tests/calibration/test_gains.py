@@ -123,7 +123,9 @@ def test_sigma_of_the_mass_is_part_of_every_gain_where_com_and_inertia_follow_fr
     method: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "payload.toml"
-    file.write_text(f"com = [0.1, 0, {MZ / MASS}]\ninertia = [0.02, 0, 0, 0.02, 0, 0.025]\n", encoding="utf-8")
+    file.write_text(
+        f"com = [0.1, 0, {MZ / MASS}]\ninertia = [0.02, 0, 0, 0.02, 0, 0.025]\n", encoding="utf-8"
+    )
     known = load_payload_file(file, MASS, 0.05)
     motions = both(3, load=payload(mx=0.1 * MASS))
     gains = calibrate_gains(arm(), motions, PLAN, known, method=method)

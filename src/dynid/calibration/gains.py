@@ -233,13 +233,13 @@ def require_effect(method: str, strategy: Strategy | None, knowledge: PayloadKno
         raise unknown_name("method of calibrating gains", method, METHODS)
     if method == SHARED and isinstance(strategy, TLS):
         raise DynidError(
-            f"Total least squares is for the methods {SEQUENTIAL}, {GLOBAL} and {CONSTRAINED}, which solve each "
-            f"motor's rows by themselves, and the method is {method}; choose one of these, or OLS."
+            f"Total least squares is for the methods {SEQUENTIAL}, {GLOBAL} and {CONSTRAINED}, which solve "
+            f"each motor's rows by themselves, and the method is {method}; choose one of these, or OLS."
         )
     if method != CONSTRAINED and knowledge.bounds:
         raise DynidError(
-            f"Bounds of {', '.join(knowledge.bounds)} are given, which only the method {CONSTRAINED} holds, and "
-            f"the method is {method}; choose {CONSTRAINED}, or leave the bounds out."
+            f"Bounds of {', '.join(knowledge.bounds)} are given, which only the method {CONSTRAINED} holds, "
+            f"and the method is {method}; choose {CONSTRAINED}, or leave the bounds out."
         )
 
 
