@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.calibration.gauss_newton import Function, gauss_newton, inverse_root, shortest
 from dynid.calibration.knowledge import PayloadKnowledge
 from dynid.calibration.motor_payload import MotorPayload
-from dynid.core.arrays import FloatArray, svd
-
-_PASSES = 50
-_HALVINGS = 30
-_AT_REST = 1e-11
-"""Share of the squares by which a pass may still lower them at the end."""
-_LOST = 1e-12
-"""Relative singular value of the Jacobian, columns at unit length, below which a direction is open."""
+from dynid.core.arrays import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,31 +64,25 @@ class BilinearFit:
     root: FloatArray
 
     @cached_property
-    def _singular_parts(self) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
-        lengths = np.linalg.norm(self.jacobian, axis=0)
-        scale = np.where(lengths > 0, lengths, 1.0)
-        _, s, Vt = svd(self.jacobian / scale, full_matrices=True)
-        s = np.concatenate([s, np.zeros(len(Vt) - len(s))])
-        seen = s > _LOST * s.max(initial=0.0)
-        return s[seen], Vt[seen] / scale, np.any(np.abs(Vt[~seen]) > 1e-6, axis=0) & (lengths > 0)
+    def _inverse(self) -> tuple[FloatArray, NDArray[np.bool_]]:
+        return inverse_root(self.jacobian)
 
     @cached_property
     def covariance(self) -> FloatArray:
         """J⁺ B Bᵀ J⁺ᵀ of θ and χ, (motors + payload,) squared; zero for what is exact or open."""
-        s, V, _ = self._singular_parts
-        inverse = (V.T / s**2) @ V @ self.jacobian.T
-        spread = inverse @ self.root
+        T, _ = self._inverse
+        spread = T @ (T.T @ self.jacobian.T @ self.root)
         return np.asarray(spread @ spread.T, dtype=float)
 
-    @cached_property
+    @property
     def open(self) -> NDArray[np.bool_]:
         """Which of θ and χ are not determined, (motors + payload,)."""
-        return self._singular_parts[2]
+        return self._inverse[1]
 
     @property
     def degrees(self) -> int:
         """Rows less directions determined."""
-        return len(self.jacobian) - len(self._singular_parts[0])
+        return len(self.jacobian) - self._inverse[0].shape[1]
 
 
 def payload_rows(rows: Sequence[MotorPayload], theta: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -109,14 +97,11 @@ def payload_given_gains(rows: Sequence[MotorPayload], theta: FloatArray, prior: 
     A, b = payload_rows(rows, theta)
     whole = prior.with_rows(A, b)
     chi, free = np.where(prior.fixed, prior.values, 0.0), ~prior.fixed
-    chi[free] = _shortest(whole.A[:, free], whole.b - whole.A[:, prior.fixed] @ chi[prior.fixed])
+    chi[free] = shortest(whole.A[:, free], whole.b - whole.A[:, prior.fixed] @ chi[prior.fixed])
     return chi
 
 
-Residual = Callable[[FloatArray], FloatArray]
-
-
-def bilinear_terms(rows: Sequence[MotorPayload], prior: PayloadPrior) -> tuple[Residual, Residual]:
+def bilinear_terms(rows: Sequence[MotorPayload], prior: PayloadPrior) -> tuple[Function, Function]:
     """Whitened residuals φ̂_m − θ_m K_m χ and b − A χ as a function of (θ, χ), and minus their Jacobian."""
     T = [row.whitener for row in rows]
     K = [t @ row.matrix for t, row in zip(T, rows, strict=True)]
@@ -152,14 +137,8 @@ def bilinear_fit(
     n, free = len(rows), np.concatenate([np.ones(len(rows), dtype=bool), ~prior.fixed])
     residual, jacobian = bilinear_terms(rows, prior)
     x = np.concatenate([theta, np.where(prior.fixed, prior.values, payload)])
+    x = gauss_newton(residual, jacobian, x, free)
     squares = float(np.sum(residual(x) ** 2))
-    for _ in range(_PASSES):
-        step = np.zeros(len(x))
-        step[free] = _shortest(jacobian(x)[:, free], residual(x))
-        x, before = shorter_step(residual, x, step, squares), squares
-        squares = float(np.sum(residual(x) ** 2))
-        if before - squares <= _AT_REST * before:
-            break
     return BilinearFit(x[:n], x[n:], np.where(free, jacobian(x), 0.0), squares, spread_of(rows, prior))
 
 
@@ -172,19 +151,3 @@ def spread_of(rows: Sequence[MotorPayload], prior: PayloadPrior) -> FloatArray:
         B[at : at + len(block), at : at + len(block)] = block
         at += len(block)
     return B
-
-
-def shorter_step(residual: Residual, x: FloatArray, step: FloatArray, squares: float) -> FloatArray:
-    """The step, halved until it lowers the squares; none where none does."""
-    for k in range(_HALVINGS):
-        trial = x + 0.5**k * step
-        if float(np.sum(residual(trial) ** 2)) < squares:
-            return np.asarray(trial, dtype=float)
-    return x
-
-
-def _shortest(A: FloatArray, b: FloatArray) -> FloatArray:
-    """argmin ‖A x − b‖, the shortest in unit columns where A is rank deficient."""
-    lengths = np.linalg.norm(A, axis=0)
-    scale = np.where(lengths > 0, lengths, 1.0)
-    return np.asarray(np.linalg.lstsq(A / scale, b, rcond=_LOST)[0] / scale, dtype=float)

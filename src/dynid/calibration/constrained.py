@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dynid.calibration.bilinear import BilinearFit, PayloadPrior, bilinear_terms, shorter_step
+from dynid.calibration.bilinear import BilinearFit, PayloadPrior, bilinear_terms
+from dynid.calibration.gauss_newton import descend
 from dynid.calibration.knowledge import PayloadKnowledge, Range
 from dynid.calibration.motor_payload import MotorPayload
 from dynid.consistency.cone_program import MARGIN, ConeRows
@@ -16,7 +17,6 @@ from dynid.core.errors import DynidError, NotTrustworthyError
 from dynid.core.lazy import later
 
 _solve_cones = later("dynid.consistency.clarabel_solver", "solve_cones")
-_PASSES = 30
 _AT_REST = 1e-8
 """Share of the squares by which a pass may still lower them at the end: the solver's own precision."""
 _BODY = 10
@@ -61,16 +61,18 @@ def constrained_fit(
     x = np.concatenate([start.theta, np.linalg.solve(T, start.payload)])
     if all(_is_inside(cone, x) for cone in cones):
         return start
-    x = x + _step(jacobian(lift @ x) @ lift, residual(lift @ x), x, cones)  # the start need not be inside
-    squares = float(np.sum(residual(lift @ x) ** 2))
-    for _ in range(_PASSES):
-        step = _step(jacobian(lift @ x) @ lift, residual(lift @ x), x, cones)
-        x, before = shorter_step(lambda v: residual(lift @ v), x, step, squares), squares
-        squares = float(np.sum(residual(lift @ x) ** 2))
-        if before - squares <= _AT_REST * before:
-            break
-    found = lift @ x
-    return BilinearFit(found[:n], found[n:], jacobian(found), squares, start.root)
+
+    def residual_at(z: FloatArray) -> FloatArray:
+        return residual(lift @ z)
+
+    def step(z: FloatArray) -> FloatArray:
+        return _step(jacobian(lift @ z) @ lift, residual_at(z), z, cones)
+
+    # The start need not be inside: the first step is taken whole.
+    found = lift @ descend(residual_at, step, x + step(x), _AT_REST)
+    squares = float(np.sum(residual(found) ** 2))
+    free = np.concatenate([np.ones(n, dtype=bool), ~prior.fixed])
+    return BilinearFit(found[:n], found[n:], np.where(free, jacobian(found), 0.0), squares, start.root)
 
 
 def _is_inside(cone: ConeRows, x: FloatArray) -> bool:

@@ -72,8 +72,8 @@ def _change_finding(row: MotorPayload) -> Finding:
         Name.GAIN_CHANGED,
         Level.FAIL,
         f"The torque of motor {row.motor + 1} for the arm itself, friction included, is "
-        f"{100 * abs(row.change):.1f} ± {100 * row.change_sigma:.1f} % {direction} in loaded logs than in "
-        "free ones: the gain or the friction changed between them, and "
+        f"{100 * abs(row.change):.1f} ± {100 * row.change_sigma:.1f} % {direction} in the loaded logs than "
+        "in the free ones: the gain or the friction changed between them, and "
         "what the payload adds cannot be told from that.",
         "Record free and loaded logs at the same temperature, one after the other, with the same settings of "
         "the drives.",

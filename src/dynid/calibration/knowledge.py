@@ -43,7 +43,8 @@ class PayloadKnowledge:
                 raise DynidError(f"σ of {name} is {sigma:g}; give a finite number of 0 or more.")
         if not (np.isfinite(self.scale_sigma) and self.scale_sigma >= 0):
             raise DynidError(
-                f"The relative σ of all known values is {self.scale_sigma:g}; give a number, 0 or more."
+                f"The relative σ of all known values is {self.scale_sigma:g}; give a finite number of 0 "
+                "or more."
             )
         for name, (low, high) in self.bounds.items():
             if not low <= high:

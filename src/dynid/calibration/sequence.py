@@ -15,6 +15,7 @@ from dynid.calibration.bilinear import (
     payload_rows,
     prior_of,
 )
+from dynid.calibration.gauss_newton import shortest
 from dynid.calibration.knowledge import PayloadKnowledge
 from dynid.calibration.motor_payload import MotorPayload
 from dynid.core.arrays import FloatArray, svd
@@ -184,10 +185,7 @@ def _gain_of_known(row: MotorPayload, known: PayloadPrior) -> float:
     columns = np.column_stack(
         [row.matrix[:, ~known.fixed], row.matrix[:, known.fixed] @ known.values[known.fixed]]
     )
-    lengths = np.linalg.norm(T @ columns, axis=0)
-    scale = np.where(lengths > 0, lengths, 1.0)
-    found = np.linalg.lstsq(T @ columns / scale, T @ row.values, rcond=DEPENDENT)[0]
-    return float(found[-1] / scale[-1])
+    return float(shortest(T @ columns, T @ row.values, DEPENDENT)[-1])
 
 
 def _gain_of_payload(row: MotorPayload, prior: PayloadPrior, payload: FloatArray) -> float:

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.calibration.gauss_newton import gauss_newton, inverse_root, shortest
 from dynid.calibration.knowledge import PayloadKnowledge
 from dynid.calibration.motor_payload import payload_columns
-from dynid.core.arrays import FloatArray, svd
+from dynid.core.arrays import FloatArray
 from dynid.estimators.honest import few_blocks_factor
 from dynid.estimators.linear.least_squares import FLOOR
 from dynid.problem.factor import Factor, merge_factors
@@ -24,11 +25,6 @@ from dynid.problem.regression import JointRows
 
 _BLOCKS = 10
 """Blocks of time that are left out one by one, as in ``Honest``."""
-_LOST = 1e-9
-"""Relative singular value of the Jacobian, columns at unit length, below which a direction is open."""
-_MOST_PASSES, _HALVINGS, _AT_REST = 30, 20, 1e-12
-"""Gauss–Newton: passes at most (four or five are usual), halvings of a step, and the share of the squares by
-which a last pass may still lower them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +141,7 @@ def fit_shared_arm(
         turned[k] = -theta[k]
         x = min(x, _solve(whole, _at_gains(whole, turned, free), free), key=whole.squares)
     J = whole.jacobian(x)
-    root, lost = _inverse_root(J[:, free])
+    root, lost = inverse_root(J[:, free])
     white = np.zeros((len(x), len(x)))
     white[np.ix_(free, free)] = root @ root.T
     away = [_solve(rows_of([b for b in blocks if b is not block]), x, free) - x for block in blocks]
@@ -204,42 +200,12 @@ def _at_gains(rows: _Rows, x: FloatArray, free: NDArray[np.bool_]) -> FloatArray
     """x with the arm and the payload that are best for its gains: a linear problem."""
     linear = free & (np.arange(len(free)) >= len(rows.factors))
     found = x.copy()
-    found[linear] += _step(rows.jacobian(x)[:, linear], rows.residual(x))
+    found[linear] += shortest(rows.jacobian(x)[:, linear], rows.residual(x))
     return found
 
 
 def _solve(rows: _Rows, x: FloatArray, free: NDArray[np.bool_]) -> FloatArray:
-    """Gauss–Newton in the free entries of x, with steps halved until they lower the squares."""
-    squares = rows.squares(x)
-    for _ in range(_MOST_PASSES):
-        step, before = np.zeros(len(x)), squares
-        step[free] = _step(rows.jacobian(x)[:, free], rows.residual(x))
-        for k in range(_HALVINGS):
-            trial = x + 0.5**k * step
-            lower = rows.squares(trial)
-            if lower < squares:
-                x, squares = trial, lower
-                break
-        if before - squares <= _AT_REST * before:
-            break
-    return x
-
-
-def _step(J: FloatArray, r: FloatArray) -> FloatArray:
-    lengths = np.linalg.norm(J, axis=0)
-    scale = np.where(lengths > 0, lengths, 1.0)
-    return np.asarray(np.linalg.lstsq(J / scale, r, rcond=_LOST)[0] / scale, dtype=float)
-
-
-def _inverse_root(J: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """T with T Tᵀ = (JᵀJ)⁺, and which columns the rows leave open."""
-    lengths = np.linalg.norm(J, axis=0)
-    scale = np.where(lengths > 0, lengths, 1.0)
-    R = np.asarray(np.linalg.qr(J / scale, mode="r"), dtype=float)
-    _, s, Vt = svd(R, full_matrices=True)
-    seen = s > _LOST * s.max(initial=0.0)
-    lost = np.any(np.abs(Vt[~seen]) > 1e-6, axis=0) & (lengths > 0)
-    return np.asarray((Vt[seen] / scale).T / s[seen], dtype=float), lost
+    return gauss_newton(rows.residual, rows.jacobian, x, free)
 
 
 def _inflation(away: FloatArray, white: FloatArray) -> float:
