@@ -87,8 +87,8 @@ def test_swapped_conditions_are_not_trusted(capsys: Capsys, logs: dict[str, str]
     told = [f for f in said.document["verdict"]["findings"] if f["name"] == "impossible values"]
     assert told[0]["level"] == "fail"
     assert told[0]["sentence"].startswith(
-        "The link 'payload', which is there only in logs of the condition 'loaded', comes out with a negative "
-        "mass: ML = -1.5 ± "
+        "The link 'payload', which is there only in logs of the condition 'loaded', comes out with a "
+        "negative mass: ML = -1.5 ± "
     )
     assert "(--condition): they may be swapped" in str(told[0])
 

@@ -158,7 +158,7 @@ def test_limits_in_degrees_get_ranges_that_serve() -> None:
     with pytest.raises(ModelError, match=r"it closes firmly within left [\d.]+ to [\d.]+, right ") as told:
         closed_ranges(robot_from_table(table))
     for joint in table["joint"][:2]:
-        ends = re.search(rf"{joint['name']} ([\d.]+) to ([\d.]+)", str(told.value))
+        ends = re.search(rf"{joint['name']} (\d\.\d+) to (\d\.\d+)", str(told.value))
         assert ends is not None
         joint["limits"] |= {"lower": float(ends[1]), "upper": float(ends[2])}
         assert float(ends[2]) - float(ends[1]) > 0.5
