@@ -325,3 +325,13 @@ def test_a_folder_that_cannot_be_written(capsys: Capsys) -> None:
     assert "The folder /proc/excite cannot be made: " in assert_one_sentence(
         dynid(capsys, *SCARA, "--out", "/proc/excite")
     )
+
+
+@pytest.mark.parametrize("asked", [("--floor", "0"), ("--link-radius", "0.02")])
+def test_collisions_of_loops_are_refused_without_advice_that_leads_nowhere(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, asked: tuple[str, str]
+) -> None:
+    said = assert_one_sentence(dynid(capsys, "excite", "fivebar", *asked, "--out", str(tmp_path / "x")))
+    assert said.startswith("Robot 'fivebar' has closed loops, for which no clearance can be proved")
+    assert "leave out floor, walls and --link-radius" in said
+    assert "shapes to its file" not in said

@@ -79,7 +79,7 @@ def test_text_for_people(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_loops_are_told(capsys: pytest.CaptureFixture[str]) -> None:
-    """Coordinates, joints that follow, cuts, whether G is constant; ranges where time is spent anyway."""
+    """Coordinates, joints that follow, cuts, whether G is constant; ranges only with --base."""
     said = dynid(capsys, "model", "fivebar").out
     assert "coordinates: left, right; joints that follow: left_elbow, right_elbow\n" in said
     assert "loop tip: revolute, between left_elbow and right_elbow\n" in said

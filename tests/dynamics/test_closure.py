@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -147,6 +148,21 @@ def test_limits_beyond_the_branch_get_a_sentence() -> None:
     words = r"'tip' cannot be closed everywhere within the limits.*firmly within left 1\.\d+ to .*, right "
     with pytest.raises(ModelError, match=words):
         expand(wrong, wrong.home, NUMERIC)
+
+
+def test_limits_in_degrees_get_ranges_that_serve() -> None:
+    """Limits that are 57 times too wide: the refusal names ranges, and with these the robot is taken."""
+    table = robot_to_table(load_robot("fivebar"))
+    for joint in table["joint"][:2]:
+        joint["limits"] |= {"lower": -90.0, "upper": 180.0}
+    with pytest.raises(ModelError, match=r"it closes firmly within left [\d.]+ to [\d.]+, right ") as told:
+        closed_ranges(robot_from_table(table))
+    for joint in table["joint"][:2]:
+        ends = re.search(rf"{joint['name']} (\d\.\d+) to (\d\.\d+)", str(told.value))
+        assert ends is not None
+        joint["limits"] |= {"lower": float(ends[1]), "upper": float(ends[2])}
+        assert float(ends[2]) - float(ends[1]) > 0.5
+    assert len(closed_ranges(robot_from_table(table))) == 2
 
 
 def test_coordinates_without_limits_have_the_largest_range() -> None:

@@ -255,7 +255,7 @@ def test_what_was_repaired_is_a_note() -> None:
 
 
 def test_logs_show_their_condition_on_their_cards() -> None:
-    """By name and order, since logs of several folders may share a name; condition numbers are called so."""
+    """By name and order, since logs of several folders may share a name; condition numbers are so called."""
     motion = study().motions[0]
     used = [replace(motion, name="a", condition=name) for name in ("free", "loaded")]
     found = used_logs([DataCheck("a", "good"), DataCheck("a", "good", (), {"condition": 17.0})], used)

@@ -15,6 +15,10 @@ def test_a_designed_motion_of_the_five_bar_shows_its_base_parameters() -> None:
     design = design_motion(robot, starts=1, seed=1)
     assert all(use.kept for use in design.uses)
     assert {use.joint for use in design.uses} == {joint.name for joint in robot.joints}
+    (told,) = [finding.text for finding in design.findings if "Collisions" in finding.text]
+    assert told.endswith(
+        "For robots with closed loops no clearance can be proved; look for collisions elsewhere."
+    )
     time = np.arange(0.0, design.trajectory.duration, 0.01)
     q, qd, qdd = (design.trajectory.at(time, order) for order in range(3))
     base = base_of(robot)

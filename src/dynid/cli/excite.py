@@ -19,6 +19,7 @@ from dynid.cli.robot_options import RobotArgument, RobotOptions, chosen_robot
 from dynid.core.errors import DynidError, FileError, unknown_name
 from dynid.core.lazy import later
 from dynid.core.text import TextTable
+from dynid.excitation.clearance import refuse_loops
 from dynid.excitation.criteria import CRITERIA
 from dynid.excitation.design import Design, design_motion
 from dynid.excitation.limit_use import states_of
@@ -169,6 +170,8 @@ class RoomOptions(OptionGroup, title="Limits"):
             around = replace(around or Workcell(), floor=self.floor)
         if around is None and robot.shapes:
             around = Workcell()
+        if around is not None and not self.no_collisions:
+            refuse_loops(robot)
         if around is not None and not robot.shapes and not self.no_collisions:
             raise DynidError(
                 f"Robot {robot.name!r} has no shapes, so it is unknown how near it comes to a floor or "

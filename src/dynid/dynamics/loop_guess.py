@@ -39,7 +39,8 @@ _FIRM = 0.2
 """Least singular value beside that of the start in a range that is found and not given: close to a
 singularity joints move as roots, which no polynomial follows."""
 _SHRINKS = 7
-"""Halvings in the search for the largest range."""
+"""Halvings in the search for the largest range, and how many more there are while none closes: limits that
+are degrees, taken for radians, are 57 times too wide."""
 
 
 @dataclass(frozen=True)
@@ -251,7 +252,7 @@ class _Branch:
             return ()
         if self.closes(wanted, SINGULAR if all(given) else self.firm):
             return self._with_margin(wanted, given)
-        found = self._largest(wanted, given)
+        found = None if all(given) else self._largest(wanted, given)
         if found is None and any(given):
             raise ModelError(
                 f"The loop {self.group.cuts[0].name!r} cannot be closed everywhere within the limits of its "
@@ -293,7 +294,9 @@ class _Branch:
     ) -> tuple[tuple[float, float], ...] | None:
         """Ranges around the start, all shortened by one factor but those that are held, or None."""
         best, low, high = None, 0.0, 1.0
-        for _ in range(_SHRINKS):
+        for halvings in range(2 * _SHRINKS):
+            if halvings >= _SHRINKS and best is not None and high - low < low / _SHRINKS:
+                break
             share = 0.5 * (low + high)
             ranges = tuple(
                 one

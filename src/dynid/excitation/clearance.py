@@ -63,8 +63,9 @@ class CollisionScene:
     workcell: Workcell = field(default_factory=Workcell)
 
     def __post_init__(self) -> None:
-        """A robot without shapes has no clearance."""
+        """A robot without shapes has no clearance, and for one with loops none can be proved."""
         require_field_kinds(self)
+        refuse_loops(self.robot)
         if not self.robot.shapes:
             raise ModelError(
                 f"Robot {self.robot.name!r} has no shapes, so its clearances are unknown; add shapes to its "
@@ -324,3 +325,18 @@ def _axes(robot: Robot, layout: _Layout, q: FloatArray) -> tuple[FloatArray, Flo
     rotations = frames[:, 3:].reshape(len(frames), 3, 3, -1)[layout.links]
     along = np.einsum("cijs,cj->cis", rotations, layout.ends - layout.starts)
     return frames[layout.links, :3] + np.einsum("cijs,cj->cis", rotations, layout.starts), along
+
+
+def has_loops(robot: Robot) -> bool:
+    """Whether a robot has loops with a G that changes, so that no clearance can be proved."""
+    return robot.closure is not None and robot.coupling is None
+
+
+def refuse_loops(robot: Robot) -> None:
+    """Refuse to look at collisions of a robot for which no clearance can be proved."""
+    if has_loops(robot):
+        raise ModelError(
+            f"Robot {robot.name!r} has closed loops, for which no clearance can be proved; look for "
+            "collisions elsewhere and design without them: leave out floor, walls and --link-radius, and "
+            "shapes of the robot with --no-collisions (workcell=None)."
+        )

@@ -138,11 +138,6 @@ def reach(scene: CollisionScene) -> FloatArray:
         scene: robot and workcell.
     """
     robot = scene.robot
-    if robot.closure is not None and robot.coupling is None:
-        raise ModelError(
-            f"Robot {robot.name!r} has closed loops, for which no clearance can be proved; look for "
-            "collisions elsewhere and design without them (--no-collisions)."
-        )
     arms = _arms(robot)
     tree = np.array([[_lever(scene, pair, j, arms) for j in robot.movable] for pair in scene.pairs])
     if not np.all(np.isfinite(tree)):

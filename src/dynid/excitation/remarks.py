@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dynid.core.finding import Finding, Level, Name
+from dynid.excitation.clearance import has_loops
 
 if TYPE_CHECKING:
     from dynid.excitation.design import Design
@@ -65,7 +66,9 @@ def _on_collisions(design: Design) -> Iterator[Finding]:
             Name.UNCHECKED_LIMIT,
             Level.NOTE,
             "Collisions were not looked at.",
-            "Give a floor or walls, and shapes of the links in the robot file.",
+            "For robots with closed loops no clearance can be proved; look for collisions elsewhere."
+            if has_loops(design.robot)
+            else "Give a floor or walls, and shapes of the links in the robot file.",
         )
         return
     if scene.beyond:

@@ -237,13 +237,22 @@ def _check_start(linkage: Linkage, given: FloatArray, found: FloatArray) -> None
     near = ""
     if linkage.is_closed(found)[0]:
         names = [linkage.joints[j].name for j in linkage.movable]
-        text = ", ".join(f"{name} = {x:.6g}" for name, x in zip(names, found[0], strict=True))
+        near_zero = _wrapped_angles(linkage, found[0])
+        text = ", ".join(f"{name} = {x:.6g}" for name, x in zip(names, near_zero, strict=True))
         near = f" They close at {text}; give this start if it is the one meant."
     raise ModelError(
         f"The start of the closure does not close loop {linkage.cuts[worst].name!r}: its ends are "
         f"{gaps[worst]:.3g} m apart or turned so much; give positions of all joints at which all loops are "
         f"closed.{near}"
     )
+
+
+def _wrapped_angles(linkage: Linkage, q: FloatArray) -> FloatArray:
+    """Positions (movable,) with the dependent angles within ±π: Newton steps from afar may add turns."""
+    turning = [i for i in linkage.dependent if linkage.joints[linkage.movable[i]].kind is JointKind.REVOLUTE]
+    wrapped = q.copy()
+    wrapped[turning] = np.remainder(q[turning] + np.pi, 2 * np.pi) - np.pi
+    return wrapped
 
 
 def _row_count(cut: LoopCut) -> int:
