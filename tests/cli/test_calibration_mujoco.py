@@ -11,7 +11,7 @@ import pytest
 from cli.commands import assert_one_sentence, dynid
 from dynid.model.loaders.mdh import load_drives
 from support.html_tree import parsed
-from support.mujoco_arm import MAPPING, TORQUE_CONSTANT, WELD, Load, arm_text, drives_text, write_log
+from support.mujoco_arm import MAPPING, RATIO, TORQUE_CONSTANT, WELD, Load, arm_text, drives_text, write_log
 
 Capsys = pytest.CaptureFixture[str]
 LOAD = Load()
@@ -168,3 +168,53 @@ def test_an_existing_page_is_kept(bench: Path, calibrated: Path, capsys: Capsys)
     """Unless --force is given."""
     line = [*words(bench, "gains", "guess.toml", calibrated), "--mass", "3.2"]
     assert "exists already; add --force" in assert_one_sentence(dynid(capsys, *line))
+
+
+def test_bounds_that_hold_gains_are_no_gains(bench: Path, tmp_path: Path, capsys: Capsys) -> None:
+    """The constrained method names them, and writes no drives."""
+    line = [*words(bench, "gains", "guess.toml", tmp_path / "g"), "--mass", "3.2", "--method", "constrained"]
+    said = dynid(capsys, *line, "--bounds", "0.95,1.05", "--json")
+    assert said.code == 2
+    assert said.document["findings"][0]["name"] == "gain at bound"
+    assert not (tmp_path / "g" / "drives.toml").exists()
+
+
+@pytest.mark.parametrize(("mass", "code"), [("3200", 2), ("7.05", 0)])
+def test_a_mass_in_another_unit_is_noticed(
+    bench: Path, tmp_path: Path, capsys: Capsys, mass: str, code: int
+) -> None:
+    """Grams make gains that no drive has, pounds ask for a look."""
+    said = dynid(capsys, *words(bench, "gains", "guess.toml", tmp_path / "g"), "--mass", mass, "--json")
+    assert said.code == code
+    (found,) = [f for f in said.document["findings"] if f["name"] == "gains unusual"]
+    assert "Check the unit of the mass (kg)" in found["remedy"]
+
+
+def test_a_failed_run_leaves_no_drives_of_an_earlier_one(bench: Path, tmp_path: Path, capsys: Capsys) -> None:
+    """A table of drives beside a page that says no would be used."""
+    out = tmp_path / "g"
+    line = [*words(bench, "gains", "guess.toml", out), "--force"]
+    assert dynid(capsys, *line, "--mass", "3.2").code == 0
+    assert (out / "drives.toml").exists()
+    assert dynid(capsys, *line, "--mass", "3200").code == 2
+    assert not (out / "drives.toml").exists()
+
+
+def test_gains_of_joint_side_logs_say_how_they_are_used(bench: Path, tmp_path: Path, capsys: Capsys) -> None:
+    """--drives does not count there, neither for the fit nor for another calibration."""
+    mapping = tmp_path / "joint.toml"
+    scale = ", ".join(f"{1 / r}" for r in RATIO)
+    mapping.write_text(
+        f'[time]\ncolumn = "t_s"\n[position]\ncolumns = "motor{{axis}}_rad"\nunit = "rad"\nscale = [{scale}]\n'
+        '[torque]\ncolumns = "current{axis}_A"\nunit = "A"\n'
+    )
+    found = []
+    for drives in ("guess.toml", "true.toml"):
+        line = words(bench, "gains", drives, tmp_path / drives)
+        line[line.index("--map") + 1] = str(mapping)
+        said = dynid(capsys, *line, "--mass", "3.2", "--json", "--accept", "drive signal")
+        found.append([row["absolute"] for row in said.document["gains"]])
+        assert "--drives has no effect on them" in said.document["use"]
+        assert "multiply scale of [torque]" in said.document["use"]
+    np.testing.assert_allclose(found[0], found[1])
+    np.testing.assert_allclose(found[0], RATIO * TORQUE_CONSTANT, rtol=0.03)

@@ -19,7 +19,7 @@ LABEL = "L"
 
 @dataclass(frozen=True)
 class PayloadFile:
-    """The keys of a payload file; all in the frame of the link that carries it."""
+    """The keys of a payload file; all in dynid's frame of the joint that carries it, z along its axis."""
 
     mass: float | None = key("mass as weighed", None, unit="kg", above=0)
     com: tuple[float, float, float] | None = key("centre of mass; needs mass", None, unit="m")

@@ -23,6 +23,8 @@ from dynid.problem.factor import Factor, merge_factors
 from dynid.problem.problem import Problem
 from dynid.problem.regression import JointRows
 
+_FEWEST_DEGREES = 10
+"""Degrees of freedom from which on the squares beyond those of single arms say something."""
 _BLOCKS = 10
 """Blocks of time that are left out one by one, as in ``Honest``."""
 
@@ -146,8 +148,10 @@ def fit_shared_arm(
     white[np.ix_(free, free)] = root @ root.T
     away = [_solve(rows_of([b for b in blocks if b is not block]), x, free) - x for block in blocks]
     inflation = _inflation(np.array(away)[:, :count], np.diag(white)[:count])
-    degrees = int(ranks) - int(np.count_nonzero(free)) + int(np.count_nonzero(lost))
-    excess = (whole.squares(x) - separate) / max(degrees, 1) / inflation
+    degrees = int(ranks) - int(root.shape[1])
+    excess = 1.0
+    if degrees >= _FEWEST_DEGREES:
+        excess = (whole.squares(x) - separate) / degrees / inflation
     own, end = ~free, count + len(known)
     D = -white @ J.T @ J[:, own]
     D[own] = np.eye(int(own.sum()))

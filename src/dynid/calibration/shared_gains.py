@@ -56,8 +56,9 @@ def gains_with_one_arm(
         knowledge: what is known of the payload.
     """
     trials = found.trials
-    # A motor tried in vain may still be sure of its sign; all others start at the a-priori gain.
-    theta = np.array([t.theta if is_negative(t) else 1.0 for t in trials])
+    # A motor tried in vain may still be sure of its sign; all others start where most motors are.
+    usual = float(np.median(found.theta)) if len(found.theta) else 1.0
+    theta = np.array([t.theta if is_negative(t) else usual for t in trials])
     theta[list(found.order)] = found.theta
     unsure = [k for k, t in enumerate(trials) if k not in found.order and not is_negative(t)]
     fit = fit_shared_arm(problem, knowledge, rows[0].names, theta, unsure)
