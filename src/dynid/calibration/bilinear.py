@@ -82,7 +82,7 @@ class BilinearFit:
     @property
     def degrees(self) -> int:
         """Rows less directions determined."""
-        return len(self.jacobian) - self._inverse[0].shape[1]
+        return len(self.jacobian) - int(self._inverse[0].shape[1])
 
 
 def payload_rows(rows: Sequence[MotorPayload], theta: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
-
 from dynid.core.errors import DynidError
 from dynid.estimators.linear.least_squares import WLS
 from dynid.logs.log import Log
@@ -85,19 +83,11 @@ def prepare_calibration(
     if not own:
         raise DynidError("There is no log with the payload; give at least one (--loaded LOG).")
     tell("checking the data")
-    both = free_and_loaded(_with_drives(robot), carrier=carrier)
+    driven = robot if robot.drives is not None else robot.with_drives(Drives.unit(robot.n_coordinates))
+    both = free_and_loaded(driven, carrier=carrier)
     logs = [*given, *own]
     used = logs_to_fit(both, logs, [None] * len(logs), repair=repair)
     tell("choosing the preparation")
     chosen, suggestion = preparation_of(both, MeasuredMotion(), used, WLS(), plan, overrides)
     motions = tuple(prepare(one.log, chosen) for one in used)
     return CalibrationLogs(both, motions, chosen, suggestion, used)
-
-
-def _with_drives(robot: Robot) -> Robot:
-    """The robot with drives; those of logs on the joint side have ratio and gain 1."""
-    if robot.drives is not None:
-        return robot
-    n = robot.n_coordinates
-    unit = tuple(tuple(row) for row in np.eye(n).tolist())
-    return robot.with_drives(Drives(unit, (0.0,) * n, (1.0,) * n))
