@@ -1,18 +1,22 @@
 """A population of arms, payloads, gains, noises and defects: what thresholds of the gains are set on.
 
-``python -m calibration.population``, with src and tests on the path, prints the table of docs/gains.md.
+``python -m calibration.population [METHOD] [MEMBERS]``, with src and tests on the path, prints the table of
+docs/gains.md: for one method or for "shared" and "global", over all members that are judged or so many.
 """
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dynid.calibration import DriveGains, PayloadKnowledge, calibrate_gains
+from dynid.calibration.gains import GLOBAL, SHARED
 from dynid.compile.kernels import kernels
 from dynid.model.inertia import LinkInertia
 from dynid.model.load import load_robot
@@ -66,8 +70,8 @@ def loaded(name: str) -> Robot:
     return free_and_loaded(robot.with_parameters(given))
 
 
-def draw(seed: int, defect: str) -> Draw:
-    """Member of a seed, with a defect."""
+def draw(seed: int, defect: str, method: str = SHARED) -> Draw:
+    """Member of a seed, with a defect, calibrated by a method."""
     rng = np.random.default_rng((seed, DEFECTS.index(defect)))
     name = ARMS[int(rng.integers(len(ARMS)))]
     robot = loaded(name)
@@ -91,7 +95,8 @@ def draw(seed: int, defect: str) -> Draw:
         for c in ("free", "loaded")
     ]
     known = {"ML": mass} | ({"MZL": float(load.moment[2]) * 1.5} if defect == "false MZ" else {})
-    found = calibrate_gains(robot, motions, PLAN, PayloadKnowledge(known, {"ML": 0.005 * mass}))
+    knowledge = PayloadKnowledge(known, {"ML": 0.005 * mass})
+    found = calibrate_gains(robot, motions, PLAN, knowledge, method=method)
     return Draw(name, defect, own["free"], found, mass)
 
 
@@ -128,7 +133,9 @@ SET, SHOWN = range(40), range(40, 100)
 """Seeds that thresholds were set on, and those that they are judged on."""
 
 if __name__ == "__main__":
-    for kind in DEFECTS:
-        members = [draw(seed, kind) for seed in SHOWN]
+    chosen = sys.argv[1:2] or (SHARED, GLOBAL)
+    seeds = SHOWN[: int(sys.argv[2])] if len(sys.argv) > 2 else SHOWN
+    for method, kind in product(chosen, DEFECTS):
+        members = [draw(seed, kind, method) for seed in seeds]
         silent = sum(one.wrong and one.outcome == "fine" for one in members)
-        print(f"{kind}: {dict(Counter(one.outcome for one in members))}, fine but wrong {silent}")
+        print(f"{method}, {kind}: {dict(Counter(one.outcome for one in members))}, fine but wrong {silent}")

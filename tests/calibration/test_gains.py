@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 
 from dynid.calibration import DriveGains, PayloadKnowledge, calibrate_gains
+from dynid.calibration.bilinear import bilinear_fit, prior_of
+from dynid.calibration.constrained import constrained_fit
 from dynid.calibration.gains import METHODS
 from dynid.calibration.knowledge_file import load_payload_file
 from dynid.calibration.motor_payload import payload_columns, row_maps
@@ -182,6 +184,17 @@ def test_constraints_hold_gains_and_payload() -> None:
         calibrate_gains(arm(), both(3), PLAN, impossible, method="constrained")
     with pytest.raises(DynidError, match="0 < low < high"):
         calibrate_gains(arm(), both(3), PLAN, WEIGHED, method="constrained", gain_range=(-1.0, 2.0))
+
+
+def test_derivatives_by_exact_parameters_are_zero_within_constraints() -> None:
+    rows = found().rows[:5]
+    knowledge = PayloadKnowledge.of_mass(MASS)
+    prior = prior_of(knowledge, rows[0].names)
+    start = bilinear_fit(rows, prior, 1 / found().relative[:5], found().payload)
+    held = constrained_fit(rows, prior, knowledge, (0.95, 1.1), start)
+    assert held.theta.min() >= 1 / 1.1 - 1e-6
+    assert not np.any(held.jacobian[:, -1])
+    assert not np.any(held.open[:5])
 
 
 def test_swapped_logs_are_named() -> None:

@@ -205,7 +205,8 @@ def test_gains_of_joint_side_logs_say_how_they_are_used(bench: Path, tmp_path: P
     mapping = tmp_path / "joint.toml"
     scale = ", ".join(f"{1 / r}" for r in RATIO)
     mapping.write_text(
-        f'[time]\ncolumn = "t_s"\n[position]\ncolumns = "motor{{axis}}_rad"\nunit = "rad"\nscale = [{scale}]\n'
+        '[time]\ncolumn = "t_s"\n'
+        f'[position]\ncolumns = "motor{{axis}}_rad"\nunit = "rad"\nscale = [{scale}]\n'
         '[torque]\ncolumns = "current{axis}_A"\nunit = "A"\n'
     )
     found = []

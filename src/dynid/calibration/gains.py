@@ -85,7 +85,7 @@ class DriveGains:
 
     Args:
         robot: the robot with its payload.
-        method: "sequential", "global" or "constrained".
+        method: "shared", "sequential", "global" or "constrained".
         gains: one per motor.
         covariance: of the relative gains, (motors, motors); zero for motors that are not calibrated.
         payload_names: parameters of the payload.
@@ -94,7 +94,8 @@ class DriveGains:
         open_payload: parameters that the calibrated motors do not show.
         knowledge: what was known.
         rows: what each motor says of the payload.
-        squares: of the fit of all calibrated motors together, in σ²; zero where there is none.
+        squares: of the fit of all calibrated motors together, in σ²; with one arm ("shared") those beyond
+            arms of their own; zero where no motor is calibrated.
         degrees: its degrees of freedom.
         outcome: how it ended.
         findings: what else is to be said, motor by motor.
@@ -149,8 +150,7 @@ class DriveGains:
     @property
     def drives(self) -> Drives:
         """The robot's drives with these gains; motors that are not calibrated keep theirs."""
-        n = len(self.gains)
-        own = self.robot.drives or Drives(tuple(map(tuple, np.eye(n).tolist())), (0.0,) * n, (1.0,) * n)
+        own = self.robot.drives or Drives.unit(len(self.gains))
         return replace(own, gain=tuple(gain.absolute for gain in self.gains))
 
     def to_toml(self) -> str:
@@ -247,6 +247,35 @@ def require_effect(method: str, strategy: Strategy | None, knowledge: PayloadKno
         )
 
 
+@dataclass(frozen=True, eq=False)
+class _Solution:
+    """What a method found.
+
+    Args:
+        order: motors that are calibrated, from 0, in the order of ``theta``.
+        theta: their 1/g, (calibrated,).
+        payload: χ, (payload,).
+        covariance: of θ followed by χ.
+        open: which of χ are not determined, (payload,).
+        squares: see ``DriveGains``.
+        degrees: likewise.
+    """
+
+    order: tuple[int, ...]
+    theta: FloatArray
+    payload: FloatArray
+    covariance: FloatArray
+    open: NDArray[np.bool_]
+    squares: float = 0.0
+    degrees: int = 0
+
+    @classmethod
+    def none(cls, size: int) -> _Solution:
+        """No motor is calibrated, of a payload with so many parameters."""
+        unknown = np.full(size, np.nan)
+        return cls((), np.zeros(0), unknown, np.zeros((size, size)), np.ones(size, dtype=bool))
+
+
 def _gains_with_one_arm(
     problem: Problem, rows: Sequence[MotorPayload], knowledge: PayloadKnowledge
 ) -> DriveGains:
@@ -254,38 +283,17 @@ def _gains_with_one_arm(
     names, n = rows[0].names, len(rows)
     knowledge.mask(names)
     shared = gains_with_one_arm(problem, rows, calibrate_in_sequence(rows, knowledge), knowledge)
-    theta, own = shared.fit.theta, list(shared.calibrated)
-    slope = np.zeros((n, n))  # of g = 1/θ
-    slope[own, own] = -1.0 / theta[own] ** 2
-    covariance = slope @ shared.covariance[:n, :n] @ slope.T
-    drives = problem.robot.drives
-    gains = tuple(
-        DriveGain(
-            k + 1,
-            float(1.0 / theta[k]) if k in own else np.nan,
-            float(np.sqrt(covariance[k, k])) if k in own else np.inf,
-            1.0 if drives is None else drives.gain[k],
-            int(k in own),
-            shared.sentences[k],
+    solution, fit = _Solution.none(len(names)), shared.fit
+    if shared.calibrated:
+        order = shared.calibrated
+        kept = [*order, *range(n, n + len(names))]
+        covariance = shared.covariance[np.ix_(kept, kept)]
+        squares = fit.excess * fit.degrees
+        solution = _Solution(
+            order, fit.theta[list(order)], fit.payload, covariance, fit.open[n:], squares, fit.degrees
         )
-        for k in range(n)
-    )
-    return DriveGains(
-        problem.robot,
-        SHARED,
-        gains,
-        covariance,
-        names,
-        shared.fit.payload if own else np.full(len(names), np.nan),
-        shared.covariance[n:, n:],
-        tuple(name for name, out in zip(names, shared.fit.open[n:], strict=True) if out),
-        knowledge,
-        tuple(rows),
-        shared.fit.excess * shared.fit.degrees,
-        shared.fit.degrees,
-        shared.outcome,
-        shared.findings,
-    )
+    judged = shared.outcome, shared.findings
+    return _drive_gains(problem.robot, SHARED, rows, knowledge, solution, [1] * n, shared.sentences, judged)
 
 
 def gains_of_rows(
@@ -303,62 +311,82 @@ def gains_of_rows(
     used = [rows[i] for i in found.order]
     prior = prior_of(knowledge, names)
     together = bilinear_fit(used, prior, found.theta, found.payload) if used else None
-    outcome, findings = judge_gains(rows, found, together, knowledge)
-    solved = together
-    if method == CONSTRAINED and together is not None:
-        solved = constrained_fit(used, prior, knowledge, gain_range, together)
-    theta, payload, covariance, lost = _chosen_values(found, together, solved, method, knowledge, len(names))
-    n = len(used)
+    judged = judge_gains(rows, found, together, knowledge)
+    solution = _Solution.none(len(names))
+    if together is not None:
+        solved = together
+        if method == CONSTRAINED:
+            solved = constrained_fit(used, prior, knowledge, gain_range, together)
+        solution = _chosen_solution(found, together, solved, method, knowledge)
+    sentences = tuple(sentences_of_calibrated(rows, found.trials, knowledge))
+    stages = [trial.stage for trial in found.trials]
+    return _drive_gains(robot, method, rows, knowledge, solution, stages, sentences, judged)
+
+
+def _chosen_solution(
+    found: SequenceFound,
+    together: BilinearFit,
+    solved: BilinearFit,
+    method: str,
+    knowledge: PayloadKnowledge,
+) -> _Solution:
+    """What the method found; constraints only narrow σ, and that of the fit without them is told."""
+    values = solved.theta, solved.payload
+    covariance = together.covariance + knowledge.scale_covariance(together.theta, together.payload)
+    if method == SEQUENTIAL:
+        values, covariance = (found.theta, found.payload), found.covariance
+    lost = together.open[len(together.theta) :]
+    return _Solution(found.order, *values, covariance, lost, together.squares, together.degrees)
+
+
+def _drive_gains(
+    robot: Robot,
+    method: str,
+    rows: Sequence[MotorPayload],
+    knowledge: PayloadKnowledge,
+    solution: _Solution,
+    stages: Sequence[int],
+    sentences: Sequence[str],
+    judged: tuple[Finding, tuple[Finding, ...]],
+) -> DriveGains:
+    """Gains g = 1/θ and their covariance, motor by motor.
+
+    Args:
+        robot: with its payload.
+        method: how they were found.
+        rows: what each motor says of the payload.
+        knowledge: of it.
+        solution: θ and χ.
+        stages: of each motor, if it is calibrated.
+        sentences: how each gain was found, or why not.
+        judged: outcome and findings.
+    """
+    own, n = list(solution.order), len(solution.order)
     slope = np.zeros((len(rows), n))  # of g = 1/θ
-    slope[list(found.order), np.arange(n)] = -1.0 / theta**2
-    gain_covariance = slope @ covariance[:n, :n] @ slope.T
-    sentences = sentences_of_calibrated(rows, found.trials, knowledge)
-    position = {row: k for k, row in enumerate(found.order)}
+    slope[own, np.arange(n)] = -1.0 / solution.theta**2
+    covariance = slope @ solution.covariance[:n, :n] @ slope.T
+    relative, sigma = np.full(len(rows), np.nan), np.full(len(rows), np.inf)
+    relative[own], sigma[own] = 1.0 / solution.theta, np.sqrt(np.diag(covariance)[own])
+    prior = (robot.drives or Drives.unit(len(rows))).gain
     gains = tuple(
         DriveGain(
-            row.motor + 1,
-            float(1.0 / theta[position[i]]) if i in position else np.nan,
-            float(np.sqrt(gain_covariance[i, i])) if i in position else np.inf,
-            1.0 if robot.drives is None else robot.drives.gain[row.motor],
-            found.trials[i].stage if i in position else 0,
-            how,
+            k + 1, float(relative[k]), float(sigma[k]), prior[k], stages[k] if k in own else 0, sentences[k]
         )
-        for i, (row, how) in enumerate(zip(rows, sentences, strict=True))
+        for k in range(len(rows))
     )
+    names = rows[0].names
     return DriveGains(
         robot,
         method,
         gains,
-        gain_covariance,
+        covariance,
         names,
-        payload,
-        covariance[n:, n:],
-        tuple(name for name, out in zip(names, lost, strict=True) if out),
+        solution.payload,
+        solution.covariance[n:, n:],
+        tuple(name for name, lost in zip(names, solution.open, strict=True) if lost),
         knowledge,
         tuple(rows),
-        0.0 if together is None else together.squares,
-        0 if together is None else together.degrees,
-        outcome,
-        findings,
+        solution.squares,
+        solution.degrees,
+        *judged,
     )
-
-
-def _chosen_values(
-    found: SequenceFound,
-    together: BilinearFit | None,
-    solved: BilinearFit | None,
-    method: str,
-    knowledge: PayloadKnowledge,
-    size: int,
-) -> tuple[FloatArray, FloatArray, FloatArray, NDArray[np.bool_]]:
-    """θ, χ, their covariance and which of χ are open, by the method.
-
-    Constraints only narrow the uncertainty: that of the fit without them is told.
-    """
-    if together is None or solved is None:
-        return np.zeros(0), np.full(size, np.nan), np.zeros((size, size)), np.ones(size, dtype=bool)
-    lost = together.open[len(together.theta) :]
-    if method == SEQUENTIAL:
-        return found.theta, found.payload, found.covariance, lost
-    common = knowledge.scale_covariance(together.theta, together.payload)
-    return solved.theta, solved.payload, together.covariance + common, lost

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, unknown_name
 from dynid.model.frozen import FrozenDict
+from dynid.model.payload import LABEL
 
 Range = tuple[float, float]
 
@@ -58,7 +59,7 @@ class PayloadKnowledge:
             object.__setattr__(self, name, FrozenDict(getattr(self, name)))
 
     @classmethod
-    def of_mass(cls, mass: float, sigma: float = 0.0, *, label: str = "L") -> PayloadKnowledge:
+    def of_mass(cls, mass: float, sigma: float = 0.0, *, label: str = LABEL) -> PayloadKnowledge:
         """A payload of which only the mass is known.
 
         Args:

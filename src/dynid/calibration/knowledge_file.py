@@ -12,9 +12,7 @@ from dynid.core.files import naming_file, read_toml
 from dynid.core.keys import key
 from dynid.core.tables import table_from
 from dynid.model.inertia import LinkInertia
-
-LABEL = "L"
-"""What follows the symbols in the names of a payload's parameters."""
+from dynid.model.payload import LABEL
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from dynid.core.finding import Finding, Level, findings_repr, gravest_first, wor
 from dynid.core.plain import plain
 from dynid.model.inertia import LinkInertia
 from dynid.model.parameters import INERTIAL
+from dynid.model.payload import LABEL
 
 UNITS = ("kg m²",) * 6 + ("kg m",) * 3 + ("kg",)
 """Units of the ten standard parameters."""
@@ -180,6 +181,6 @@ class PayloadEstimate:
         return controller_forms(self.central, possible)
 
 
-def payload_names(label: str = "L") -> tuple[str, ...]:
+def payload_names(label: str = LABEL) -> tuple[str, ...]:
     """Names of the ten standard parameters of a payload, XXL … ML."""
     return tuple(symbol + label for symbol in INERTIAL)

@@ -18,7 +18,7 @@ from dynid.estimators.identification import identify
 from dynid.estimators.linear.least_squares import OLS, WLS
 from dynid.model.inertia import LinkInertia
 from dynid.model.load import load_robot
-from dynid.model.payload import LOADED, UNLOADED, free_and_loaded
+from dynid.model.payload import LABEL, LOADED, UNLOADED, free_and_loaded
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
@@ -70,7 +70,7 @@ def random_motion(condition: str, rng: np.random.Generator) -> Motion:
 def signals(motion: Motion, load: LinkInertia | None) -> FloatArray:
     """Torques of the motors over their true gains, without noise: what an exact log would hold."""
     robot = arm()
-    values = {**robot.parameters, **({} if load is None else load.by_name("L"))}
+    values = {**robot.parameters, **({} if load is None else load.by_name(LABEL))}
     tau = kernels(robot).inverse(robot.table.vector(values), motion.q, motion.qd, motion.qdd)
     assert robot.drives is not None
     return np.asarray(robot.drives.motor_torque(tau) / GAINS, dtype=float)

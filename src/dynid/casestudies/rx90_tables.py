@@ -23,6 +23,7 @@ from dynid.casestudies.rx90_paper import (
 )
 from dynid.casestudies.rx90_runs import GAINS, Rx90Runs, payload_of, value_of, with_gains
 from dynid.core.arrays import FloatArray
+from dynid.model.payload import LABEL
 from dynid.report.charts import Chart, Figure, line
 from dynid.validation.model import as_model, predictions
 
@@ -129,7 +130,7 @@ def _payload_rows(runs: Sequence[Rx90Runs]) -> list[Row]:
     rows = []
     for name, printed in TABLE_2.items():
         unit = "kg" if name == "ML" else "kg m"
-        truth = payload_of(MASS).by_name("L")[name]
+        truth = payload_of(MASS).by_name(LABEL)[name]
         for k, label in enumerate(CASES):
             found = [value_of(run.cases[k], name) for run in runs]
             values = [value for value, _ in found]

@@ -44,8 +44,8 @@ class KnownOptions(WeighingOptions):
     known: Path | None = option(
         None,
         "FILE",
-        "TOML file with what else is known of the payload, in dynid's frame of the carrier joint (z along its "
-        "axis): mass, com, inertia, or [values], [sigma] and [bounds] by name.",
+        "TOML file with what else is known of the payload, in dynid's frame of the carrier joint (z along "
+        "its axis): mass, com, inertia, or [values], [sigma] and [bounds] by name.",
     )
 
     def knowledge(self) -> PayloadKnowledge:

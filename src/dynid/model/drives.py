@@ -58,6 +58,12 @@ class Drives:
                 "motor j must turn with joint j."
             )
 
+    @classmethod
+    def unit(cls, count: int) -> Drives:
+        """Drives of logs on the joint side: ratios and gains 1, offsets 0, for so many motors."""
+        ratio = tuple(tuple(float(m == j) for j in range(count)) for m in range(count))
+        return cls(ratio, (0.0,) * count, (1.0,) * count)
+
     @property
     def matrix(self) -> FloatArray:
         """R as an array (motors, coordinates)."""

@@ -13,13 +13,16 @@ from dynid.model.robot import Robot
 UNLOADED, LOADED = "free", "loaded"
 """Conditions of logs without and with the payload."""
 
+LABEL = "L"
+"""What follows the symbols in the names of a payload's parameters."""
+
 
 def attach_payload(
     robot: Robot,
     payload: LinkInertia | None = None,
     *,
     carrier: str | None = None,
-    label: str = "L",
+    label: str = LABEL,
     name: str = "payload",
 ) -> Robot:
     """The robot with a payload fixed to a link; its parameters are named XXL … ML.

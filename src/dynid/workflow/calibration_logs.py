@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
-
 from dynid.core.errors import DynidError
 from dynid.core.kinds import require_kinds
 from dynid.core.threads import with_one_blas_thread
@@ -124,6 +122,5 @@ def _with_drives(robot: Robot, logs: Sequence[Log]) -> Robot:
         )
     n, drives = robot.n_coordinates, robot.drives
     if drives is None:
-        unit = tuple(tuple(row) for row in np.eye(n).tolist())
-        return robot.with_drives(Drives(unit, (0.0,) * n, (1.0,) * n))
+        return robot.with_drives(Drives.unit(n))
     return robot if "motor" in sides else robot.with_drives(replace(drives, gain=(1.0,) * n))
