@@ -14,17 +14,17 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 BOUNDS = {
-    "files": 409,
-    "lines": 69_700,
+    "files": 455,
+    "lines": 77_200,
     "short files with one importer": 1,
     "class names with two meanings": 0,
-    "numeric constants": 502,
+    "numeric constants": 592,
     "functions named by a participle": 40,
     "duplicated runs of six lines": 11,
     "public names": 40,
 }
 # Kernels that are not in the cache yet are compiled on the way: some files more.
-WALK = {"files": 209, "handovers": 258, "factorisations": 520}
+WALK = {"files": 212, "handovers": 258, "factorisations": 520}
 
 
 @pytest.fixture(scope="module")
