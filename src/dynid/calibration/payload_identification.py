@@ -23,6 +23,7 @@ from dynid.calibration.payload_ways import (
     fit_refitted,
 )
 from dynid.core.errors import DynidError, unknown_name
+from dynid.core.finding import Finding, Level, Name
 from dynid.core.kinds import require_kinds
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.linear.least_squares import WLS
@@ -34,6 +35,13 @@ from dynid.preparation.preparation import Preparation
 from dynid.validation.model import IdentifiedModel, as_model
 
 AUTO = "auto"
+
+_MODEL_UNUSED = Finding(
+    Name.MODEL_UNUSED,
+    Level.NOTE,
+    "Arm and payload were fitted together, so that the model of the arm was not used.",
+    "The way fixed holds it.",
+)
 
 
 def identify_payload(
@@ -88,7 +96,8 @@ def identify_payload(
         (part.name, ten_parameters(_fit(chosen, whole, free, [part], plan, how, arm, refit_friction)))
         for part in _loaded_parts(chosen, loaded)
     ]
-    return replace(estimate, findings=(*estimate.findings, *agreement_findings(parts)))
+    unused = [_MODEL_UNUSED] if arm is not None and chosen == REFITTED else []
+    return replace(estimate, findings=(*estimate.findings, *agreement_findings(parts), *unused))
 
 
 def _loaded_parts(way: str, loaded: Sequence[Motion]) -> list[Motion]:

@@ -29,6 +29,7 @@ from dynid.cli.robot_options import RobotArgument, VariantOptions, chosen_robot
 from dynid.core.errors import DynidError, unknown_name
 from dynid.core.text import TextTable
 from dynid.estimators.linear.least_squares import OLS, TLS
+from dynid.model.robot import Robot
 from dynid.report.calibration_document import gains_document
 from dynid.report.calibration_page import gains_answer, render_gains
 from dynid.workflow.gain_calibration import calibrate
@@ -44,15 +45,17 @@ class KnownOptions(WeighingOptions):
     known: Path | None = option(
         None,
         "FILE",
-        "TOML file with what else is known of the payload, in dynid's frame of the carrier joint (z along "
-        "its axis): mass, com, inertia, or [values], [sigma] and [bounds] by name.",
+        "TOML file with what else is known of the payload: mass, com and inertia in the frame of a link of "
+        "the robot's file (link) or in dynid's own, or [values], [sigma] and [bounds] by name.",
     )
 
-    def knowledge(self) -> PayloadKnowledge:
+    def knowledge(self, robot: Robot) -> PayloadKnowledge:
         """All that is known."""
         self.require_mass()
         if self.known is not None:
-            return load_payload_file(self.known, self.mass, self.mass_sigma or 0.0)
+            return load_payload_file(
+                self.known, self.mass, self.mass_sigma, robot=robot, carrier=self.carrier
+            )
         if self.mass is None:
             raise DynidError("Nothing is known of the payload; give --mass, as a weighing machine shows it.")
         return PayloadKnowledge.of_mass(self.mass, self.mass_sigma or 0.0)
@@ -130,10 +133,11 @@ def gains(
     as_json: JsonOption = False,
 ) -> int:
     """Find the drive gains of a robot from logs without and with a payload of known mass."""
-    known, arguments = payload.knowledge(), how.arguments()
+    payload.require_mass()
+    arm = chosen_robot(robot, variant)
+    known, arguments = payload.knowledge(arm), how.arguments()
     require_effect(arguments["method"], arguments["strategy"], known)
     require_free_folder(target.out, (DRIVES, DOCUMENT, PAGE), target.force)
-    arm = chosen_robot(robot, variant)
     with progress_line(quiet=as_json) as tell:
         used = prepared_logs(arm, logs, payload.carrier, preparation, tell)
         found = calibrate(used, known, progress=tell, **arguments)

@@ -29,7 +29,7 @@ from dynid.cli.output import Screen, print_json, progress_line
 from dynid.cli.robot_options import RobotArgument, VariantOptions, chosen_robot
 from dynid.core.errors import DynidError, unknown_name
 from dynid.core.text import TextTable
-from dynid.model.file_frames import link_frames
+from dynid.model.file_frames import frame_on_carrier
 from dynid.model.robot import Robot
 from dynid.report.calibration_page import payload_answer, render_payload
 from dynid.report.payload_document import payload_document
@@ -73,20 +73,7 @@ class WayOptions(OptionGroup, title="Method"):
         """The flange's frame on the link that carries the payload."""
         position = _three(self.flange, "--flange", "0,0,0.1")
         angles = _three(self.flange_rpy_deg, "--flange-rpy-deg", "0,0,90")
-        names = [joint.name for joint in robot.joints]
-        if carrier is not None and carrier not in names:
-            raise unknown_name("carrier joint", carrier, names)
-        host = len(names) - 1 if carrier is None else names.index(carrier)
-        frames = link_frames(robot)
-        link = self.flange_link or next(name for name, held in frames.items() if held.host == host)
-        if link not in frames:
-            raise unknown_name("link of the robot's file", link, frames)
-        held = frames[link]
-        if held.host != host:
-            raise DynidError(
-                f"Link {link!r} moves with joint {names[held.host]!r}, the payload with {names[host]!r}; "
-                "give a link of that joint to --flange-link, or another --carrier."
-            )
+        held = frame_on_carrier(robot, carrier, self.flange_link)
         own = FlangeFrame.from_rpy(position, np.radians(angles))
         return FlangeFrame(held.rotation @ own.rotation, held.position + held.rotation @ own.position)
 

@@ -167,6 +167,7 @@ class Name(StrEnum):
     ONE_ARM_LEAVES_MORE = "one arm leaves more"
 
     # How the identification of a payload ended.
+    MODEL_UNUSED = "model unused"
     PAYLOAD_CHANGED = "payload changed"
     PAYLOAD_UNCERTAIN = "payload uncertain"
     PAYLOAD_ABSENT = "payload absent"

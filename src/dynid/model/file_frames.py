@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dynid.core.errors import ModelError, unknown_name
 from dynid.core.lazy import later
 from dynid.model.loaders.tree import SNAP_RAD, Held
 from dynid.model.robot import Robot
@@ -45,3 +46,31 @@ def _mjcf_frames(root: Any) -> Iterator[tuple[str, Held]]:
 
 
 _WAYS: dict[str, Callable[[Any], Iterator[tuple[str, Held]]]] = {"urdf": _urdf_frames, "mjcf": _mjcf_frames}
+
+
+def frame_on_carrier(robot: Robot, carrier: str | None = None, link: str | None = None) -> Held:
+    """Where a link of the robot's file sits on the link that carries a payload.
+
+    Args:
+        robot: the robot.
+        carrier: name of the joint whose link carries the payload; the last joint when None.
+        link: of the file; the one that this joint moves when None.
+
+    Raises:
+        UnknownNameError: for a joint or a link that the robot does not have.
+        ModelError: when the link moves with another joint.
+    """
+    names = [joint.name for joint in robot.joints]
+    if carrier is not None and carrier not in names:
+        raise unknown_name("carrier joint", carrier, names)
+    host = len(names) - 1 if carrier is None else names.index(carrier)
+    frames = link_frames(robot)
+    own = link or next(name for name, held in frames.items() if held.host == host)
+    if own not in frames:
+        raise unknown_name("link of the robot's file", own, frames)
+    if frames[own].host != host:
+        raise ModelError(
+            f"Link {own!r} moves with joint {names[frames[own].host]!r}, the payload with {names[host]!r}; "
+            "name a link of that joint, or another carrier."
+        )
+    return frames[own]
