@@ -9,9 +9,11 @@ import pytest
 
 from dynid.calibration import PayloadEstimate, identify_payload
 from dynid.core.finding import Level, Name
+from dynid.model.inertia import LinkInertia
 from dynid.model.load import load_robot
 from dynid.preparation.motion import Motion
 from support.loaded_arms import PLAN, measured, payload, random_states
+from support.payload_arms import arm_named, drawn_payload, taken
 
 RIGHT = np.ones(6)
 
@@ -75,3 +77,26 @@ def test_nothing_shown_is_no_payload() -> None:
     assert {Name.PAYLOAD_NOT_SHOWN, Name.NO_LOAD_SEEN} & names
     assert max(f.level for f in estimate.findings) >= Level.CARE
     assert np.isnan(estimate.mass)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["tx40", "iiwa14"])
+def test_rates_of_docs(name: str) -> None:
+    """Arms under control, errors as measured logs have them: alarms and detections of docs/payload.md."""
+    arm = arm_named(name)
+    alarms, seen, runs = 0, 0, 8
+    for run in range(runs):
+        rng = np.random.default_rng((5, run))
+        body = drawn_payload(rng)
+        free = [taken(arm, None, 100 * run + k, rng, seconds=12) for k in (1, 2)]
+        loaded = [taken(arm, body, 100 * run + k, rng, seconds=12) for k in (1, 2)]
+        for sound in (loaded, loaded[:1]):
+            alarms += changed(identify_payload(arm.robot, [*free, *sound], arm.plan))
+        mass, com, inertia = body.com_form()
+        heavier = LinkInertia.from_com(1.3 * mass, com, inertia)
+        moved = LinkInertia.from_com(mass, com + np.array([0.04, 0.0, 0.0]), inertia)
+        for other in (heavier, moved):
+            second = taken(arm, other, 100 * run + 2, rng, seconds=12)
+            seen += changed(identify_payload(arm.robot, [*free, loaded[0], second], arm.plan))
+    assert alarms == 0
+    assert seen >= 2 * runs - 1
