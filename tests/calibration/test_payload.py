@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from dynid.calibration import FlangeFrame, identify_payload
-from dynid.calibration.controller_forms import quaternion, roll_pitch_yaw
+from dynid.calibration.controller_forms import quaternion
 from dynid.calibration.payload import PayloadEstimate
 from dynid.calibration.payload_sight import TenParameters
 from dynid.calibration.possible_payload import nearest_payload
@@ -22,6 +22,7 @@ from dynid.core.finding import Level, Name
 from dynid.estimators import WLS, identify
 from dynid.model.inertia import LinkInertia
 from dynid.model.load import load_robot
+from dynid.model.orientation import to_rpy
 from dynid.model.payload import LOADED, UNLOADED, free_and_loaded
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
@@ -313,7 +314,7 @@ def test_turns_are_turns() -> None:
     rng = np.random.default_rng(0)
     for angles in (*rng.uniform(-1.5, 1.5, (20, 3)), np.array([0.4, np.pi / 2, 0.3])):
         R = FlangeFrame.from_rpy(rpy=angles).rotation
-        again = FlangeFrame.from_rpy(rpy=roll_pitch_yaw(R)).rotation
+        again = FlangeFrame.from_rpy(rpy=to_rpy(R)).rotation
         np.testing.assert_allclose(again, R, atol=1e-9)
         assert np.linalg.norm(quaternion(R)) == pytest.approx(1.0)
 

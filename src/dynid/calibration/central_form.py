@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from dynid.core.arrays import FloatArray, as_numbers
 from dynid.core.errors import ModelError
 from dynid.model.inertia import LinkInertia
+from dynid.model.orientation import from_rpy
 from dynid.model.parameters import TENSOR
 
 _ORTHOGONAL = 1e-6
@@ -58,14 +59,7 @@ class FlangeFrame:
         angles = as_numbers(rpy, "Roll, pitch and yaw of the flange")
         if angles.shape != (3,):
             raise ModelError(f"The flange's roll, pitch, yaw has shape {angles.shape}; give three angles.")
-        (cr, cp, cy), (sr, sp, sy) = np.cos(angles), np.sin(angles)
-        R = np.array(
-            [
-                [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
-                [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
-                [-sp, cp * sr, cp * cr],
-            ]
-        )
+        R = from_rpy(*angles.tolist())
         return cls(R, as_numbers(position, "The flange's position"))
 
     def seen_from(self, body: LinkInertia) -> LinkInertia:

@@ -9,6 +9,7 @@ import numpy as np
 from dynid.calibration.central_form import CentralForm
 from dynid.core.arrays import FloatArray
 from dynid.model.inertia import LinkInertia
+from dynid.model.orientation import to_rpy
 
 
 def controller_forms(central: CentralForm, possible: LinkInertia | None) -> dict[str, Any]:
@@ -54,7 +55,7 @@ def controller_forms(central: CentralForm, possible: LinkInertia | None) -> dict
         "principal": {
             "mass_kg": mass,
             "com_mm": mm.tolist(),
-            "rpy_deg": np.rad2deg(roll_pitch_yaw(axes)).tolist(),
+            "rpy_deg": np.rad2deg(to_rpy(axes)).tolist(),
             "moments_kg_m2": moments.tolist(),
         },
         "record": record,
@@ -81,12 +82,3 @@ def quaternion(rotation: FloatArray) -> FloatArray:
     K[1:, 1:] = R + R.T - np.trace(R) * np.eye(3)
     found = np.linalg.eigh(K)[1][:, -1]
     return np.asarray(found if found[0] >= 0 else -found, dtype=float)
-
-
-def roll_pitch_yaw(rotation: FloatArray) -> FloatArray:
-    """Roll, pitch and yaw of a rotation matrix, R = Rz(yaw) Ry(pitch) Rx(roll), (3,) [rad]."""
-    R = rotation
-    level = float(np.hypot(R[0, 0], R[1, 0]))
-    if level < 1e-9:  # pitch ± 90°: roll and yaw turn about one axis, and yaw takes all
-        return np.array([0.0, np.arctan2(-R[2, 0], level), np.arctan2(-R[0, 1], R[1, 1])])
-    return np.array([np.arctan2(R[2, 1], R[2, 2]), np.arctan2(-R[2, 0], level), np.arctan2(R[1, 0], R[0, 0])])

@@ -22,7 +22,6 @@ from dynid.estimators.fit import Fit
 from dynid.estimators.identification import doubt_of, identify, judge
 from dynid.estimators.strategy import Strategy
 from dynid.estimators.uncertainty import Classical, uncertainty_of
-from dynid.model.payload import LOADED
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
@@ -304,8 +303,3 @@ def _with_level(finding: Finding) -> Finding:
 def _places(kept: NDArray[np.bool_], columns: NDArray[np.intp]) -> NDArray[np.intp]:
     """Where base parameters stand among the kept ones."""
     return np.asarray((np.cumsum(kept) - 1)[columns], dtype=np.intp)
-
-
-def is_loaded(motion: Motion) -> bool:
-    """Whether a motion was taken with the payload."""
-    return motion.condition == LOADED
