@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from dynid.calibration import PayloadEstimate, identify_payload
+from dynid.compile.kernels import kernels
 from dynid.core.finding import Level, Name
 from dynid.model.inertia import LinkInertia
 from dynid.model.load import load_robot
@@ -66,6 +67,22 @@ def test_a_payload_that_slips_within_a_log_is_named() -> None:
     assert changed(estimate)
     (said,) = [f for f in estimate.findings if f.name is Name.PAYLOAD_CHANGED]
     assert "the first half and of the second half" in said.sentence
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_friction_that_changed_between_the_logs_does_not_matter(seed: int) -> None:
+    """30 % more in the loaded log: σ as with equal friction; held at that of the free log it is of no use."""
+    robot = load_robot("rx90")
+    free, loaded = loaded_runs(seed, {})
+    rubbing = {name: 0.3 * v for name, v in robot.parameters.items() if name[:2] in ("Fv", "Fc")}
+    more = kernels(robot).inverse(robot.table.vector(rubbing), loaded.q, loaded.qd, loaded.qdd)
+    hot = replace(loaded, tau=np.asarray(loaded.tau) + more)
+    same, own = found([free, loaded]), found([free, hot])
+    assert own.mass == pytest.approx(same.mass, rel=1e-6)
+    assert own.mass_sigma < 1.05 * same.mass_sigma
+    assert own.mass == pytest.approx(7.025, abs=3 * own.mass_sigma)
+    held = identify_payload(robot, [free, hot], PLAN, refit_friction=False)
+    assert held.mass_sigma > 5 * own.mass_sigma
 
 
 def test_nothing_shown_is_no_payload() -> None:

@@ -28,7 +28,7 @@ from dynid.core.kinds import require_kinds
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.linear.least_squares import WLS
 from dynid.estimators.strategy import Strategy
-from dynid.model.payload import LOADED, UNLOADED, free_and_loaded
+from dynid.model.payload import LOADED, UNLOADED, free_and_loaded, with_own_friction
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
@@ -73,7 +73,8 @@ def identify_payload(
         mass_sigma: its standard deviation [kg].
         carrier: name of the joint whose link carries the payload; the last one when None.
         flange: frame of the centre of mass and of the inertia about it, placed on the carrier.
-        refit_friction: whether "fixed" estimates friction and offsets anew; they change with temperature.
+        refit_friction: whether friction and offsets of loaded motions are their own, and not those of the
+            model ("fixed") or of the free motions ("refitted"); they change with temperature.
         strategy: how to estimate; WLS() when None.
 
     Raises:
@@ -86,6 +87,8 @@ def identify_payload(
     _check_model(robot, arm)
     _check_mass(mass, mass_sigma)
     whole = free_and_loaded(robot, carrier=carrier)
+    if chosen == REFITTED and refit_friction:
+        whole = with_own_friction(whole)
     how = strategy or WLS()
     found = _fit(chosen, whole, free, loaded, plan, how, arm, refit_friction)
     weighed = None if mass is None else (mass, mass_sigma)

@@ -54,7 +54,10 @@ class WayOptions(OptionGroup, title="Method"):
         choices=(AUTO, *WAYS),
     )
     hold_friction: bool = option(
-        False, "", "Hold the model's friction, too, which changes with temperature (for fixed)."
+        False,
+        "",
+        "Take the friction of the model, or of the free logs, for the loaded ones, too; it changes with "
+        "temperature.",
     )
     flange_link: str | None = option(
         None,
@@ -119,8 +122,6 @@ def payload(
     weighing.require_mass()
     if how.way not in (AUTO, *WAYS):
         raise unknown_name("way", how.way, (AUTO, *WAYS))
-    if how.hold_friction and (how.model is None or (how.way == AUTO and logs.free)):
-        raise DynidError("--hold-friction holds the friction of a model; give --model and --way fixed.")
     require_free_folder(target.out, (DOCUMENT, PAGE), target.force)
     arm = chosen_robot(robot, variant)
     frame = how.frame(arm, weighing.carrier)

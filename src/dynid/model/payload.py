@@ -58,3 +58,25 @@ def free_and_loaded(robot: Robot, payload: LinkInertia | None = None, *, carrier
     loaded = attach_payload(robot, payload, carrier=carrier)
     own = Condition(LOADED, (loaded.joints[-1].name,))
     return loaded.with_conditions(*robot.conditions, Condition(UNLOADED), own)
+
+
+def with_own_friction(robot: Robot) -> Robot:
+    """A robot of ``free_and_loaded`` whose friction and offsets differ between free and loaded logs.
+
+    Every friction law is there a second time, as FvL beside Fv, and lives in loaded logs only: what friction
+    changed by between the logs, with temperature or load.
+
+    Args:
+        robot: in the conditions "free" and "loaded".
+    """
+    again = tuple(replace(term, name=f"{term.name}{LABEL}") for term in robot.friction_terms)
+    labels = [robot.joints[j].label for j in robot.coordinates]
+    names = tuple(f"{term.name}{label}" for term in again for label in labels)
+    richer = replace(
+        robot,
+        terms=(*robot.terms, *(term.name for term in again)),
+        friction=(*robot.friction, *again),
+        conditions=(),
+    )
+    own = [c if c.name != LOADED else Condition(LOADED, (*c.parameters, *names)) for c in robot.conditions]
+    return richer.with_conditions(*own)
