@@ -26,6 +26,7 @@ from dynid.model.condition import Condition
 from dynid.model.load import load_robot
 from dynid.model.loaders.mdh import load_drives
 from dynid.model.payload import free_and_loaded
+from dynid.problem.build import build_problem
 from support.loaded_arms import GAINS, MASS, MZ, PLAN, arm, both, measured, payload, random_states
 
 WEIGHED = PayloadKnowledge.of_mass(MASS, 0.05)
@@ -394,3 +395,14 @@ def test_squares_beyond_arms_of_their_own_widen_sigma_and_are_noted(monkeypatch:
 
 def _four_times_the_squares(*given: Any) -> SharedArm:
     return replace(fit_shared_arm(*given), excess=4.0)
+
+
+def test_long_logs_whose_rows_are_not_kept_give_the_same_gains() -> None:
+    """Only factors of stretches of time are left of them, which serve as blocks one after the other."""
+    names = tuple(arm().table.names[c] for c in payload_columns(arm()))
+    kept = build_problem(arm(), both(3), PLAN, motor_rows=True)
+    given_up = build_problem(arm(), both(3), PLAN, motor_rows=True, budget_bytes=0, block_samples=256)
+    assert not given_up.has_rows
+    first, second = (fit_shared_arm(p, WEIGHED, names, np.ones(6)) for p in (kept, given_up))
+    np.testing.assert_allclose(second.theta, first.theta, rtol=1e-6)
+    assert 0.5 < second.covariance[0, 0] / first.covariance[0, 0] < 2

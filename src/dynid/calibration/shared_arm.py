@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -152,12 +153,9 @@ def fit_shared_arm(
     excess = 1.0
     if degrees >= _FEWEST_DEGREES:
         excess = (whole.squares(x) - separate) / degrees / inflation
-    own, end = ~free, count + len(known)
-    D = -white @ J.T @ J[:, own]
-    D[own] = np.eye(int(own.sum()))
-    opened = np.zeros(len(x), dtype=bool)
+    opened, end = np.zeros(len(x), dtype=bool), count + len(known)
     opened[free] = lost
-    weighed = D * knowledge.deviations(names)[known]
+    weighed = _moved_by_known(white, J, free) * knowledge.deviations(names)[known]
     return SharedArm(
         x[:count],
         x[count:end],
@@ -168,6 +166,14 @@ def fit_shared_arm(
         degrees,
         inflation,
     )
+
+
+def _moved_by_known(white: FloatArray, J: FloatArray, free: NDArray[np.bool_]) -> FloatArray:
+    """D = −J⁺ J_known: how x moves with each value that is held, (entries, held)."""
+    held = ~free
+    D = -white @ J.T @ J[:, held]
+    D[held] = np.eye(int(held.sum()))
+    return np.asarray(D, dtype=float)
 
 
 def _own_errors(problem: Problem) -> tuple[FloatArray, float, int]:
@@ -187,7 +193,8 @@ def _blocks(problem: Problem) -> list[tuple[Factor, ...]]:
     pieces = problem.regression.pieces
     if pieces is None:  # the log is long, and its stretches are many
         cells = problem.regression.cells
-        parts = [cells[k::_BLOCKS] for k in range(min(_BLOCKS, len(cells)))]
+        edges = np.linspace(0, len(cells), min(_BLOCKS, len(cells)) + 1).astype(int).tolist()
+        parts = [cells[a:b] for a, b in pairwise(edges)]
         return [tuple(map(merge_factors, zip(*(c.factors for c in part), strict=True))) for part in parts]
     each = max(2, round(_BLOCKS / len(pieces)))
     return [tuple(_part(rows, part, each) for rows in piece) for piece in pieces for part in range(each)]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +12,8 @@ import typer
 from dynid.checks.check import accept_findings
 from dynid.cli.command import REQUIRED, OptionGroup, option
 from dynid.cli.log_options import PreparationOptions
-from dynid.cli.output import require_free, write_file
-from dynid.core.errors import DynidError, FileError
+from dynid.cli.output import typed_command
+from dynid.core.errors import DynidError
 from dynid.logs.log import Log
 from dynid.logs.read import read_logs
 from dynid.model.robot import Robot
@@ -90,43 +88,13 @@ def prepared_logs(
     )
 
 
-def require_free_folder(folder: Path, names: Sequence[str], force: bool) -> None:
-    """Refuse before any work a folder that cannot be written."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"The folder {folder} cannot be made: {error.strerror or error}.") from None
-    for name in names:
-        require_free(folder / name, force)
-
-
-def write_files(folder: Path, texts: Mapping[str, str], force: bool) -> None:
-    """Write files of a folder, each whole or not at all."""
-    for name, text in texts.items():
-        write_file(folder / name, text, force)
-
-
-def json_text(document: Mapping[str, Any]) -> str:
-    """The document as the text of a JSON file."""
-    return json.dumps(document, indent=1, allow_nan=False) + "\n"
-
-
 def command_facts(
     context: typer.Context, groups: Sequence[OptionGroup], logs: CalibrationLogs
 ) -> dict[str, Any]:
     """How a command was run, for its document."""
     plan, suggestion = logs.plan, logs.suggestion
-    options = {name: as_json_value(value) for group in groups for name, value in group.given.items()}
     return {
-        "command": shlex.join(["dynid", *context.obj["typed"]]),
-        "options": options,
+        **typed_command(context, groups),
         "preparation": {name: value for name, value in plan.to_dict().items() if value},
         "reasons": [] if suggestion is None else list(suggestion.reasons),
     }
-
-
-def as_json_value(value: Any) -> Any:
-    """A value of an option as JSON has it."""
-    if isinstance(value, list):
-        return [as_json_value(part) for part in value]
-    return str(value) if isinstance(value, Path) else value

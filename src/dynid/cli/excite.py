@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,9 +12,17 @@ import numpy as np
 import typer
 
 from dynid.cli.command import JsonOption, OptionGroup, command, numbers_in, option
-from dynid.cli.output import Screen, print_json, progress_line, require_free, write_file
+from dynid.cli.output import (
+    Screen,
+    document_text,
+    print_json,
+    progress_line,
+    require_free_folder,
+    typed_command,
+    write_files,
+)
 from dynid.cli.robot_options import RobotArgument, RobotOptions, chosen_robot
-from dynid.core.errors import DynidError, FileError, unknown_name
+from dynid.core.errors import DynidError, unknown_name
 from dynid.core.lazy import later
 from dynid.core.text import TextTable
 from dynid.excitation.clearance import refuse_loops
@@ -201,15 +207,6 @@ class MotionFileOptions(OptionGroup, title="Files"):
     periods: int = option(1, "N", "Repetitions of the motion in the files.", min=1, max=1000)
     force: bool = option(False, "", "Overwrite these files in the folder.")
 
-    def require_free(self) -> None:
-        """Refuse before any work a folder that cannot be written."""
-        try:
-            self.out.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise FileError(f"The folder {self.out} cannot be made: {error.strerror or error}.") from None
-        for name in (*FILES, PAGE):
-            require_free(self.out / name, self.force)
-
 
 @command(
     examples=[
@@ -233,7 +230,7 @@ def excite(
     as_json: JsonOption = False,
 ) -> None:
     """Design a motion that reveals the parameters of a robot, within its limits."""
-    target.require_free()
+    require_free_folder(target.out, (*FILES, PAGE), target.force)
     arm = chosen_robot(robot, variant)
     arm = room.robot_with_shapes(arm)
     if searching.solver not in SOLVERS:
@@ -252,21 +249,12 @@ def excite(
             design = design_motion(arm, task, **how)
         tell("writing the files")
         groups = (motion, aim, room, searching, variant, target)
-        options = {name: _told(value) for group in groups for name, value in group.given.items()}
-        run = {"command": shlex.join(["dynid", *context.obj["typed"]]), "options": options}
-        document = design_document(design, run)
+        document = design_document(design, typed_command(context, groups))
         write_motion(design, document, target.out, target.force)
     if as_json:
         print_json({**document, "folder": str(target.out)})
     else:
         _print(design, document, target.out)
-
-
-def _told(value: Any) -> Any:
-    """A value of an option as JSON has it."""
-    if isinstance(value, list):
-        return [_told(part) for part in value]
-    return str(value) if isinstance(value, Path) else value
 
 
 def _task(
@@ -310,11 +298,10 @@ def write_motion(design: Design, document: Mapping[str, Any], folder: Path, forc
         json_text(message),
         yaml_text(message),
         reference_toml(design.trajectory, periods=design.task.periods, title=title, source="dynid excite"),
-        json.dumps(document, indent=1, allow_nan=False) + "\n",
+        document_text(document),
         render_design(document),
     )
-    for name, text in zip((*FILES, PAGE), texts, strict=True):
-        write_file(folder / name, text, force)
+    write_files(folder, dict(zip((*FILES, PAGE), texts, strict=True)), force)
 
 
 def _planned_motion(design: Design) -> PlannedMotion:

@@ -16,7 +16,7 @@ import typer
 from dynid.cli.command import JsonOption, OptionGroup, command, option
 from dynid.cli.estimation import LOOP_METHODS, LoopOptions, MethodOptions, SettingOptions, chosen_strategy
 from dynid.cli.log_options import FitLogOptions, LogsArgument, PreparationOptions
-from dynid.cli.output import STYLES, Screen, print_json, progress_line
+from dynid.cli.output import STYLES, Screen, as_json_value, print_json, progress_line
 from dynid.cli.robot_options import RobotArgument, RobotOptions, chosen_robot
 from dynid.consistency.knowledge import load_knowledge
 from dynid.core.files import read_text
@@ -178,7 +178,7 @@ def _run_facts(context: typer.Context, robot: str, mapping: Path | None) -> dict
     typed = (context.find_root().obj or {}).get("typed", [])
     facts = {
         "command": shlex.join(["dynid", *typed]),
-        "options": {name: _plain(value) for name, value in context.params.items()},
+        "options": {name: as_json_value(value) for name, value in context.params.items()},
         "robot_source": {"given": robot, "sha256": _file_hash(Path(robot))},
         "mapping": None,
     }
@@ -201,9 +201,3 @@ def _input_paths(context: typer.Context) -> list[Path]:
 
 def _file_hash(path: Path) -> str | None:
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return str(value) if isinstance(value, Path) else value

@@ -17,14 +17,18 @@ from dynid.cli.calibration_options import (
     CalibrationLogOptions,
     WeighingOptions,
     command_facts,
-    json_text,
     prepared_logs,
-    require_free_folder,
-    write_files,
 )
 from dynid.cli.command import JsonOption, OptionGroup, command, numbers_in, option
 from dynid.cli.log_options import PreparationOptions
-from dynid.cli.output import Screen, print_json, progress_line
+from dynid.cli.output import (
+    Screen,
+    document_text,
+    print_json,
+    progress_line,
+    require_free_folder,
+    write_files,
+)
 from dynid.cli.robot_options import RobotArgument, VariantOptions, chosen_robot
 from dynid.core.errors import DynidError, unknown_name
 from dynid.core.text import TextTable
@@ -153,7 +157,7 @@ def gains(
             run,
             on_joint_side=used.on_joint_side,
         )
-        texts = {DOCUMENT: json_text(document), PAGE: render_gains(document)}
+        texts = {DOCUMENT: document_text(document), PAGE: render_gains(document)}
         if document["trustworthy"] and document["calibrated"]:
             texts[DRIVES] = document["drives"]
         write_files(target.out, texts, target.force)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import math
 import os
+import shlex
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -132,3 +133,37 @@ def write_file(path: Path, text: str, force: bool) -> None:
             file.write(text.encode())
     except OSError as error:
         raise FileError(f"{path} cannot be written: {error.strerror or error}.") from None
+
+
+def require_free_folder(folder: Path, names: Sequence[str], force: bool) -> None:
+    """Refuse before any work a folder that cannot be written."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"The folder {folder} cannot be made: {error.strerror or error}.") from None
+    for name in names:
+        require_free(folder / name, force)
+
+
+def write_files(folder: Path, texts: Mapping[str, str], force: bool) -> None:
+    """Write files of a folder, each whole or not at all."""
+    for name, text in texts.items():
+        write_file(folder / name, text, force)
+
+
+def document_text(document: Mapping[str, Any]) -> str:
+    """The document as the text of a JSON file."""
+    return json.dumps(document, indent=1, allow_nan=False) + "\n"
+
+
+def typed_command(context: Any, groups: Sequence[OptionGroup]) -> dict[str, Any]:
+    """The command line as it was typed, and the options that were given, as a document holds them."""
+    options = {name: as_json_value(value) for group in groups for name, value in group.given.items()}
+    return {"command": shlex.join(["dynid", *context.obj["typed"]]), "options": options}
+
+
+def as_json_value(value: Any) -> Any:
+    """A value of an option as JSON has it."""
+    if isinstance(value, list | tuple):
+        return [as_json_value(part) for part in value]
+    return str(value) if isinstance(value, Path) else value

@@ -18,14 +18,18 @@ from dynid.cli.calibration_options import (
     CalibrationLogOptions,
     WeighingOptions,
     command_facts,
-    json_text,
     prepared_logs,
-    require_free_folder,
-    write_files,
 )
 from dynid.cli.command import JsonOption, OptionGroup, command, numbers_in, option
 from dynid.cli.log_options import PreparationOptions
-from dynid.cli.output import Screen, print_json, progress_line
+from dynid.cli.output import (
+    Screen,
+    document_text,
+    print_json,
+    progress_line,
+    require_free_folder,
+    write_files,
+)
 from dynid.cli.robot_options import RobotArgument, VariantOptions, chosen_robot
 from dynid.core.errors import DynidError, unknown_name
 from dynid.core.text import TextTable
@@ -144,7 +148,7 @@ def payload(
         groups = (logs, weighing, how, preparation, variant, target)
         run = command_facts(context, groups, used)
         document = payload_document(found, used.motions, used.checks, run)
-        texts = {DOCUMENT: json_text(document), PAGE: render_payload(document)}
+        texts = {DOCUMENT: document_text(document), PAGE: render_payload(document)}
         write_files(target.out, texts, target.force)
     if as_json:
         print_json({**document, "folder": str(target.out)})
