@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dynid.core import disk as disk_files
 from dynid.core.errors import FileError
 from dynid.estimators import Estimate
 from dynid.results import folder as place
@@ -66,9 +67,9 @@ def faulty_disk(kind: str, at: int, dies: bool) -> Iterator[FaultyDisk]:
         for name in CALLS:
             patch.setattr(os, name, disk.around(name, getattr(os, name)))
         yield disk
-    for handle in list(place._held):  # the system closes what a dead process had open
+    for handle in list(disk_files._held):  # the system closes what a dead process had open
         os.close(handle)
-    place._held.clear()
+    disk_files._held.clear()
 
 
 def save(folder: Path, estimate: Estimate, title: str, *, force: bool = True) -> Path:

@@ -3,16 +3,38 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 import stat
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
 _BINARY = getattr(os, "O_BINARY", 0)  # Windows would translate line ends
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # opening a pipe must not wait for its writer
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
+"""What file systems without locks answer; there, writers are not kept apart."""
+_LOCKED_BY_OTHERS = (errno.EAGAIN, errno.EACCES, errno.EDEADLK)
+_held: set[int] = set()
+
+
+def _close_in_child() -> None:
+    """A worker process must not keep the lock of its parent after the parent's death."""
+    for handle in _held:
+        os.close(handle)
+    _held.clear()
+
+
+if sys.platform != "win32":
+    os.register_at_fork(after_in_child=_close_in_child)
 
 
 def part_name(token: str, name: str) -> str:
@@ -117,3 +139,41 @@ def is_own(status: os.stat_result, *, closed: int = 0) -> bool:
         closed: bits of the mode that must not be set, such as 0o022: writing by others.
     """
     return not hasattr(os, "geteuid") or (status.st_uid == os.geteuid() and not status.st_mode & closed)
+
+
+def open_to_lock(path: Path) -> int:
+    """A handle of a file for reading and writing, made if need be; a link or a pipe is not followed.
+
+    Args:
+        path: the file; its folder must be there.
+    """
+    return os.open(path, os.O_RDWR | os.O_CREAT | _BINARY | _NO_WAIT | _NO_LINK, 0o666)
+
+
+def lock_file(handle: int) -> bool:
+    """Keep other processes away from a file until ``close_locked``, or until this process dies.
+
+    Args:
+        handle: of the file, from ``open_to_lock``; stays open also when it cannot be locked.
+
+    Returns:
+        False when another process has it. Where the file system knows no locks, always True.
+    """
+    try:
+        if sys.platform == "win32":
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in _LOCKED_BY_OTHERS:
+            return False
+        if error.errno not in _NO_LOCKS:
+            raise
+    _held.add(handle)
+    return True
+
+
+def close_locked(handle: int) -> None:
+    """Close a file of ``open_to_lock`` and give it free for others."""
+    _held.discard(handle)
+    os.close(handle)

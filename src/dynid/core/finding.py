@@ -178,6 +178,16 @@ class Name(StrEnum):
     COMMON_GAIN_UNCHECKED = "common gain unchecked"
     MASS_CONFIRMED = "mass confirmed"
 
+    # How good sensors must be.
+    COARSEST_SENSOR = "coarsest sensor"
+    UNSURE_PARAMETERS = "unsure parameters"
+    ENDS_DROPPED = "ends dropped"
+    SIGNIFICANT_DIGITS = "significant digits"
+
+    # How units of a fleet compare.
+    UNIT_DRIFTS = "unit drifts"
+    FLEET_NOT_COMPARED = "fleet not compared"
+
     # What a fit is worth.
     ESTIMATION_SOUND = "estimation sound"
     ATTENUATION = "attenuation"

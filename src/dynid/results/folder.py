@@ -20,13 +20,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from dynid.core.disk import create_file, new_token, part_name, read_regular, sync_folder
+from dynid.core.disk import (
+    close_locked,
+    create_file,
+    lock_file,
+    new_token,
+    open_to_lock,
+    part_name,
+    read_regular,
+    sync_folder,
+)
 from dynid.core.errors import FileError
-
-if sys.platform == "win32":
-    import msvcrt
-else:
-    import fcntl
 
 SCHEMA = 2
 READABLE = (1, 2)
@@ -43,22 +47,8 @@ LARGEST = 1 << 28
 _LOCK = ".dynid-lock"
 _PART = re.compile(rf"\.dynid-[0-9a-f]{{16}}-({'|'.join(map(re.escape, OUR_NAMES))})")
 _OUR_START = re.compile(rb'\{\s*"schema": \d+,\s*"save": "[0-9a-f]{16}",\s*"files": \{')
-_NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
-"""What file systems without locks answer; there, writers are not kept apart."""
 _ATTEMPTS = 100
 """Looks at a folder that other processes change in between."""
-_held: set[int] = set()
-
-
-def _close_in_child() -> None:
-    """A worker process must not keep the lock of its parent after the parent's death."""
-    for handle in _held:
-        os.close(handle)
-    _held.clear()
-
-
-if sys.platform != "win32":
-    os.register_at_fork(after_in_child=_close_in_child)
 
 
 @contextlib.contextmanager
@@ -283,48 +273,33 @@ def _settle(folder: Path) -> None:
 
 def _lock(folder: Path) -> int:
     """A handle that keeps other writers out until it is closed, or until this process dies."""
-    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
     for _ in range(_ATTEMPTS):
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            handle = os.open(folder / _LOCK, flags, 0o666)
+            handle = open_to_lock(folder / _LOCK)
         except (FileNotFoundError, FileExistsError):  # another process has just taken the empty folder away
             continue
         try:
-            _try_lock(handle)
+            if not lock_file(handle):
+                raise FileError(
+                    f"Another dynid process is writing to {folder}; wait for its end or choose another "
+                    "folder (--out)."
+                )
             if os.path.samestat(os.fstat(handle), os.stat(folder / _LOCK)):
-                _held.add(handle)
                 return handle
         except FileNotFoundError:  # the one who had the lock has just removed its file
             pass
-        except OSError as error:
-            os.close(handle)
-            if error.errno not in (errno.EAGAIN, errno.EACCES, errno.EDEADLK):
-                raise
-            raise FileError(
-                f"Another dynid process is writing to {folder}; wait for its end or choose another "
-                "folder (--out)."
-            ) from None
-        os.close(handle)
-    raise OSError(errno.EAGAIN, "other processes keep changing it")
-
-
-def _try_lock(handle: int) -> None:
-    try:
-        if sys.platform == "win32":
-            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-        else:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno not in _NO_LOCKS:
+        except BaseException:
+            close_locked(handle)
             raise
+        close_locked(handle)
+    raise OSError(errno.EAGAIN, "other processes keep changing it")
 
 
 def _unlock(folder: Path, handle: int) -> None:
     with contextlib.suppress(OSError):
         os.unlink(folder / _LOCK)  # while it is held: who opened it before finds out that it is gone
-    _held.discard(handle)
-    os.close(handle)
+    close_locked(handle)
     if sys.platform == "win32":  # where a file that is open cannot be removed
         with contextlib.suppress(OSError):
             os.unlink(folder / _LOCK)
