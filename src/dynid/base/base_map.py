@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -66,6 +66,23 @@ class BaseMap:
     def __hash__(self) -> int:
         """By what is compared exactly."""
         return hash((self.robot.digest, self.columns, self.rows))
+
+    @cached_property
+    def own_values(self) -> dict[str, float]:
+        """The base parameters of the robot's own values that are not zero, by name, SI."""
+        values = self.regroup(self.robot.parameters)
+        return {name: float(value) for name, value in zip(self.names, values, strict=True) if value}
+
+    def subset(self, kept: ArrayLike) -> BaseMap:
+        """The map to some of the base parameters, as where only essential ones are estimated.
+
+        Args:
+            kept: which, (base,) of bool.
+        """
+        chosen = np.flatnonzero(np.asarray(kept, dtype=bool))
+        forms = None if self.forms is None else tuple(self.forms[i] for i in chosen)
+        columns = tuple(self.columns[i] for i in chosen)
+        return replace(self, columns=columns, matrix=self.matrix[chosen].copy(), forms=forms)
 
     def __len__(self) -> int:
         """Number of base parameters."""

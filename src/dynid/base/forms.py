@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dynid.core.errors import NotTrustworthyError
+from dynid.model.frozen import FrozenDict
 from dynid.model.joint import LENGTHS, Joint
 from dynid.model.robot import Robot
 
@@ -36,7 +36,7 @@ class Polynomial:
     def __post_init__(self) -> None:
         """Drop the zeros left by cancellations."""
         kept = {m: float(c) for m, c in self.terms.items() if abs(c) > _JUNK}
-        object.__setattr__(self, "terms", MappingProxyType(kept))
+        object.__setattr__(self, "terms", FrozenDict(kept))
 
     @classmethod
     def constant(cls, value: float) -> Polynomial:

@@ -1,4 +1,4 @@
-"""The haptic arm of P1, simulated: table 6 beside ours, and the facts of its loop."""
+"""The haptic arm of P1, simulated: tables 6 and 7 beside ours, and the facts of its loop."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from dynid.casestudies.case import Case, CaseResult, Row, equal_to, over_runs, rows_of_table, runs_below
 from dynid.casestudies.haptic_loop import loop_rows
+from dynid.casestudies.haptic_resolution import NOTES as RESOLUTION_NOTES, table_7_rows
 from dynid.casestudies.haptic_runs import (
     RULES,
     HapticRuns,
@@ -33,8 +34,7 @@ NOTES = (
     "revolution on the joint side, 3 % torque noise. ours is the median of the seeds, worst the seed "
     "farthest from being accepted.",
     "P1 prints no %σ (“they don't give important information”); ours are the classical ones of WLS. Its "
-    "third column, by the CESTAC method, equals the second to all digits. Table 7, on resolution, is not "
-    "part of this case.",
+    "third column, by the CESTAC method, equals the second to all digits.",
     "A torque that is held until the next sample belongs to the middle of that time: the log has the mean "
     "of those held before and after. Without it half a millisecond is lost, which shows as two or three "
     "viscous frictions of −0.0015 N m s/rad that the arm does not have.",
@@ -47,7 +47,7 @@ NOTES = (
 
 
 def run(*, seeds: int = SEEDS, progress: Progress = no_progress) -> CaseResult:
-    """Table 6 and the loop.
+    """Tables 6 and 7, and the loop.
 
     Args:
         seeds: how many simulated experiments.
@@ -59,7 +59,9 @@ def run(*, seeds: int = SEEDS, progress: Progress = no_progress) -> CaseResult:
     truth()  # what all seeds share is found before they run side by side
     # A run keeps what its rows need: each is filled by the rows of its own first.
     LocalExecutor(workers=None).map(lambda own: table_rows([own]), runs, progress=progress, what="seeds")
-    return CaseResult("haptic", TITLE, (*loop_rows(), *table_rows(runs)), NOTES, (_torque_figure(runs[0]),))
+    progress("coarser encoders")
+    rows = (*loop_rows(), *table_rows(runs), *table_7_rows(runs))
+    return CaseResult("haptic", TITLE, rows, (*NOTES, *RESOLUTION_NOTES), (_torque_figure(runs[0]),))
 
 
 def table_rows(runs: Sequence[HapticRuns]) -> list[Row]:

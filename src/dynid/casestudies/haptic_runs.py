@@ -62,11 +62,9 @@ def base() -> BaseMap:
     return base_of(robot())
 
 
-@cache
 def truth() -> dict[str, float]:
     """The base parameters that are not zero: table 6, SI."""
-    values = base().regroup(robot().parameters)
-    return {name: float(value) for name, value in zip(base().names, values, strict=True) if value}
+    return base().own_values
 
 
 def controller() -> Controller:

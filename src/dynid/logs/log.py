@@ -103,6 +103,14 @@ class Log:
                 f"made_up of log {self.name!r} has shape {self.made_up.shape}; expected ({len(self.time)},)."
             )
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What goes to another process: the view of the channels cannot be sent, its content can."""
+        return {**vars(self), "channels": dict(self.channels)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """The log as it was."""
+        vars(self).update({**state, "channels": MappingProxyType(state["channels"])})
+
     def __repr__(self) -> str:
         """Name, size, rate, channels and what was done."""
         lines = [

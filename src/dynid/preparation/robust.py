@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import ShapeError
 
-_TO_SIGMA = 1.4826
+MAD_TO_SIGMA = 1.4826
 """Standard deviation of a normal law over its median absolute deviation."""
 _LEAST_STEP = 1e-12
 """Change between neighbours that is rounding, over the largest value."""
@@ -65,12 +65,12 @@ def _outliers_of(x: FloatArray, window: int, threshold: float) -> tuple[NDArray[
 
     middle: FloatArray = ndimage.median_filter(x, size=window, mode="mirror")
     distance = np.abs(x - middle)
-    floor = max(_usual_step(x), _TO_SIGMA * float(np.median(distance)))
+    floor = max(_usual_step(x), MAD_TO_SIGMA * float(np.median(distance)))
     # The spread needs a sort per window; most samples are within reach of the floor and need none.
     doubtful = np.flatnonzero(distance > threshold * floor)
     spread = _spread_around(x, middle, doubtful, window)
     far = np.zeros(len(x), dtype=bool)
-    far[doubtful] = distance[doubtful] > threshold * np.maximum(_TO_SIGMA * spread, floor)
+    far[doubtful] = distance[doubtful] > threshold * np.maximum(MAD_TO_SIGMA * spread, floor)
     return far, middle
 
 

@@ -167,7 +167,7 @@ def suggest(log: Log) -> Suggestion:
     }
     _warn_of_attenuation(spectrum, 0.4 * rate / decimation, stands_still(np.ptp(q, axis=0)), facts, why)
     thresholds, noises = _thresholds(q, spectrum, cutoff, rate, why)
-    drop = _swing_in(len(q), cutoff, rate)
+    drop = swing_in_samples(len(q), cutoff, rate)
     why["drop_samples"] = f"{drop} samples are dropped at both ends, where the filter swings in."
     plan = replace(
         spikes,
@@ -278,7 +278,7 @@ def _keys_of_cutoff(given: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[
             "(--cutoff-hz), or none: one is then suggested."
         )
     decimation = _fitting_decimation(samples, cutoff, rate)
-    drop = _swing_in(samples, cutoff, rate)
+    drop = swing_in_samples(samples, cutoff, rate)
     follows = {
         "decimation": (
             decimation,
@@ -296,7 +296,7 @@ def _fitting_decimation(samples: int, cutoff_hz: float, rate_hz: float) -> int:
     return max(1, min(wanted, samples // RULES.rows))
 
 
-def _swing_in(samples: int, cutoff_hz: float, rate_hz: float) -> int:
+def swing_in_samples(samples: int, cutoff_hz: float, rate_hz: float) -> int:
     """Samples at either end in which a filter swings in."""
     return min(math.ceil(RULES.periods_dropped * rate_hz / cutoff_hz), samples // RULES.most_dropped)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from dynid.base.base_map import BaseMap
 from dynid.base.find import base_of
@@ -12,10 +12,11 @@ from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 from dynid.problem.accumulate import Accumulator
+from dynid.problem.factor import Factor
 from dynid.problem.matlab_rows import matlab_blocks, matlab_offset
 from dynid.problem.problem import Experiment, Problem
 from dynid.problem.row_source import RowSource, motor_mixing
-from dynid.problem.stream import regression_samples, streamed_blocks
+from dynid.problem.stream import RowBlock, regression_samples, streamed_blocks
 
 BUDGET_BYTES = 200_000_000
 """Memory that rows and motions may take: about 100 000 samples of a six-axis arm."""
@@ -53,7 +54,7 @@ def build_problem(
     found = base_of(robot) if base is None else base
     source = RowSource(robot, found, motor_mixing(robot) if motor_rows else None, threads)
     require_thresholds(robot, plan)
-    rows_of = matlab_blocks if plan.convention == "matlab" and plan.decimation > 1 else streamed_blocks
+    rows_of = _blocks_of(plan)
     folded = Accumulator(source.columns, budget_bytes)
     experiments: list[Experiment] = []
     kept: list[Motion] | None = []
@@ -69,6 +70,25 @@ def build_problem(
     return Problem(
         robot, found, plan, tuple(experiments), folded.regression(), None if kept is None else tuple(kept)
     )
+
+
+def _blocks_of(plan: Preparation) -> Callable[..., Iterator[RowBlock]]:
+    return matlab_blocks if plan.convention == "matlab" and plan.decimation > 1 else streamed_blocks
+
+
+def fold_motion(source: RowSource, motion: Motion, plan: Preparation) -> tuple[Factor, ...]:
+    """The factors of one motion, per joint, from a source of rows of one's own.
+
+    Args:
+        source: W along the motion.
+        motion: prepared motion.
+        plan: decimation, convention and speed thresholds.
+    """
+    folded = Accumulator(source.columns, 0.0)
+    for block in _blocks_of(plan)(source, source.torques(motion), plan, None):
+        folded.add(block.without_joints(motion.silent_axes))
+    folded.end_experiment()
+    return folded.regression().joints
 
 
 def _experiment(motion: Motion, plan: Preparation, rows: tuple[int, ...]) -> Experiment:

@@ -63,7 +63,7 @@ class SimulatedMotion(MotionSource):
     def suggestion(self, logs: Sequence[UsableLog], strategy: Strategy) -> Suggestion:
         """From the measured positions where those are used (IV), else from the band of the reference."""
         used = longest_log(logs)
-        log, reference = _on_clock(used, self.controller, Preparation())
+        log, reference = clocked_pair(used, self.controller, Preparation())
         found = self._suggestion(log, reference, _inner(strategy))
         # What was done to the log to put it on the controller's clock is said before anything else.
         steps = [step for step in log.history[len(used.log.history) :] if step.note]
@@ -90,7 +90,7 @@ class SimulatedMotion(MotionSource):
         """Simulate and identify, by turns."""
         inner = _inner(strategy)
         progress("simulating and identifying")
-        pairs, rows = [_on_clock(used, self.controller, plan) for used in logs], without_trims(plan)
+        pairs, rows = [clocked_pair(used, self.controller, plan) for used in logs], without_trims(plan)
         measured = all("position" in log.channels for log, _ in pairs)
         open_loop = isinstance(inner, OutputError) and inner.open_loop
         problem = build_loop_problem(
@@ -118,7 +118,7 @@ class SimulatedMotion(MotionSource):
             T = self.controller.sample_time
             motions = (prepare(used.log, plan) for used in logs)
             return UnseenMotion(tuple(m if T is None else with_held_torques(m, T) for m in motions))
-        pairs = [_on_clock(used, self.controller, plan) for used in logs]
+        pairs = [clocked_pair(used, self.controller, plan) for used in logs]
         problem = build_loop_problem(
             model.robot,
             [log for log, _ in pairs],
@@ -173,7 +173,7 @@ class SimulatedMotion(MotionSource):
         return {CONTROLLER: text, ACCURACY: asdict(self.accuracy)}
 
 
-def _on_clock(used: UsableLog, controller: Controller, plan: Preparation) -> tuple[Log, Reference]:
+def clocked_pair(used: UsableLog, controller: Controller, plan: Preparation) -> tuple[Log, Reference]:
     """Log and reference at the controller's samples, trimmed as the plan says."""
     if controller.sample_time is None:
         return used.log, _reference_of(used)  # refused with a sentence where the problem is built
