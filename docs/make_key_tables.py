@@ -19,14 +19,14 @@ from pathlib import Path
 
 import typer
 
-from dynid.cli.main import app_for
+from dynid.cli.main import app_for, command_named
 from dynid.core.keys import docs_rows
 
 PAGES = sorted(Path(__file__).parent.glob("*.md"))
 MARK = re.compile(
     r"(<!-- keys of ([\w.]+)\.(\w+)(?: beyond (\w+))? -->\n).*?(<!-- end of keys -->)", re.DOTALL
 )
-OPTIONS = re.compile(r"(<!-- options of dynid (\w+) -->\n).*?(<!-- end of options -->)", re.DOTALL)
+OPTIONS = re.compile(r"(<!-- options of dynid ([\w-]+) -->\n).*?(<!-- end of options -->)", re.DOTALL)
 HEAD = ["| key | meaning | default |", "|---|---|---|"]
 
 
@@ -54,7 +54,7 @@ def options_of(name: str) -> str:
         if title != "Arguments":
             lines.append(f"| *{title}* | |")
             lines += [f"| `{names}` | {_cell(text)} |" for names, text in records if names != "--help"]
-    exits = getattr(import_module(f"dynid.cli.{name}"), name).exits
+    exits = command_named(name).exits
     meanings = [
         f"{code}: {text[0].lower()}{text[1:].rstrip('.')}" for code, text in exits.items() if code != 1
     ]

@@ -85,8 +85,8 @@ else:
     }
     _FAMILIES = (
         *("base", "calibration", "checks", "compile", "consistency", "dynamics", "estimators", "excitation"),
-        *("export", "logs", "model", "preparation", "problem", "results", "simulation", "trajectories"),
-        *("validation", "workflow"),
+        *("export", "logs", "model", "preparation", "problem", "resolution", "results", "simulation"),
+        *("trajectories", "validation", "workflow"),
     )
     __getattr__, __dir__, __all__ = lazy_exports(__name__, _NAMES, _FAMILIES)
 

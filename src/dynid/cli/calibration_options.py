@@ -17,6 +17,8 @@ from dynid.core.errors import DynidError
 from dynid.logs.log import Log
 from dynid.logs.read import read_logs
 from dynid.model.robot import Robot
+from dynid.preparation.preparation import Preparation
+from dynid.preparation.suggestion import Suggestion
 from dynid.workflow.calibration_logs import CalibrationLogs, prepare_calibration
 
 PAGE = "report.html"
@@ -89,10 +91,9 @@ def prepared_logs(
 
 
 def command_facts(
-    context: typer.Context, groups: Sequence[OptionGroup], logs: CalibrationLogs
+    context: typer.Context, groups: Sequence[OptionGroup], plan: Preparation, suggestion: Suggestion | None
 ) -> dict[str, Any]:
     """How a command was run, for its document."""
-    plan, suggestion = logs.plan, logs.suggestion
     return {
         **typed_command(context, groups),
         "preparation": {name: value for name, value in plan.to_dict().items() if value},

@@ -41,18 +41,17 @@ def loop_fit_arguments(
             "not; use --friction smooth."
         )
     accuracy = Accuracy(**loop.accuracy)
-    law = load_controller(loop.controller, robot, parameters_of=parameters_from)
     given, kept = (
         [_read_for(path, files.mapping, inner) for path in paths] for paths in (logs, files.validate or [])
     )
-    references = _references(robot, law, loop.reference or [])
-    return {
-        "logs": given,
-        "validate": kept,
-        "controller": law,
-        "references": references,
-        "accuracy": accuracy,
-    }
+    simulated = law_and_references(robot, loop.controller, loop.reference or [])
+    return {"logs": given, "validate": kept, **simulated, "accuracy": accuracy}
+
+
+def law_and_references(robot: Robot, controller: str, given: Sequence[str]) -> dict[str, Any]:
+    """Controller and references that a command line names, as arguments of a verb that simulates."""
+    law = load_controller(controller, robot, parameters_of=parameters_from)
+    return {"controller": law, "references": _references(robot, law, given)}
 
 
 def loop_validate_arguments(

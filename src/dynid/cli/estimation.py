@@ -82,6 +82,9 @@ class MethodOptions(OptionGroup, title="Estimator"):
         "long blocks of time), classical, hac or bootstrap.",
         choices=KINDS,
     )
+    digits: bool = option(
+        False, "", "Also find the significant digits of the values by stochastic arithmetic, as a finding."
+    )
 
 
 @dataclass(frozen=True)

@@ -96,6 +96,7 @@ def fit(
             add=terms,
             consistent=estimator.consistent,
             known=None if estimator.known is None else load_knowledge(estimator.known),
+            digits=estimator.digits,
             progress=tell,
             **given,
         )

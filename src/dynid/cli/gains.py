@@ -147,7 +147,7 @@ def gains(
         found = calibrate(used, known, progress=tell, **arguments)
         tell("writing the files")
         groups = (logs, payload, how, preparation, variant, target)
-        run = command_facts(context, groups, used)
+        run = command_facts(context, groups, used.plan, used.suggestion)
         document = gains_document(
             found.gains,
             found.before,

@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 
 from dynid import __version__
-from dynid.cli.command import spread
+from dynid.cli.command import Command, spread
 from dynid.cli.output import print_json
 from dynid.core.errors import DynidError
 
@@ -26,24 +26,26 @@ COMMANDS = {
     "map": "Write a mapping of a log's columns to start from.",
     "check": "Say whether logs are good enough to fit.",
     "fit": "Identify a robot's parameters from logs.",
+    "fit-many": "Fit a table of robots and logs, and find the robots that drift.",
     "validate": "Put a saved model to the test on other logs.",
     "predict": "Predict the torques of a saved model along logs.",
     "suspects": "Say what may be wrong with logs or missing in a model, and what changed since.",
     "gains": "Find drive gains from logs without and with a weighed payload.",
     "payload": "Identify what a robot carries: mass, centre of mass, inertia.",
+    "resolution": "Find the coarsest sensors with which identification still holds.",
     "simulate": "Simulate a robot under a controller and write its log.",
     "compare": "Put results side by side.",
     "export": "Write a model for a simulator, a controller, a script or a paper.",
     "report": "Write the report of a result again.",
     "reproduce": "Compare published figures with ours.",
 }
-"""Commands and what they do; each is a ``Command`` of its own name in a module of its own name."""
+"""Commands and what they do; each is a ``Command`` in a module of its own name, see ``command_named``."""
 GREEDY = {
     "fit": ("--validate", "--condition"),
     "excite": ("--given",),
     "gains": ("--free", "--loaded"),
     "payload": ("--free", "--loaded"),
-    **dict.fromkeys(("check", "validate", "predict", "suspects"), ("--condition",)),
+    **dict.fromkeys(("check", "validate", "predict", "suspects", "resolution"), ("--condition",)),
 }
 """Options, by command, that take several values: ``--validate a.csv b.csv``."""
 _MOVED = {"source": "dynid export ROBOT --to c --kernel NAME"}
@@ -85,11 +87,18 @@ def app_for(arguments: list[str]) -> typer.Typer:
     app.callback()(common)
     asked = next((a for a in arguments if not a.startswith("-")), "")
     if asked in COMMANDS:
-        getattr(import_module(f"dynid.cli.{asked}"), asked).add_to(app, COMMANDS[asked])
+        command_named(asked).add_to(app, COMMANDS[asked])
     else:
         for name, summary in COMMANDS.items():
             app.command(name, short_help=summary)(_no_command)
     return app
+
+
+def command_named(name: str) -> Command:
+    """The command of a name, from the module of the same name; ``fit-many`` is ``fit_many`` there."""
+    own = name.replace("-", "_")
+    made: Command = getattr(import_module(f"dynid.cli.{own}"), own)
+    return made
 
 
 def _no_command() -> None:

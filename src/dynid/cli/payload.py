@@ -146,7 +146,7 @@ def payload(
         )
         tell("writing the files")
         groups = (logs, weighing, how, preparation, variant, target)
-        run = command_facts(context, groups, used)
+        run = command_facts(context, groups, used.plan, used.suggestion)
         document = payload_document(found, used.motions, used.checks, run)
         texts = {DOCUMENT: document_text(document), PAGE: render_payload(document)}
         write_files(target.out, texts, target.force)

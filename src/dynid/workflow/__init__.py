@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from dynid.workflow.next_motion import design_next_motion as design_next_motion, prior_of as prior_of
     from dynid.workflow.payload_weighing import weigh_payload as weigh_payload
     from dynid.workflow.proof import Proof as Proof
+    from dynid.workflow.resolution import StudiedLogs as StudiedLogs, study_resolution as study_resolution
     from dynid.workflow.result import FitResult as FitResult
     from dynid.workflow.saved_model import validate as validate
     from dynid.workflow.saved_suspects import NewSuspects as NewSuspects, find_suspects as find_suspects
@@ -29,6 +30,7 @@ else:
         "next_motion": ("design_next_motion", "prior_of"),
         "payload_weighing": ("weigh_payload",),
         "proof": ("Proof",),
+        "resolution": ("StudiedLogs", "study_resolution"),
         "result": ("FitResult",),
         "saved_model": ("validate",),
         "saved_suspects": ("NewSuspects", "find_suspects"),

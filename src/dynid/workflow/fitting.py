@@ -7,6 +7,8 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from dynid.checks.accelerations import acceleration_findings
 from dynid.checks.excitation import few_rows
 from dynid.checks.physical import impossible_values
@@ -27,6 +29,7 @@ from dynid.preparation.preparation import Preparation
 from dynid.preparation.spectrum import spectrum_of_log
 from dynid.preparation.suggestion import Suggestion
 from dynid.problem.build import require_thresholds
+from dynid.resolution.digits import digits_finding, significant_digits
 from dynid.suspects.judgement import SuspectJudgement, judge_stretches, judge_suspects
 from dynid.validation.model import as_model
 from dynid.validation.validation import validate as validate_motions
@@ -91,6 +94,7 @@ def fit(
     controller: Controller | None = None,
     references: Sequence[Reference] | None = None,
     accuracy: Accuracy | None = None,
+    digits: bool = False,
     progress: Progress | None = None,
 ) -> FitResult:
     """The main job: identify a robot's parameters from logs, and prove them on motion that was not used.
@@ -115,6 +119,7 @@ def fit(
         references: what the controller followed: one for all logs, or one per log with those of ``validate``
             last; the logs' own reference channels when None.
         accuracy: friction model and integration of the simulation.
+        digits: whether the digits that rounding leaves of the values are found by stochastic arithmetic.
         progress: told what is being done; nobody is when None.
 
     Raises:
@@ -186,6 +191,7 @@ def fit(
                 *impossible_values(estimate, motions),
                 *few_rows(estimate),
                 *addition.findings,
+                *(_health(estimate) if digits else ()),
             ),
             used,
         ),
@@ -194,6 +200,14 @@ def fit(
         suspects=suspects,
         possibility=possibility,
     )
+
+
+def _health(estimate: Estimate) -> tuple[Finding, ...]:
+    """Significant digits of the kept parameters, as least squares finds them from the factors."""
+    kept = estimate.kept
+    factor = estimate.problem.stacked_factor(estimate.facts["weights"])[:, np.append(kept, True)]
+    names = tuple(name for name, own in zip(estimate.names, kept, strict=True) if own)
+    return (digits_finding(names, significant_digits(factor, np.random.default_rng(0))),)
 
 
 def _suspects_of(
