@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -11,6 +14,7 @@ from dynid.resolution.chain import SensorSetting
 from dynid.resolution.outcome import BiasVerdict, Outcome, ReferenceEstimate
 from dynid.resolution.request import SensorRequest
 from dynid.resolution.search import largest_fine_step
+from dynid.simulation.controller import Controller
 from dynid.workflow.resolution import study_resolution
 from support.coarse_arms import PLAN, law, scara, scara_log
 
@@ -87,9 +91,8 @@ def test_a_step_twice_the_threshold_is_told_and_half_of_it_is_sound() -> None:
     coarse = SensorRequest(
         steps=(own.setting.step / 5, 2 * own.setting.step), torque_steps=(), thresholds=False
     )
-    (fine, bad), other = (study_resolution(scara(), [scara_log(7)], coarse, plan=PLAN)[0].outcomes, None)
+    fine, bad = study_resolution(scara(), [scara_log(7)], coarse, plan=PLAN)[0].outcomes
     assert fine.excess(5.0)[0] < 1.0 < bad.excess(5.0)[0]
-    assert other is None
 
 
 def test_iv_and_didim_bear_what_least_squares_does_not() -> None:
@@ -131,15 +134,18 @@ def test_methods_that_lack_something_are_refused() -> None:
 
 
 def test_an_axis_may_keep_its_encoder() -> None:
-    request = SensorRequest(ratios=(0.0, 1.0), steps=(3e-3,), torque_steps=(), thresholds=False)
-    found, _ = study_resolution(scara(), [scara_log()], request, plan=PLAN)
-    shift = dict(zip(found.reference["LS"].names, found.outcomes[0].percent_error, strict=True))
-    assert shift["ZZ1R"] < 5.0 < shift["ZZ2"] or shift["ZZ1R"] < shift.get("ZZ2R", 100.0)
+    shifts = {}
+    for ratios in ((0.0, 1.0), (1.0, 0.0)):
+        request = SensorRequest(ratios=ratios, steps=(3e-3,), torque_steps=(), thresholds=False)
+        found, _ = study_resolution(scara(), [scara_log()], request, plan=PLAN)
+        shifts[ratios] = dict(zip(found.reference["LS"].names, found.outcomes[0].percent_error, strict=True))
+    second, first = shifts.values()
+    assert second["ZZ1R"] < 1.0 < 20.0 < first["ZZ1R"]
+    assert second["Fc1"] < 1.0 < 10.0 < first["Fc1"]
+    assert first["Fv2"] < 10.0 < 30.0 < second["Fv2"]
 
 
 def test_ends_are_dropped_where_the_plan_keeps_them() -> None:
-    from dataclasses import replace
-
     request = SensorRequest(steps=(1e-4,), torque_steps=(), thresholds=False)
     found, studied = study_resolution(scara(), [scara_log()], request, plan=replace(PLAN, drop_samples=0))
     assert studied.plan.drop_samples in (100, 101)
@@ -153,3 +159,24 @@ def test_a_chain_goes_to_other_processes() -> None:
         for executor in (LocalExecutor(), LocalExecutor(2, "processes"))
     )
     assert [o.to_dict() for o in here.outcomes] == [o.to_dict() for o in there.outcomes]
+
+
+def test_runs_of_another_controller_are_not_taken(tmp_path: Path) -> None:
+    request = SensorRequest(steps=(1e-4,), torque_steps=(), runs=2, thresholds=False)
+
+    def study(controller: Controller, seed: int = 0) -> None:
+        study_resolution(
+            scara(),
+            [scara_log(seed)],
+            request,
+            plan=PLAN,
+            methods=("LS", "IV"),
+            controller=controller,
+            kept_in=tmp_path / "runs",
+        )
+
+    study(law())
+    study(law())  # the same study goes on
+    for other in ((law().scaled([2.0, 2.0]), 0), (law(), 7)):
+        with pytest.raises(DynidError, match="answers of another study"):
+            study(*other)

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -52,13 +52,14 @@ from dynid.resolution.resolution_study import ResolutionStudy
 from dynid.resolution.rounding import mode_of
 from dynid.resolution.study import LS, Bench, Estimating, find_threshold
 from dynid.simulation.controller import Controller
+from dynid.simulation.controller_file import controller_to_toml
 from dynid.simulation.setup import Accuracy
 from dynid.trajectories.reference import Reference
 from dynid.workflow.fitting import preparation_of
 from dynid.workflow.motion_source import MeasuredMotion
 from dynid.workflow.proof import data_checks
 from dynid.workflow.simulated_motion import clocked_pair
-from dynid.workflow.usable_log import UsableLog, as_logs, logs_to_fit, one_reference_each
+from dynid.workflow.usable_log import UsableLog, as_logs, identity_of, logs_to_fit, one_reference_each
 
 _UNDETERMINED = (Name.TOO_FEW_ROWS, Name.RANK_DEFICIENT, Name.SCALE_UNKNOWN, Name.TORQUE_NOT_EXPLAINED)
 """Outcomes of an estimate that no study can rest on."""
@@ -160,16 +161,18 @@ def study_resolution(
             progress(f"identifying by {name}")
             chains[name], known[name] = own, _loop_reference(own, law)
     require_smaller_than_motion(chain, wanted.steps)
-    with _store(kept_in, _digest(chain, used, methods), fresh) as store, executor.kept_open() as workers:
+    with _store(kept_in, chains, chain, fresh) as store, executor.kept_open() as workers:
         bench = Bench(chains, known, law, wanted.runs, workers, store, progress)
         return _study(bench, chain, wanted, studied, digits), studied
 
 
-def _store(path: Path | None, study: str, fresh: bool) -> AbstractContextManager[AnswerStore | None]:
+def _store(
+    path: Path | None, chains: Mapping[str, Estimating], chain: Chain, fresh: bool
+) -> AbstractContextManager[AnswerStore | None]:
     """Where finished runs are kept."""
     if path is None:
         return nullcontext()
-    return AnswerStore(path, study, key=lambda task: task.key, fresh=fresh)
+    return AnswerStore(path, _digest(chains, chain), key=lambda task: task.key, fresh=fresh)
 
 
 def _study(
@@ -318,18 +321,30 @@ def _loop_reference(own: LoopChain, law: BiasLaw) -> ReferenceEstimate:
     )
 
 
-def _digest(chain: Chain, used: Sequence[UsableLog], methods: Sequence[str]) -> str:
+def _digest(chains: Mapping[str, Estimating], chain: Chain) -> str:
     """Everything that the answers depend on beside their own settings, as one word."""
+    drives = chain.robot.drives
     content = {
         "version": __version__,
         "robot": chain.robot.digest,
+        "values": dict(chain.robot.parameters),
+        "drives": None if drives is None else drives.matrix.tolist(),
         "parameters": [*chain.base.names],
-        "logs": [one.identity.to_dict() for one in used],
+        "logs": [identity_of(log).to_dict() for log in chain.logs],
         "plan": chain.plan.to_dict(),
         "weights": chain.weights.tolist(),
         "side": chain.sensing.side,
         "ratios": chain.sensing.ratios.tolist(),
         "seed": chain.seed,
-        "methods": [*methods],
+        "simulated": {name: _loop_facts(own) for name, own in chains.items() if isinstance(own, LoopChain)},
     }
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _loop_facts(own: LoopChain) -> dict[str, Any]:
+    """What a chain that simulates depends on beside logs and sensors."""
+    return {
+        "controller": controller_to_toml(own.controller),
+        "accuracy": asdict(own.accuracy),
+        "references": [hashlib.sha256(followed.q.tobytes()).hexdigest() for followed in own.references],
+    }
