@@ -52,7 +52,7 @@ def test_table_3_is_the_law(runs: Tx40Runs) -> None:
 
 
 class GhostRuns(Tx40Runs):
-    """A torque of joint 1 that depends on the speed of joint 3: no such parameter is true."""
+    """A torque of joint 4 that depends on its position, as of a mass that the arm does not have."""
 
     @cached_property
     def log(self) -> Log:

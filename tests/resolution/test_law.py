@@ -48,8 +48,6 @@ def test_gains_are_those_of_filtered_white_noise(plan: Preparation) -> None:
     gains = chain_gains(plan, rate)
     assert gains.acceleration == pytest.approx(qdd[:, 50:-50].std(), rel=0.05)
     assert gains.speed == pytest.approx(np.asarray(motion.qd)[inner].std(), rel=0.05)
-    signs = decimate_rows(np.ascontiguousarray(np.sign(np.asarray(motion.qd)[inner]).T), plan.decimation)
-    assert gains.passed == pytest.approx(signs[:, 50:-50].var(), rel=0.1)
 
 
 def test_the_gain_of_a_sharp_band_is_the_formula_of_the_papers_method() -> None:
@@ -71,7 +69,7 @@ def test_simulated_estimates_follow_the_law(mode: str) -> None:
         runs = np.array([chain.estimate(SensorSetting("encoder", mode, size), k) for k in range(12)])
         spread = runs.std(axis=0, ddof=1) / np.sqrt(len(runs)) / np.abs(law.reference)
         away = np.abs(runs.mean(axis=0) / law.reference - law.ratios(size, variance))
-        assert np.all(away < 4 * spread + 0.02), (size, away, spread)
+        assert np.all(away < 4 * spread + 0.005), (size, away, spread)
     assert np.max(np.abs(law.ratios(2 * step, variance) - 1)) > 0.05  # there was something to follow
 
 

@@ -54,5 +54,5 @@ def test_order_does_not_matter() -> None:
 
 @pytest.mark.parametrize("against", [FLEET, EARLIER])
 def test_sound_fleets_are_seldom_blamed(against: str) -> None:
-    """At most 3 % of the half on which nothing was set; docs/fleets.md has the whole table."""
+    """Seldom: at most 6 of 100 on the half on which nothing was set; docs/fleets.md has the whole table."""
     assert rates("showing", 100, 25, 0.0, dated=against == EARLIER)[0] <= 0.06

@@ -26,11 +26,11 @@ from dynid.cli.output import (
     write_files,
 )
 from dynid.cli.robot_options import RobotOptions, chosen_robot
+from dynid.cli.worker_options import WorkerOptions
 from dynid.consistency.knowledge import load_knowledge
 from dynid.core.answer_store import AnswerStore
 from dynid.core.disk import replaced_file
 from dynid.core.errors import DynidError, FileError, unknown_name
-from dynid.core.executor import executor_for
 from dynid.core.lazy import later
 from dynid.core.text import TextTable
 from dynid.estimators.strategy import Strategy
@@ -40,7 +40,7 @@ from dynid.preparation.preparation import Preparation
 from dynid.report.fleet_document import FLEET_SCHEMA, fleet_document, table_columns
 from dynid.report.fleet_page import drifting_units, fleet_answer, render_fleet
 from dynid.workflow.fitting import fit as fit_logs
-from dynid.workflow.fleet import Fleet, fit_many as fit_plan, fit_tasks
+from dynid.workflow.fleet import FAILED, Fleet, fit_many as fit_plan
 from dynid.workflow.fleet_plan import PATHS, FleetPlan, load_fleet_plan
 from dynid.workflow.result import FitResult
 
@@ -49,16 +49,6 @@ FORMATS = ("csv", "parquet")
 _MOST_LINES = 20
 """Rows that cannot be trusted which are printed."""
 _arrow_table, _write_parquet = later("pyarrow", "table"), later("pyarrow.parquet", "write_table")
-
-
-@dataclass(frozen=True)
-class FleetWorkerOptions(OptionGroup, title="Where rows are fitted"):
-    """Processes of this machine, or a cluster."""
-
-    workers: int | None = option(None, "N", "Rows at once on this machine.", shown="one per core", min=1)
-    scheduler: str | None = option(
-        None, "ADDRESS", "Scheduler of a Dask cluster that sees the same files, such as tcp://10.0.0.5:8786."
-    )
 
 
 @dataclass(frozen=True)
@@ -89,7 +79,7 @@ class FleetFileOptions(OptionGroup, title="Files"):
 def fit_many(
     context: typer.Context,
     plan: Annotated[Path, typer.Argument(metavar="PLAN", help="TOML file or CSV table of fits.")],
-    where: FleetWorkerOptions,
+    where: WorkerOptions,
     target: FleetFileOptions,
     as_json: JsonOption = False,
 ) -> int:
@@ -99,10 +89,10 @@ def fit_many(
     table = f"fits.{target.format}"
     rows = load_fleet_plan(plan)
     _require_rows(rows)
-    executor = executor_for(where.scheduler, where.workers, "processes")
+    executor = where.executor()
     require_free_folder(target.out, (table, DOCUMENT, PAGE), target.force)
     keep = (target.out / RESULTS).resolve() if target.keep_results else None
-    with progress_line(quiet=as_json) as tell, AnswerStore(target.out / KEPT, FLEET_SCHEMA) as store:
+    with progress_line(quiet=as_json) as tell, _kept_rows(target.out / KEPT) as store:
         fleet = fit_plan(rows, fit_row, executor, keep=keep, store=store, progress=tell)
         tell("writing the files")
         document = fleet_document(
@@ -116,6 +106,11 @@ def fit_many(
     else:
         _print(document, target.out, table)
     return 0 if document["trustworthy"] else 2
+
+
+def _kept_rows(path: Path) -> AnswerStore:
+    """Rows that are done; those that failed are tried again, their cause may have gone."""
+    return AnswerStore(path, FLEET_SCHEMA, worth=lambda row: row["status"] != FAILED)
 
 
 @dataclass(frozen=True)
@@ -187,11 +182,14 @@ def fit_row(task: Mapping[str, Any]) -> FitResult:
 def _require_rows(plan: FleetPlan) -> None:
     """Refuse before any work a row whose robot, options or logs cannot be."""
     seen: set[str] = set()
-    for entry, task in zip(plan.fit, fit_tasks(plan), strict=True):
-        text = json.dumps(task["options"])
+    for entry in plan.fit:
+        options = plan.options(entry)
+        for patterns in (entry.logs, entry.validate):
+            plan.files(entry, patterns)
+        text = json.dumps(options)
         if text not in seen:
             try:
-                _choice_of(task["options"])
+                _choice_of(options)
             except DynidError as error:
                 raise type(error)(f"Row {entry.name!r}: {error}") from None
         seen.add(text)

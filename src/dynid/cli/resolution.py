@@ -22,8 +22,8 @@ from dynid.cli.output import (
     write_files,
 )
 from dynid.cli.robot_options import RobotArgument, VariantOptions, chosen_robot
+from dynid.cli.worker_options import WorkerOptions
 from dynid.core.errors import DynidError
-from dynid.core.executor import executor_for
 from dynid.core.lazy import later
 from dynid.core.text import TextTable
 from dynid.estimators.essential import THRESHOLDS
@@ -166,16 +166,6 @@ class StudyOptions(OptionGroup, title="The study"):
 
 
 @dataclass(frozen=True)
-class WorkerOptions(OptionGroup, title="Where runs are computed"):
-    """Threads of this machine, or a cluster."""
-
-    workers: int | None = option(None, "N", "Runs at once on this machine.", shown="one per core", min=1)
-    scheduler: str | None = option(
-        None, "ADDRESS", "Scheduler of a Dask cluster that is there already, such as tcp://10.0.0.5:8786."
-    )
-
-
-@dataclass(frozen=True)
 class ResolutionFileOptions(OptionGroup, title="Files"):
     """What is written."""
 
@@ -214,7 +204,7 @@ def resolution(
     require_free_folder(target.out, (DOCUMENT, PAGE), target.force)
     arm = chosen_robot(robot, variant)
     request = sensors.request(arm)
-    executor = executor_for(where.scheduler, where.workers, "processes")
+    executor = where.executor()
     plan, keys = preparation.chosen(arm.n_coordinates)
     with progress_line(quiet=as_json) as tell:
         tell("reading")

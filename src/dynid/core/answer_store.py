@@ -41,16 +41,23 @@ class AnswerStore:
         study: digest of all that the answers depend on beside their tasks: data, options, versions.
         key: makes the key of a task, different for different tasks; JSON if none is given.
         fresh: whether to begin anew, whatever answers of this or another study are there.
+        worth: whether an answer is kept; others, such as failures, are asked for again next time.
 
     Raises:
         FileError: when the file is of another study, not ours, damaged, in use, or cannot be written.
     """
 
     def __init__(
-        self, path: Path | str, study: str, *, key: Callable[[Any], str] = json_key, fresh: bool = False
+        self,
+        path: Path | str,
+        study: str,
+        *,
+        key: Callable[[Any], str] = json_key,
+        fresh: bool = False,
+        worth: Callable[[Any], bool] = lambda answer: True,
     ) -> None:
         """Open and lock the file, and read the answers in it."""
-        self.path, self.study, self.key = Path(path), study, key
+        self.path, self.study, self.key, self.worth = Path(path), study, key, worth
         self._answers: dict[str, Any] = {}
         self._synced = time.monotonic()
         try:
@@ -142,6 +149,8 @@ class AnswerStore:
             FileError: when the file cannot be written.
         """
         text = _text(answer, f"The answer to {key}")
+        if not self.worth(answer):
+            return json.loads(text)
         try:
             self._write(f'{{"task": {json.dumps(key)}, "answer": {text}}}\n'.encode())
             if time.monotonic() - self._synced >= _SYNC_S:

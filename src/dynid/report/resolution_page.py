@@ -58,19 +58,12 @@ def resolution_answer(document: Content) -> Content:
 
 def thresholds(document: Content) -> Content:
     """Thresholds beside what the law expects."""
-    per = _per(document)
     rows = [
-        {**t, "counts": ceil(t["counts"]), "law_counts": ceil(per / t["law_step"]) if t["law_step"] else None}
+        {**t, "counts": ceil(t["counts"]), "law_counts": t["law_counts"] and ceil(t["law_counts"])}
         for t in document["thresholds"]
         if t["counts"] is not None
     ]
     return {"rows": rows, "unit": document["count_unit"], "law": document["law"]}
-
-
-def _per(document: Content) -> float:
-    """Counts times step: 2π where encoders count turns, 1 where they count metres."""
-    first = next((o for o in document["outcomes"] if o["counts"]), None)
-    return first["counts"] * first["step"] if first else 1.0
 
 
 def tables(document: Content) -> Content:

@@ -67,7 +67,7 @@ class Sensing:
 
     Args:
         side: "joint", or "motor": a gear then divides the step, and a coupled wrist shares it.
-        ratios: Δ of each axis over the step of a setting, (axes,); 0 leaves an axis as it is.
+        ratios: Δ of each axis' encoder over the step of a setting, (axes,); 0 leaves an axis as it is.
     """
 
     side: str
@@ -78,10 +78,8 @@ class Sensing:
         channel = CHANNELS[setting.channel]
         there, back = self._ways(robot, setting.channel)
         values = there(log.array(channel))
-        steps = setting.step * self.ratios
-        if setting.channel == TORQUE:
-            steps = steps * np.abs(values).max(axis=0, initial=0.0)
-        coarse = back(mode_of(setting.mode).read(values, steps, rng))
+        sizes = self.ratios if setting.channel == ENCODER else np.abs(values).max(axis=0, initial=0.0)
+        coarse = back(mode_of(setting.mode).read(values, setting.step * sizes, rng))
         return replace(log, channels={**log.channels, channel: coarse})
 
     def joint_root(self, robot: Robot) -> FloatArray:

@@ -25,17 +25,16 @@ _FEW_DIGITS = 4.0
 
 
 class RandomRounding:
-    """Results moved up or down by half a unit in the last place, with probability ½ each."""
+    """Results moved to the next number above or below, with probability ½ each; zero stays."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         """With draws of a generator."""
         self._rng = rng
-        self._unit = float(np.finfo(float).eps) / 2
 
     def __call__(self, x: ArrayLike) -> FloatArray:
         """The results of one operation, rounded at random."""
-        signs = np.where(self._rng.random(np.shape(x)) < 0.5, -1.0, 1.0)
-        return np.asarray(np.asarray(x) * (1.0 + self._unit * signs), dtype=float)
+        ends = np.where(self._rng.random(np.shape(x)) < 0.5, -np.inf, np.inf)
+        return np.where(np.equal(x, 0.0), 0.0, np.nextafter(x, ends))
 
 
 def significant_digits(factor: FloatArray, rng: np.random.Generator) -> FloatArray:

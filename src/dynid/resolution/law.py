@@ -5,28 +5,26 @@ errors of the accelerations of variance v Δ² s², with s from the frequency re
 
     s² = 2 ∫₀^½ (B(ν)² D(ν)² C(ν)²)² dν,     [1/s⁴]
 
-B² the low-pass forward and backward, D the difference, C² the decimation. They add to the squares of the
-columns and to none of their products with the torques. Errors of the speeds, σ_v = √v Δ s_v before the
-decimation, turn the sign of Coulomb friction around where a joint is slow: on average its column is
-E sign(q̇ + ė). Together
+B² the low-pass forward and backward, D the difference, C² the decimation. They add to the squares
+of the columns and to none of their products with the torques. Errors of the speeds, of rms √v Δ s_v, turn
+the sign of Coulomb friction around where a joint is slow, longer than the filters remember or in one go: they
+are drawn as constant along the motion, and W is averaged over such draws. Together
 
-    χ̂(Δ) = (W̄ᵀW̄ + v Δ² C + V)⁻¹ W̄ᵀ Y,   C = Σ_m D_mᵀ D_m,   D_m = s ∂W/∂q̈ · L_m,
+    χ̂(Δ) = (E WᵀW + v Δ² C)⁻¹ E Wᵀ Y,   C = Σ_m D_mᵀ D_m,   D_m = s ∂W/∂q̈ · L_m,
 
-with W̄ = E W over the errors of the speeds, V the variance that they leave behind the decimation, and L_m what
-encoder m does to the joints. For one inertia alone this is χ̂/χ = 1/(1 + κ), κ = v (Δ s/a_rms)².
+with L_m what encoder m does to the joints. For one inertia alone this is χ̂/χ = 1/(1 + κ), κ = v (Δ s/a_rms)².
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dynid.compile.kernels import RobotKernels, kernels
+from dynid.compile.kernels import kernels
 from dynid.core.arrays import BoolArray, FloatArray
 from dynid.preparation.decimate import FILTER
 from dynid.preparation.derivative import difference_gain
@@ -34,8 +32,9 @@ from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
 from dynid.problem.build import fold_motion
 from dynid.problem.factor import triangular
-from dynid.problem.row_source import RowSource, structure
+from dynid.problem.row_source import RowSource
 from dynid.resolution.chain import Chain
+from dynid.resolution.outcome import residual_norm
 from dynid.resolution.search import largest_fine_step
 
 Regressor = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
@@ -43,16 +42,20 @@ Regressor = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 _FREQUENCIES = 1 << 16
 """Frequencies of the integrals, from zero to half the rate: enough for bands above 1e-4 of it."""
 _PARTS = 10
-"""Equally likely parts of the errors of speed; ten bring the mean of a sign within 0.05 of its own."""
+"""Equally likely parts of the errors of a speed; ten bring the mean of a sign within 0.05 of its own."""
+_ROWS = 20_000
+"""Rows of the regressor held at once."""
 
 
-def _quantiles() -> FloatArray:
-    """The middles of equally likely parts of a normal distribution, scaled to variance 1."""
+def _speed_draws(encoders: int) -> FloatArray:
+    """Normal errors of rms 1, (parts, encoders): each encoder has the middles of equally likely parts once.
+
+    Their orders differ, so that a motor that turns with two joints gets the root of the squares of both.
+    """
     middles = np.array([NormalDist().inv_cdf((k + 0.5) / _PARTS) for k in range(_PARTS)])
-    return np.asarray(middles / np.sqrt(np.mean(middles**2)), dtype=float)
-
-
-_QUANTILES = _quantiles()
+    rng = np.random.default_rng(0)
+    orders = [rng.permutation(_PARTS) for _ in range(encoders)]
+    return np.asarray((middles / np.sqrt(np.mean(middles**2)))[orders].T, dtype=float)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,12 +65,10 @@ class ChainGains:
     Args:
         acceleration: s, rms error of q̈ in the regression [1/s²].
         speed: s_v, rms error of q̇ before the decimation [1/s].
-        passed: share of the variance of the sign of such errors of speed that the decimation leaves.
     """
 
     acceleration: float
     speed: float
-    passed: float
 
 
 def chain_gains(plan: Preparation, rate_hz: float) -> ChainGains:
@@ -83,19 +84,7 @@ def chain_gains(plan: Preparation, rate_hz: float) -> ChainGains:
     return ChainGains(
         float(np.sqrt(np.mean((low * kept * speed**2) ** 2))),
         float(np.sqrt(np.mean((low * speed) ** 2))),
-        _passed_share((low * speed) ** 2, kept**2),
     )
-
-
-def _passed_share(spectrum: FloatArray, kept: FloatArray) -> float:
-    """Share of the variance of sign(x) that a filter leaves, x normal with a given power spectrum.
-
-    The autocorrelation of the sign is (2/π) arcsin ρ, ρ that of x (Van Vleck).
-    """
-    correlation = np.fft.irfft(np.concatenate([[0.0], spectrum]))
-    signs = 2.0 / np.pi * np.arcsin(np.clip(correlation / correlation[0], -1.0, 1.0))
-    power = np.maximum(np.fft.rfft(signs).real, 0.0)
-    return float(power[1:] @ kept / np.sum(power))
 
 
 def _bent(frequency_hz: FloatArray | float, rate_hz: float) -> FloatArray:
@@ -124,62 +113,6 @@ def _decimation_gain(plan: Preparation, frequency_hz: FloatArray, rate_hz: float
 
 
 @dataclass(frozen=True, eq=False)
-class _NoisySpeeds(RowSource):
-    """W averaged over errors of the speeds; what the average loses of the squares is counted.
-
-    Each row of friction sees the speed of its own joint, so all joints take the same quantile at once. Only
-    friction jumps with the speed; other columns keep their mean.
-
-    Args:
-        sigma: rms error of the speeds, (coordinates,) [rad/s or m/s].
-        thresholds: speeds below which rows are left out, (coordinates,).
-        lost: Σ (E W² − (E W)²) over the samples, filled while rows are made, (coordinates, base).
-    """
-
-    sigma: FloatArray = field(default_factory=lambda: np.zeros(0))
-    thresholds: FloatArray = field(default_factory=lambda: np.zeros(0))
-    lost: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
-
-    @cached_property
-    def friction_columns(self) -> NDArray[np.intp]:
-        """Columns of friction."""
-        entries = [self.robot.table.entries[c] for c in self.base.columns]
-        return np.flatnonzero([entry.family in ("friction", "motor") for entry in entries])
-
-    @cached_property
-    def friction(self) -> RobotKernels:
-        """The regressor of these columns alone."""
-        return kernels(self.robot, tuple(self.base.columns[i] for i in self.friction_columns))
-
-    def along(self, motion: Motion, rows: slice, out: FloatArray | None = None) -> FloatArray:
-        """W with the mean of its friction columns over the quantiles."""
-        W = super().along(motion, rows, out)
-        if not len(self.friction_columns):
-            return W
-        q, qd, qdd = (np.asarray(signal[rows]) for signal in motion.states)
-        joint, column = self._places
-        total, squares = np.zeros((len(joint), len(q))), np.zeros((len(joint), len(q)))
-        for x in _QUANTILES:
-            own = self.friction.regressor_blocks(q, qd + x * self.sigma, qdd)[joint, column]
-            total += own
-            squares += own**2
-        mean = total / _PARTS * ~np.isin(self.friction_columns[column], self.absent(motion))[:, None]
-        used = np.abs(qd) >= self.thresholds
-        spread = (squares / _PARTS - mean**2) * used.T[joint]
-        self.lost[joint, self.friction_columns[column]] += spread.sum(axis=1)
-        W[joint, self.friction_columns[column]] = mean
-        return W
-
-    @cached_property
-    def _places(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Joint and column, among those of friction, of every entry that is not zero by structure."""
-        own = structure(self.friction)
-        pairs = [(j, c) for j, columns in enumerate(own) for c in columns]
-        joint, column = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
-        return joint, column
-
-
-@dataclass(frozen=True, eq=False)
 class BiasLaw:
     """What the law says of one chain.
 
@@ -188,7 +121,7 @@ class BiasLaw:
         motions: the reference motions, prepared.
         gains: of the chain, for each of them.
         disturbance: C, (parameters, parameters), for steps of 1.
-        speed_roots: rms error of each joint's speed for steps of 1, per motion (motions, coordinates).
+        root: L, errors of the joints for errors of 1 of the encoders, (coordinates, axes).
         acceleration_rms: of each coordinate [rad/s² or m/s²].
     """
 
@@ -196,18 +129,20 @@ class BiasLaw:
     motions: tuple[Motion, ...]
     gains: tuple[ChainGains, ...]
     disturbance: FloatArray
-    speed_roots: FloatArray
+    root: FloatArray
     acceleration_rms: FloatArray
 
     @cached_property
     def factor(self) -> FloatArray:
         """R of the weighted [W Y] without further errors, (parameters + 1, parameters + 1)."""
-        return self._mean_rows(0.0)[0]
+        return self._mean_rows(0.0)
 
     @cached_property
     def reference(self) -> FloatArray:
         """Least squares without further errors, (parameters,)."""
-        return _values_with(self.factor, np.zeros_like(self.disturbance))
+        R, z = self.factor[:-1, :-1], self.factor[:-1, -1]
+        scale = _lengths(R)
+        return np.asarray(np.linalg.lstsq(R / scale, z, rcond=None)[0] / scale, dtype=float)
 
     @property
     def linear(self) -> bool:
@@ -223,8 +158,7 @@ class BiasLaw:
             variance: of the rounding mode's error, over Δ².
         """
         size = np.sqrt(variance) * step
-        factor, lost = self._mean_rows(size)
-        return _values_with(factor, size**2 * self.disturbance + lost)
+        return _values_with(self._mean_rows(size), size**2 * self.disturbance)
 
     def ratios(self, step: float, variance: float = 1.0) -> FloatArray:
         """χ̂(Δ)/χ̂(0) that the law expects, (parameters,)."""
@@ -255,44 +189,46 @@ class BiasLaw:
             largest: where to end, such as the motion itself.
             residual: whether the residual counts (P1 eq 22).
         """
-        first = self._residual_norm(self.reference)
+        first = residual_norm(self.factor, self.reference)
 
         def excess(step: float) -> tuple[float, str]:
             values = self.values(step, variance)
             shift = 100.0 * np.abs(values / self.reference - 1.0)[judged]
-            rise = 100.0 * (self._residual_norm(values) / first - 1.0) if residual and first > 0 else 0.0
+            rise = (
+                100.0 * (residual_norm(self.factor, values) / first - 1.0) if residual and first > 0 else 0.0
+            )
             return max(float(np.max(shift, initial=0.0)), rise) / percent, ""
 
         return largest_fine_step(excess, start, largest, narrow=1.02)[0]
 
-    def _residual_norm(self, values: FloatArray) -> float:
-        """‖Y − W χ‖ of the original rows, weighted."""
-        return float(np.linalg.norm(self.factor[:, -1] - self.factor[:, :-1] @ values))
+    def _mean_rows(self, size: float) -> FloatArray:
+        """R of the weighted [W Y] with RᵀR averaged over errors of the speeds.
 
-    def _mean_rows(self, size: float) -> tuple[FloatArray, FloatArray]:
-        """R of the weighted [W̄ Y] and V, for errors of rms ``size``."""
+        Args:
+            size: rms of the encoders' errors [rad or m].
+        """
         chain, width = self.chain, len(self.chain.base)
-        stacked, lost = [np.zeros((0, width + 1))], np.zeros(width)
-        for motion, root, gains in zip(self.motions, self.speed_roots, self.gains, strict=True):
-            noisy = _NoisySpeeds(
-                chain.robot,
-                chain.base,
-                sigma=size * root,
-                thresholds=np.array(chain.plan.speed_thresholds or (0.0,) * len(root)),
-                lost=np.zeros((len(root), width)),
-            )
-            folded = fold_motion(noisy, motion, chain.plan)
-            stacked += [w * f.wide(width) for w, f in zip(chain.weights, folded, strict=True)]
-            rows = noisy.lost * chain.weights[:, None] ** 2
-            lost += gains.passed / chain.plan.decimation * rows.sum(axis=0)
-        return triangular(np.vstack(stacked)), np.diag(lost)
+        source = RowSource(chain.robot, chain.base)
+        draws = _speed_draws(self.root.shape[1]) if size > 0 else np.zeros((1, self.root.shape[1]))
+        stacked = [np.zeros((0, width + 1))]
+        for motion, gains in zip(self.motions, self.gains, strict=True):
+            for errors in size * gains.speed * draws @ self.root.T:
+                moved = replace(motion, qd=np.asarray(motion.qd) + errors)
+                folded = fold_motion(source, moved, chain.plan)
+                stacked += [w * f.wide(width) for w, f in zip(chain.weights, folded, strict=True)]
+        return np.asarray(triangular(np.vstack(stacked)) / np.sqrt(len(draws)), dtype=float)
+
+
+def _lengths(R: FloatArray) -> FloatArray:
+    """Lengths of columns; 1 for those that are zero."""
+    lengths = np.linalg.norm(R, axis=0)
+    return np.where(lengths > 0, lengths, 1.0)
 
 
 def _values_with(factor: FloatArray, added: FloatArray) -> FloatArray:
     """(RᵀR + added)⁻¹ Rᵀ z with columns at unit length."""
     R, z = factor[:-1, :-1], factor[:-1, -1]
-    lengths = np.linalg.norm(R, axis=0)
-    scale = np.where(lengths > 0, lengths, 1.0)
+    scale = _lengths(R)
     scaled = R / scale
     normal = scaled.T @ scaled + added / np.outer(scale, scale)
     return np.asarray(np.linalg.lstsq(normal, scaled.T @ z, rcond=None)[0] / scale, dtype=float)
@@ -309,14 +245,13 @@ def bias_law(chain: Chain, motions: Sequence[Motion]) -> BiasLaw:
         for D in _acceleration_columns(compiled.regressor, motion, chain.plan, root):
             weighted = own.acceleration * chain.weights[:, None] * D
             disturbance += np.einsum("sjk,sjl->kl", weighted, weighted)
-    spread = np.linalg.norm(root, axis=1)
     rms = [np.mean(np.asarray(motion.qdd) ** 2, axis=0) for motion in motions]
     return BiasLaw(
         chain,
         tuple(motions),
         gains,
         disturbance,
-        np.array([own.speed * spread for own in gains]),
+        root,
         np.sqrt(np.mean(rms, axis=0)),
     )
 
@@ -324,17 +259,18 @@ def bias_law(chain: Chain, motions: Sequence[Motion]) -> BiasLaw:
 def _acceleration_columns(
     regressor: Regressor, motion: Motion, plan: Preparation, root: FloatArray
 ) -> Iterator[FloatArray]:
-    """∂W/∂q̈ · L_m at the rows of a motion, one encoder after the other, (samples, coordinates, columns).
+    """∂W/∂q̈ · L_m at some rows of a motion, one encoder after the other, (samples, coordinates, columns).
 
     W is linear in q̈, so a difference of two regressors at rest is exact; gravity and friction cancel.
     """
     q, speed = (np.asarray(signal[:: plan.decimation]) for signal in (motion.q, motion.qd))
-    rest = np.zeros_like(q)
-    still = regressor(q, rest, rest)
     masked = np.zeros_like(q, dtype=bool)
     if plan.speed_thresholds:
         masked = np.abs(speed) < np.array(plan.speed_thresholds)
-    for column in root.T[np.any(root.T != 0.0, axis=1)]:
-        D = regressor(q, rest, np.broadcast_to(column, q.shape).copy()) - still
-        D[masked] = 0.0
-        yield D
+    for rows in (slice(start, start + _ROWS) for start in range(0, len(q), _ROWS)):
+        rest = np.zeros_like(q[rows])
+        still = regressor(q[rows], rest, rest)
+        for column in root.T[np.any(root.T != 0.0, axis=1)]:
+            D = regressor(q[rows], rest, np.broadcast_to(column, rest.shape).copy()) - still
+            D[masked[rows]] = 0.0
+            yield D

@@ -17,6 +17,7 @@ from dynid.resolution.chain import ENCODER, MOTOR, TORQUE
 from dynid.resolution.digits import digits_finding
 from dynid.resolution.law import BiasLaw
 from dynid.resolution.outcome import BIASED_PERCENT, SOUND_PERCENT, Outcome, ReferenceEstimate
+from dynid.resolution.rounding import MODES, mode_of
 from dynid.resolution.study import LS, Threshold
 
 
@@ -70,8 +71,10 @@ class ResolutionStudy:
     @property
     def count_unit(self) -> str:
         """What ``counts`` are per."""
-        whose = "motor turn" if self.side == MOTOR else "joint turn"
-        return f"counts per {whose if self.turns else 'metre'}"
+        if self.turns:
+            return f"counts per {self.side} turn"
+        kinds = {self.robot.joints[j].kind for j in self.robot.coordinates}
+        return "counts per metre" if kinds == {JointKind.PRISMATIC} else "counts per radian or metre"
 
     def threshold(self, channel: str, percent: float, method: str = LS) -> Threshold | None:
         """The coarsest sensor of a limit; None where none was found."""
@@ -105,7 +108,9 @@ class ResolutionStudy:
             if own is not None:
                 found.append(Finding(Name.COARSEST_SENSOR, Level.GOOD, self._encoder_words(own)))
         if self.searched and not found:
-            words = "Even an encoder a million times finer than the motion shifts parameters by more than 5 %"
+            words = (
+                "Even an encoder ten million times finer than the motion shifts parameters by more than 5 %"
+            )
             remedy = "Lower the cut-off of the preparation, or use a motion with larger accelerations."
             found.append(Finding(Name.COARSEST_SENSOR, Level.CARE, f"{words}.", remedy))
         return found
@@ -114,11 +119,19 @@ class ResolutionStudy:
         step = own.setting.step
         head = f"With these filters and this motion an encoder needs at least {ceil(self.counts(step))} "
         head += f"{self.count_unit} (Δ = {step:.3g}, {own.setting.mode})"
-        head += f" for shifts below {own.percent:g} %"
+        head += f" for shifts below {own.percent:g} %{self._as_rounding(own)}"
         if not own.limited_by:
             return f"{head}; no coarser one was tried: that is the motion itself."
         law = "" if not own.law_step else f"; the law expects {ceil(self.counts(own.law_step))}"
         return f"{head}: beyond that {own.limited_by} gives way{law}."
+
+    def _as_rounding(self, own: Threshold) -> str:
+        """What a threshold means for encoders that round, whose errors are a √12-th of their step."""
+        mode = mode_of(own.setting.mode)
+        if not mode.white:
+            return ""
+        count = self.counts(own.setting.step) * np.sqrt(MODES["rounding"].variance / mode.variance)
+        return f", or {ceil(count)} where it rounds to the nearest count"
 
     def _torque_findings(self) -> list[Finding]:
         worst = [o for o in self.outcomes if o.setting.channel == TORQUE]
@@ -139,30 +152,33 @@ class ResolutionStudy:
         """Which other method bears a coarser encoder than least squares."""
         own = self.threshold(ENCODER, BIASED_PERCENT)
         others = [t for t in self.thresholds if t.setting.method != LS and t.percent == BIASED_PERCENT]
-        if own is None or not others:
+        if own is None or self.reference.keys() == {LS}:
             return []
         words = [
-            f"{t.setting.method} bears a step {t.setting.step / own.setting.step:.3g} times as coarse"
-            + ("" if t.limited_by else " or more")
+            f"{t.setting.method} bears a step {'' if t.limited_by else 'at least '}"
+            f"{t.setting.step / own.setting.step:.3g} times as coarse as least squares"
             for t in others
         ]
-        return [Finding(Name.COARSEST_SENSOR, Level.NOTE, f"{'; '.join(words)} as least squares.")]
+        lost = set(self.reference) - {t.setting.method for t in others} - {LS}
+        words += [f"{name} shifts by more than {BIASED_PERCENT:g} % at any step" for name in sorted(lost)]
+        return [Finding(Name.COARSEST_SENSOR, Level.NOTE, f"{'; '.join(words)}.")]
 
     def _own_step_findings(self) -> list[Finding]:
-        own = self.threshold(ENCODER, BIASED_PERCENT)
-        steps = self.own_steps / np.where(
-            self.law.chain.sensing.ratios > 0, self.law.chain.sensing.ratios, 1.0
-        )
-        # True rounding has a twelfth of the variance of the binary mode.
-        size = float(np.max(steps, initial=0.0)) / np.sqrt(12.0)
-        if own is None or size <= own.setting.step:
+        """Whether the logs themselves are coarser than the threshold; only axes that are studied count."""
+        own, ratios = self.threshold(ENCODER, BIASED_PERCENT), self.law.chain.sensing.ratios
+        if own is None:
             return []
-        axis = int(np.argmax(steps)) + 1
-        words = (
-            f"The positions of axis {axis} already step by {steps[axis - 1]:.3g}, which is coarser than that"
+        steps = np.divide(self.own_steps, ratios, out=np.zeros_like(ratios), where=ratios > 0)
+        axis = int(np.argmax(steps))
+        spread = np.sqrt([MODES["rounding"].variance, mode_of(own.setting.mode).variance])
+        if steps[axis] * spread[0] <= own.setting.step * spread[1]:
+            return []
+        words = f"The positions of axis {axis + 1} in the logs already step by {self.own_steps[axis]:.3g}, "
+        words += (
+            f"coarser than the threshold of {BIASED_PERCENT:g} %: the estimates may be biased from the start."
         )
         remedy = "Lower the cut-off, use IV or DIDIM, or a finer encoder."
-        return [Finding(Name.COARSEST_SENSOR, Level.CARE, f"{words}: the estimates are biased.", remedy)]
+        return [Finding(Name.COARSEST_SENSOR, Level.CARE, words, remedy)]
 
     def _unsure_findings(self) -> list[Finding]:
         reference = self.reference[LS]
@@ -194,7 +210,14 @@ class ResolutionStudy:
                 )
             ],
             "outcomes": [{**o.to_dict(), "counts": self._counts_of(o.setting)} for o in self.outcomes],
-            "thresholds": [{**t.to_dict(), "counts": self._counts_of(t.setting)} for t in self.thresholds],
+            "thresholds": [
+                {
+                    **t.to_dict(),
+                    "counts": self._counts_of(t.setting),
+                    "law_counts": self.counts(t.law_step) if t.law_step else None,
+                }
+                for t in self.thresholds
+            ],
             "law": {
                 "acceleration_gain": [g.acceleration for g in law.gains],
                 "speed_gain": [g.speed for g in law.gains],

@@ -10,7 +10,7 @@ import numpy as np
 
 from dynid.core.answer_store import AnswerStore
 from dynid.core.arrays import FloatArray
-from dynid.core.errors import DynidError, unknown_name
+from dynid.core.errors import unknown_name
 from dynid.core.executor import ONE_BY_ONE, Executor, Progress, no_progress
 from dynid.resolution.chain import ENCODER, SensorSetting
 from dynid.resolution.law import BiasLaw
@@ -71,11 +71,6 @@ class Bench:
     store: AnswerStore | None = None
     progress: Progress = field(default=no_progress)
 
-    def __post_init__(self) -> None:
-        """Refuse fewer runs than a spread needs."""
-        if self.runs < 2:
-            raise DynidError(f"{self.runs} runs were asked for; a spread needs at least 2 (--runs).")
-
     def outcomes(self, settings: Sequence[SensorSetting], what: str = "runs") -> tuple[Outcome, ...]:
         """All runs of some settings."""
         for setting in settings:
@@ -135,7 +130,7 @@ def find_threshold(bench: Bench, setting: SensorSetting, percent: float, largest
         largest: step beyond which there is no point in looking, such as the motion itself.
 
     Returns:
-        None where even steps a million times smaller than the motion break the limit.
+        None where even steps ten million times smaller than the motion break the limit.
     """
 
     def excess(step: float) -> tuple[float, str]:

@@ -45,7 +45,7 @@ class DriftRules:
     false_alarms: float = 0.01
     freedom: float = 0.45
     most_freedom: float = 9.0
-    least_units: int = 6
+    least_units: int = 12
     least_share: float = 0.05
     floor: float = 0.01
 

@@ -31,7 +31,7 @@ from dynid.estimators.strategy import Strategy
 from dynid.logs.log import Log
 from dynid.model.robot import Robot
 from dynid.preparation.motion import Motion
-from dynid.preparation.preparation import DIFFERENTIATED, Preparation
+from dynid.preparation.preparation import DIFFERENTIATED, MEASURED, Preparation
 from dynid.preparation.prepared_motion import prepare
 from dynid.preparation.suggestion import Suggestion, swing_in_samples
 from dynid.problem.build import build_problem
@@ -179,8 +179,8 @@ def _study(
     bench: Bench, chain: Chain, wanted: SensorRequest, studied: StudiedLogs, digits: bool
 ) -> ResolutionStudy:
     law, judged = bench.law, bench.reference[LS].main_parameters
-    mode, largest = wanted.modes[0], motion_size(chain)
-    start = law.coarsest_step(BIASED_PERCENT, judged, mode_of(mode).variance, 1e-4 * largest, largest)
+    first, largest = wanted.modes[0], motion_size(chain)
+    start = law.coarsest_step(BIASED_PERCENT, judged, mode_of(first).variance, 1e-4 * largest, largest)
     start = min(max(start, 1e-9 * largest), 0.5 * largest)
     steps = wanted.steps or tuple(start * ratio for ratio in SWEEP if start * ratio < largest)
     settings = [
@@ -189,11 +189,11 @@ def _study(
         for mode in wanted.modes
         for step in steps
     ]
-    settings += [SensorSetting(TORQUE, wanted.modes[0], step) for step in wanted.torque_steps]
+    settings += [SensorSetting(TORQUE, first, step) for step in wanted.torque_steps]
     outcomes = bench.outcomes(settings)
     limits = (SOUND_PERCENT, BIASED_PERCENT) if wanted.thresholds else ()
     found = [
-        find_threshold(bench, SensorSetting(ENCODER, mode, start, method), percent, largest)
+        find_threshold(bench, SensorSetting(ENCODER, first, start, method), percent, largest)
         for method in bench.chains
         for percent in limits
     ]
@@ -238,6 +238,11 @@ def _studied_logs(
     progress: Progress,
 ) -> StudiedLogs:
     """The logs prepared and identified as they are."""
+    if MEASURED in (overrides.get("velocity"), plan and plan.velocity):
+        raise DynidError(
+            "Measured speeds were asked for, but a study of encoders differentiates the positions that it makes "
+            "coarser; leave --velocity measured away."
+        )
     progress("choosing the preparation")
     chosen, suggestion = preparation_of(robot, MeasuredMotion(), used, strategy, plan, overrides)
     chosen = replace(chosen, velocity=DIFFERENTIATED, acceleration=DIFFERENTIATED)
