@@ -1,4 +1,4 @@
-"""How coarse may the encoders be? From one log: the threshold, what gives way first, and the law behind it."""
+"""How coarse may the encoders be? From one log: the threshold, what gives way first, and the law."""
 
 from __future__ import annotations
 

@@ -43,6 +43,13 @@ def address() -> Iterator[str]:
         yield cluster.scheduler_address
 
 
+@pytest.fixture
+def doomed() -> Iterator[DaskExecutor]:
+    """A cluster of its own: one whose workers were killed may never be whole again."""
+    with local_cluster(2) as cluster:
+        yield DaskExecutor(cluster.scheduler_address, patience_s=120.0)
+
+
 def test_the_answers_are_those_of_this_machine(address: str) -> None:
     shared = np.arange(300_000.0)
     alone = LocalExecutor().map(shared_drawn, range(30), shared=shared, seed=2)
@@ -63,19 +70,21 @@ def test_a_collection_is_shared_whole(address: str, shared: Any) -> None:
 
 
 @posix_only
-def test_killed_workers_lose_nothing(address: str, tmp_path: Path) -> None:
+def test_killed_workers_lose_nothing(doomed: DaskExecutor, tmp_path: Path) -> None:
     """Both workers die, so that also the shared object is lost."""
     with AnswerStore(tmp_path / "answers", "a1") as store:
-        found = DaskExecutor(address).map(killing, range(20), shared=str(tmp_path), seed=3, store=store)
+        found = doomed.map(killing, range(20), shared=str(tmp_path), seed=3, store=store)
         assert len(store) == 20
     assert found == LocalExecutor().map(drawn, range(20), seed=3)
     assert len(list(tmp_path.glob("killed-*"))) == 2
 
 
 @posix_only
-def test_workers_that_always_die_are_given_up(address: str) -> None:
-    with pytest.raises(DynidError, match=f"{address} were lost 3 times in a row .* with 1 of 1 tasks left"):
-        DaskExecutor(address).map(always_killing, range(1))
+def test_workers_that_always_die_are_given_up(doomed: DaskExecutor) -> None:
+    with pytest.raises(
+        DynidError, match=f"{doomed.address} were lost 3 times in a row .* with 1 of 1 tasks left"
+    ):
+        doomed.map(always_killing, range(1))
 
 
 def test_an_error_of_a_task_is_raised_and_the_rest_dropped(address: str) -> None:

@@ -151,7 +151,7 @@ class Outcome:
     def excess(self, percent: float) -> tuple[float, str]:
         """The largest shift over a limit, and whose it is: a main parameter's, or the residual's.
 
-        What the few runs leave open is no shift: two standard errors of a mean, and their part of the residual.
+        What few runs leave open is no shift: two standard errors of a mean, and their part of the residual.
 
         Args:
             percent: the limit.

@@ -240,8 +240,8 @@ def _studied_logs(
     """The logs prepared and identified as they are."""
     if MEASURED in (overrides.get("velocity"), plan and plan.velocity):
         raise DynidError(
-            "Measured speeds were asked for, but a study of encoders differentiates the positions that it makes "
-            "coarser; leave --velocity measured away."
+            "Measured speeds were asked for, but a study of encoders differentiates the positions that it "
+            "makes coarser; leave --velocity measured away."
         )
     progress("choosing the preparation")
     chosen, suggestion = preparation_of(robot, MeasuredMotion(), used, strategy, plan, overrides)
