@@ -17,7 +17,7 @@ from dynid.workflow.drift import EARLIER, FLEET, DatedFit, DriftReport, find_dri
 from population.robots import generator
 
 Array = NDArray[np.float64]
-SIZES = (12, 25, 50, 100)
+SIZES = (6, 12, 25, 50, 100)
 SHAPES = ("normal", "lognormal", "heavy tails")
 """Of the spread between units; heavy tails are Student's t with five degrees of freedom."""
 DRIFTS = (0.0, 0.2, 0.3, 0.5)

@@ -90,14 +90,16 @@ def fit_many(
     rows = load_fleet_plan(plan)
     _require_rows(rows)
     executor = where.executor()
-    require_free_folder(target.out, (table, DOCUMENT, PAGE), target.force)
+    require_free_folder(target.out, (*(f"fits.{own}" for own in FORMATS), DOCUMENT, PAGE), target.force)
     keep = (target.out / RESULTS).resolve() if target.keep_results else None
-    with progress_line(quiet=as_json) as tell, _kept_rows(target.out / KEPT) as store:
+    with progress_line(quiet=as_json) as tell, _kept_rows(target.out / KEPT, target.force) as store:
         fleet = fit_plan(rows, fit_row, executor, keep=keep, store=store, progress=tell)
         tell("writing the files")
         document = fleet_document(
             fleet.rows, fleet.findings, _comparisons(fleet), typed_command(context, (where, target))
         )
+        for other in set(FORMATS) - {target.format}:  # of an earlier run, which this one replaces
+            (target.out / f"fits.{other}").unlink(missing_ok=True)
         _write_table(target.out / table, table_columns(document))
         texts = {DOCUMENT: document_text(document), PAGE: render_fleet(document)}
         write_files(target.out, texts, target.force)
@@ -108,9 +110,18 @@ def fit_many(
     return 0 if document["trustworthy"] else 2
 
 
-def _kept_rows(path: Path) -> AnswerStore:
+def _kept_rows(path: Path, force: bool) -> AnswerStore:
     """Rows that are done; those that failed are tried again, their cause may have gone."""
-    return AnswerStore(path, FLEET_SCHEMA, worth=lambda row: row["status"] != FAILED)
+    try:
+        return AnswerStore(path, FLEET_SCHEMA, worth=_is_done)
+    except FileError:
+        if not force:
+            raise
+        return AnswerStore(path, FLEET_SCHEMA, worth=_is_done, fresh=True)
+
+
+def _is_done(row: Any) -> bool:
+    return isinstance(row, dict) and {"status", "parameters"} <= row.keys() and row["status"] != FAILED
 
 
 @dataclass(frozen=True)

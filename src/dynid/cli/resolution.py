@@ -81,20 +81,20 @@ class CoarseSensorOptions(OptionGroup, title="The sensors"):
         """What is asked for, in steps."""
         if self.sweep is not None and self.steps is not None:
             raise DynidError("--sweep and --steps are both given; give encoder counts or steps, not both.")
-        steps = _numbers(self.steps, "--steps", "1e-6,1e-5")
-        if self.sweep is not None:
-            counts = _numbers(self.sweep, "--sweep", "10000,5000")
-            _require_turns(robot, self.side)
-            for count in counts:
-                if not 0 < count < float("inf"):
-                    raise DynidError(f"--sweep names {count:g} counts per turn; give numbers above 0.")
-            steps = tuple(2 * pi / count for count in counts)
         n = robot.n_coordinates
         ratios = () if self.ratios is None else numbers_in(self.ratios, n)
         if self.ratios is not None and not ratios:
             raise DynidError(
                 f"--ratios is {self.ratios!r}; give {n} numbers separated by commas, one per axis."
             )
+        steps = _numbers(self.steps, "--steps", "1e-6,1e-5")
+        if self.sweep is not None:
+            counts = _numbers(self.sweep, "--sweep", "10000,5000")
+            _require_turns(robot, self.side, ratios)
+            for count in counts:
+                if not 0 < count < float("inf"):
+                    raise DynidError(f"--sweep names {count:g} counts per turn; give numbers above 0.")
+            steps = tuple(2 * pi / count for count in counts)
         return SensorRequest(
             self.side,
             tuple(part.strip() for part in self.modes.split(",") if part.strip()),
@@ -117,9 +117,10 @@ def _numbers(text: str | None, name: str, example: str) -> tuple[float, ...]:
     return found
 
 
-def _require_turns(robot: Robot, side: str) -> None:
+def _require_turns(robot: Robot, side: str, ratios: Sequence[float]) -> None:
     """Refuse counts per turn of encoders that do not turn."""
-    sliding = [j.name for j in (robot.joints[i] for i in robot.coordinates) if j.kind is JointKind.PRISMATIC]
+    studied = [robot.joints[i] for k, i in enumerate(robot.coordinates) if not ratios or ratios[k] > 0]
+    sliding = [joint.name for joint in studied if joint.kind is JointKind.PRISMATIC]
     if side == JOINT and sliding:
         raise DynidError(
             f"--sweep counts per turn, but joint {sliding[0]!r} slides; give steps in metres (--steps), or "

@@ -41,7 +41,7 @@ class AnswerStore:
         study: digest of all that the answers depend on beside their tasks: data, options, versions.
         key: makes the key of a task, different for different tasks; JSON if none is given.
         fresh: whether to begin anew, whatever answers of this or another study are there.
-        worth: whether an answer is kept; others, such as failures, are asked for again next time.
+        worth: whether an answer is kept, or believed when read; others, such as failures, are asked again.
 
     Raises:
         FileError: when the file is of another study, not ours, damaged, in use, or cannot be written.
@@ -118,7 +118,8 @@ class AnswerStore:
                 raise FileError(
                     f"Line {number} of {self.path} is damaged; add --force to begin anew, or remove the line."
                 )
-            self._answers[entry["task"]] = entry["answer"]
+            if self.worth(entry["answer"]):
+                self._answers[entry["task"]] = entry["answer"]
             whole += len(line)
         return whole
 
@@ -159,6 +160,10 @@ class AnswerStore:
             raise self._failure(error) from None
         self._answers[key] = json.loads(text)
         return self._answers[key]
+
+    def forget(self, key: str) -> None:
+        """Ask again for the answer with a key."""
+        self._answers.pop(key, None)
 
     def close(self) -> None:
         """Force all answers to disk and let other processes use the file."""

@@ -21,7 +21,7 @@ from dynid.core.errors import DynidError
 from dynid.core.executor import MOST_LOSSES, Executor, TaskCall
 from dynid.core.threads import one_blas_thread
 
-_ADDRESS = re.compile(r"(tcp|tls)://([\w.-]+|\[[0-9a-fA-F:.]+\]):(\d{1,5})", re.ASCII)
+_ADDRESS = re.compile(r"tcp://([\w.-]+|\[[0-9a-fA-F:.]+\]):(\d{1,5})", re.ASCII)
 _LOOK_S = 0.01
 """Pause between two looks for answers [s]: short beside a task, long beside a look."""
 _FETCH_S = 1.0
@@ -47,25 +47,39 @@ class DaskExecutor(Executor):
     def __post_init__(self) -> None:
         """Refuse what cannot be an address."""
         found = _ADDRESS.fullmatch(self.address)
-        if found is None or not 0 < int(found[3]) < 1 << 16:
+        if found is None or not 0 < int(found[2]) < 1 << 16:
             raise DynidError(
                 f"The address of the Dask scheduler is {self.address!r}; give it as tcp://host:port, such as "
                 "tcp://127.0.0.1:8786."
             )
 
     def _answers(self, calls: Sequence[TaskCall], shared: Any) -> Generator[tuple[int, Any]]:
+        if calls:
+            with self._client() as client:
+                yield from self.rounds(_Scattered(client), calls, shared)
+
+    @contextmanager
+    def kept_open(self) -> Iterator[Executor]:
+        """See ``Executor``: one connection, over which the shared object goes once."""
+        with self._client() as client:
+            yield _ConnectedExecutor(self, _Scattered(client))
+
+    def rounds(self, there: _Scattered, calls: Sequence[TaskCall], shared: Any) -> Generator[tuple[int, Any]]:
+        """Answers as they come; what was lost is sent again.
+
+        Args:
+            there: the connection.
+            calls: all tasks.
+            shared: what they share.
+        """
         left = {call.number: call for call in calls}
         losses = 0
-        if not left:
-            return
-        with self._client() as client:
-            self._refuse_other_versions(client)
-            while left and losses < MOST_LOSSES:
-                losses += 1
-                for number, answer in self._one_round(client, list(left.values()), shared):
-                    del left[number]
-                    losses = 0
-                    yield number, answer
+        while left and losses < MOST_LOSSES:
+            losses += 1
+            for number, answer in self._one_round(there, list(left.values()), shared):
+                del left[number]
+                losses = 0
+                yield number, answer
         if left:
             raise DynidError(
                 f"Workers of the Dask cluster {self.address} were lost {losses} times in a row without an "
@@ -91,6 +105,7 @@ class DaskExecutor(Executor):
                 f"({type(error).__name__}); start one with `dask scheduler`, or mend the address."
             ) from None
         try:
+            self._refuse_other_versions(client)
             yield client
         finally:
             client.close()
@@ -113,21 +128,22 @@ class DaskExecutor(Executor):
                     "there, as it is here."
                 )
 
-    def _one_round(self, client: Any, calls: Sequence[TaskCall], shared: Any) -> Generator[tuple[int, Any]]:
+    def _one_round(
+        self, there: _Scattered, calls: Sequence[TaskCall], shared: Any
+    ) -> Generator[tuple[int, Any]]:
         """Send all calls once: answers to all of them, or to those that were not lost."""
-        distributed = import_module("distributed")
+        distributed, client = import_module("distributed"), there.client
         self._wait_for_workers(client)
         token = new_token()  # a key that a lost task had is never used again
         try:
-            # In a list: Dask takes lists and dictionaries apart and scatters what they hold.
-            held = None if shared is None else client.scatter([shared], broadcast=True, hash=False)[0]
+            held = there.held_by_workers(shared)
         except (OSError, distributed.client.CancelledError):  # a worker left during the transfer
             time.sleep(_LOOK_S)
             return
         keys = [f"dynid-{token}-{call.number}" for call in calls]
         futures = client.map(_answer_on_worker, calls, key=keys, shared=held)
         running = {future: call.number for future, call in zip(futures, calls, strict=True)}
-        lost = (distributed.KilledWorker, distributed.client.CancelledError, TimeoutError)
+        lost = (distributed.KilledWorker, distributed.client.CancelledError, OSError)
         try:
             for future in self._done_futures(client, running, held):
                 error = future.exception() if future.status == "error" else None
@@ -197,6 +213,38 @@ class DaskExecutor(Executor):
             raise DynidError(
                 f"The Dask scheduler at {self.address} has gone; start it again and repeat the command."
             ) from None
+
+
+class _Scattered:
+    """What the workers of a cluster hold for all tasks.
+
+    Args:
+        client: the connection.
+    """
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self._shared: Any = None
+        self._held: Any = None
+
+    def held_by_workers(self, shared: Any) -> Any:
+        """The shared object as tasks name it; sent unless the workers have it already."""
+        if shared is not None and (shared is not self._shared or _is_lost(self._held)):
+            # In a list: Dask takes lists and dictionaries apart and scatters what they hold.
+            (self._held,) = self.client.scatter([shared], broadcast=True, hash=False)
+            self._shared = shared
+        return None if shared is None else self._held
+
+
+@dataclass(frozen=True, eq=False)
+class _ConnectedExecutor(Executor):
+    """A cluster whose connection is already there."""
+
+    cluster: DaskExecutor
+    there: _Scattered
+
+    def _answers(self, calls: Sequence[TaskCall], shared: Any) -> Generator[tuple[int, Any]]:
+        yield from self.cluster.rounds(self.there, calls, shared)
 
 
 def _is_lost(held: Any) -> bool:

@@ -16,7 +16,8 @@ from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor, 
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from threading import Thread
 from typing import Any, TypeVar
 
 from dynid.core.answer_store import AnswerStore
@@ -321,9 +322,17 @@ def _pickle_of(shared: Any) -> bytes:
 
 
 def _settle_worker(packed: bytes) -> None:
-    """Prepare a process: the shared object, and Ctrl-C left to the parent."""
+    """Prepare a process: the shared object, Ctrl-C left to the parent, an end when the parent is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
     _in_worker["shared"] = pickle.loads(packed)
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _answer_in_worker(call: TaskCall) -> Any:

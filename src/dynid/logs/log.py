@@ -104,8 +104,8 @@ class Log:
             )
 
     def __getstate__(self) -> dict[str, Any]:
-        """What goes to another process: the view of the channels cannot be sent, its content can."""
-        return {**vars(self), "channels": dict(self.channels)}
+        """What goes to another process: arrays in memory; views and temporary files cannot be sent."""
+        return {**vars(self), "channels": {name: np.asarray(own) for name, own in self.channels.items()}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """The log as it was."""

@@ -12,6 +12,7 @@ from dynid.report.fleet_document import FLEET_SCHEMA
 from dynid.report.page import Page, Section, render_document
 
 Content = Mapping[str, Any]
+_FEW_UNITS = 12  # below which +50 % of one friction parameter is found in less than a fifth of fleets
 _MOST_CHARTS = 24  # of one robot's friction: Fv and Fc of twelve joints
 
 
@@ -29,8 +30,13 @@ def fleet_answer(document: Content) -> Content:
     fits = document["fits"]
     drifting = drifting_units(document)
     lost = len(fits) - document["trusted"]
+    few = (
+        " Among so few, only large departures show."
+        if len({row["unit"] for row in fits}) < _FEW_UNITS
+        else ""
+    )
     words = {
-        0: "No unit departs from the others.",
+        0: f"No unit departs from the others.{few}",
         1: f"Unit {drifting[0]} drifts." if drifting else "",
     }.get(len(drifting), f"{len(drifting)} units drift.")
     if not any(part["departures"] for part in document["comparisons"].values()):

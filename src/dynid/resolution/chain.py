@@ -23,6 +23,8 @@ from dynid.resolution.rounding import mode_of
 ENCODER, TORQUE = "encoder", "torque"
 CHANNELS = {ENCODER: "position", TORQUE: "torque"}
 """Channel of a log that each sensor gives."""
+STEPS = {ENCODER: (1e-15, 1e6), TORQUE: (1e-9, 1.0)}
+"""Smallest and largest step [rad or m; share of the largest torque]."""
 JOINT, MOTOR = "joint", "motor"
 SIDES = (JOINT, MOTOR)
 
@@ -48,8 +50,12 @@ class SensorSetting:
         if self.channel not in CHANNELS:
             raise unknown_name("sensor", self.channel, CHANNELS)
         mode_of(self.mode)
-        if not 0.0 < self.step < float("inf"):
-            raise DynidError(f"The step of the {self.channel} is {self.step:g}; it must be above 0.")
+        least, most = STEPS[self.channel]
+        if not least <= self.step <= most:
+            raise DynidError(
+                f"The step of the {self.channel} is {self.step:g}; it must be above 0, from {least:g} to "
+                f"{most:g}."
+            )
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""

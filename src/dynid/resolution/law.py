@@ -6,9 +6,9 @@ errors of the accelerations of variance v Δ² s², with s from the frequency re
     s² = 2 ∫₀^½ (B(ν)² D(ν)² C(ν)²)² dν,     [1/s⁴]
 
 B² the low-pass forward and backward, D the difference, C² the decimation. They add to the squares
-of the columns and to none of their products with the torques. Errors of the speeds, of rms √v Δ s_v, turn
-the sign of Coulomb friction around where a joint is slow, longer than the filters remember or in one go: they
-are drawn as constant along the motion, and W is averaged over such draws. Together
+of the columns and to none of their products with the torques. Errors of the speeds turn the sign of
+Coulomb friction around where a joint is slow, for as long as the filters remember them: they are drawn, white
+noise through the same preparation, and W is averaged over a few draws. Together
 
     χ̂(Δ) = (E WᵀW + v Δ² C)⁻¹ E Wᵀ Y,   C = Σ_m D_mᵀ D_m,   D_m = s ∂W/∂q̈ · L_m,
 
@@ -20,16 +20,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from statistics import NormalDist
 
 import numpy as np
 
 from dynid.compile.kernels import kernels
 from dynid.core.arrays import BoolArray, FloatArray
+from dynid.logs.log import Log
 from dynid.preparation.decimate import FILTER
 from dynid.preparation.derivative import difference_gain
 from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import Preparation
+from dynid.preparation.prepared_motion import prepare
 from dynid.problem.build import fold_motion
 from dynid.problem.factor import triangular
 from dynid.problem.row_source import RowSource
@@ -41,21 +42,27 @@ Regressor = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 
 _FREQUENCIES = 1 << 16
 """Frequencies of the integrals, from zero to half the rate: enough for bands above 1e-4 of it."""
-_PARTS = 10
-"""Equally likely parts of the errors of a speed; ten bring the mean of a sign within 0.05 of its own."""
+_DRAWS = 4
+"""Draws of the errors of the speeds: with thousands of rows each, four leave a per mille of friction open."""
 _ROWS = 20_000
 """Rows of the regressor held at once."""
 
 
-def _speed_draws(encoders: int) -> FloatArray:
-    """Normal errors of rms 1, (parts, encoders): each encoder has the middles of equally likely parts once.
+def _speed_errors(log: Log, plan: Preparation, root: FloatArray) -> FloatArray:
+    """Errors of the joints' speeds for encoder errors of rms 1, (draws, samples, coordinates) [1/s].
 
-    Their orders differ, so that a motor that turns with two joints gets the root of the squares of both.
+    Args:
+        log: whose stamps and length they have.
+        plan: the whole preparation.
+        root: L, (coordinates, axes).
     """
-    middles = np.array([NormalDist().inv_cdf((k + 0.5) / _PARTS) for k in range(_PARTS)])
     rng = np.random.default_rng(0)
-    orders = [rng.permutation(_PARTS) for _ in range(encoders)]
-    return np.asarray((middles / np.sqrt(np.mean(middles**2)))[orders].T, dtype=float)
+    drawn = []
+    for _ in range(_DRAWS // 2):
+        noise = rng.standard_normal((log.samples, root.shape[1])) @ root.T
+        qd = np.asarray(prepare(replace(log, channels={**log.channels, "position": noise}), plan).qd)
+        drawn += [qd, -qd]
+    return np.array(drawn)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +128,7 @@ class BiasLaw:
         motions: the reference motions, prepared.
         gains: of the chain, for each of them.
         disturbance: C, (parameters, parameters), for steps of 1.
-        root: L, errors of the joints for errors of 1 of the encoders, (coordinates, axes).
+        speed_errors: of the joints for encoder errors of rms 1, per motion (draws, samples, coordinates).
         acceleration_rms: of each coordinate [rad/s² or m/s²].
     """
 
@@ -129,7 +136,7 @@ class BiasLaw:
     motions: tuple[Motion, ...]
     gains: tuple[ChainGains, ...]
     disturbance: FloatArray
-    root: FloatArray
+    speed_errors: tuple[FloatArray, ...]
     acceleration_rms: FloatArray
 
     @cached_property
@@ -209,14 +216,17 @@ class BiasLaw:
         """
         chain, width = self.chain, len(self.chain.base)
         source = RowSource(chain.robot, chain.base)
-        draws = _speed_draws(self.root.shape[1]) if size > 0 else np.zeros((1, self.root.shape[1]))
         stacked = [np.zeros((0, width + 1))]
-        for motion, gains in zip(self.motions, self.gains, strict=True):
-            for errors in size * gains.speed * draws @ self.root.T:
-                moved = replace(motion, qd=np.asarray(motion.qd) + errors)
+        for motion, errors in zip(self.motions, self.speed_errors, strict=True):
+            draws = errors if size > 0 else np.zeros((1, 1, 1))
+            for error in draws:
+                moved = replace(motion, qd=np.asarray(motion.qd) + size * error)
                 folded = fold_motion(source, moved, chain.plan)
-                stacked += [w * f.wide(width) for w, f in zip(chain.weights, folded, strict=True)]
-        return np.asarray(triangular(np.vstack(stacked)) / np.sqrt(len(draws)), dtype=float)
+                stacked += [
+                    w / np.sqrt(len(draws)) * f.wide(width)
+                    for w, f in zip(chain.weights, folded, strict=True)
+                ]
+        return triangular(np.vstack(stacked))
 
 
 def _lengths(R: FloatArray) -> FloatArray:
@@ -251,7 +261,7 @@ def bias_law(chain: Chain, motions: Sequence[Motion]) -> BiasLaw:
         tuple(motions),
         gains,
         disturbance,
-        root,
+        tuple(_speed_errors(log, chain.plan, root) for log in chain.logs),
         np.sqrt(np.mean(rms, axis=0)),
     )
 

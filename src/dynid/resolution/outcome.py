@@ -148,19 +148,29 @@ class Outcome:
             for error, own in zip(self.percent_error, shown, strict=True)
         )
 
+    @property
+    def largest_error(self) -> tuple[float, str]:
+        """The largest %e_j of a main parameter, and its name; zero of none where there is none."""
+        judged = np.flatnonzero(self.reference.main_parameters)
+        if not judged.size:
+            return 0.0, "none"
+        worst = judged[np.argmax(self.percent_error[judged])]
+        return float(self.percent_error[worst]), self.reference.names[worst]
+
     def excess(self, percent: float) -> tuple[float, str]:
         """The largest shift over a limit, and whose it is: a main parameter's, or the residual's.
-
-        What few runs leave open is no shift: two standard errors of a mean, and their part of the residual.
 
         Args:
             percent: the limit.
         """
-        asked = np.where(self.reference.main_parameters, self.shown_error, 0.0)
-        worst = int(np.argmax(asked)) if len(asked) else 0
-        if not len(asked) or asked[worst] <= self.shown_residual:
-            return self.shown_residual / percent, "the residual"
-        return float(asked[worst]) / percent, self.reference.names[worst]
+        error, name = self.largest_error
+        if error > self.shown_residual:
+            return error / percent, name
+        lost = np.linalg.norm(self.reference.factor[:, :-1], axis=0) * np.abs(
+            self.mean - self.reference.values
+        )
+        names = self.reference.names
+        return self.shown_residual / percent, f"the residual (most by {names[int(np.argmax(lost))]})"
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""

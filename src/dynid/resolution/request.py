@@ -21,6 +21,12 @@ TORQUE_SWEEP = (0.001, 0.005, 0.025, 0.125)
 """Torque steps, in shares of each axis' largest torque: P1's ratio of 1/5."""
 
 
+_STILL = 1e-4
+"""Travel over the largest one below which an axis stands still."""
+MOST_RATIO = 1e4
+"""Encoders of two axes that differ by more are two studies."""
+
+
 @dataclass(frozen=True)
 class SensorRequest:
     """Which sensors are tried.
@@ -63,10 +69,11 @@ class SensorRequest:
         """Where the sensors of a robot sit."""
         n = robot.n_coordinates
         ratios = np.array(self.ratios or (1.0,) * n)
-        if len(ratios) != n or not np.all(np.isfinite(ratios)) or np.any(ratios < 0) or not np.any(ratios):
+        used = ratios[ratios != 0]
+        if len(ratios) != n or not len(used) or not np.all((used >= 1 / MOST_RATIO) & (used <= MOST_RATIO)):
             raise DynidError(
-                f"The ratios of the encoders are {list(self.ratios)}; give {n} numbers of at least 0, one "
-                "per axis, and not all 0 (--ratios)."
+                f"The ratios of the encoders are {list(self.ratios)}; give {n} numbers, one per axis, 0 or "
+                f"from {1 / MOST_RATIO:g} to {MOST_RATIO:g}, and not all 0 (--ratios)."
             )
         if self.side == MOTOR:
             drives_matrix(robot)
@@ -82,18 +89,20 @@ def sensor_positions(chain: Chain) -> list[FloatArray]:
     return [drives.motor_position(array) for array in arrays]
 
 
-def travels(chain: Chain) -> FloatArray:
-    """Largest travel of each axis in steps of ratio 1; infinite where no sensor is studied."""
+def largest_steps(chain: Chain) -> FloatArray:
+    """Step of ratio 1 with which an axis would count its whole travel as one; infinite where none is studied.
+
+    An axis that stands still beside the others does not count.
+    """
     travel = np.max([np.ptp(array, axis=0) for array in sensor_positions(chain)], axis=0)
     ratios = chain.sensing.ratios
-    return np.where(ratios > 0, travel / np.where(ratios > 0, ratios, 1.0), np.inf)
+    counts = (ratios > 0) & (travel > _STILL * np.max(travel[ratios > 0]))
+    return np.where(counts, travel / np.where(ratios > 0, ratios, 1.0), np.inf)
 
 
 def motion_size(chain: Chain) -> float:
-    """Travel of the axis that moves least of those that move [rad or m]."""
-    travel = travels(chain)
-    moving = travel[np.isfinite(travel)]
-    return float(np.min(moving[moving > 1e-4 * moving.max()]))
+    """The largest step of ratio 1 that is smaller than the travel of every axis [rad or m]."""
+    return float(np.min(largest_steps(chain)))
 
 
 def require_smaller_than_motion(chain: Chain, steps: Sequence[float]) -> None:
@@ -102,14 +111,15 @@ def require_smaller_than_motion(chain: Chain, steps: Sequence[float]) -> None:
     Raises:
         DynidError: naming the axis that moves least.
     """
-    size = motion_size(chain)
+    largest = largest_steps(chain)
+    axis = int(np.argmin(largest))
+    ratio = chain.sensing.ratios[axis]
     for step in steps:
-        if step >= size:
-            axis = int(np.argmin(np.where(travels(chain) >= size, travels(chain), np.inf))) + 1
+        if step >= largest[axis]:
             raise DynidError(
-                f"The step {step:.4g} of the encoder is larger than the motion of axis {axis}, which is "
-                f"{size:.4g} rad or m on the {chain.sensing.side} side; give smaller steps (--steps, or more "
-                "counts)."
+                f"The step {ratio * step:.4g} of the encoder is larger than the motion of axis {axis + 1}, "
+                f"which is {ratio * largest[axis]:.4g} rad or m on the {chain.sensing.side} side; give smaller "
+                "steps (--steps, or more counts)."
             )
 
 

@@ -57,24 +57,29 @@ class ResolutionStudy:
         """Where the sensors sit: "joint" or "motor"."""
         return self.law.chain.sensing.side
 
-    @property
-    def turns(self) -> bool:
-        """Whether encoders count turns: those of motors, and of joints that all turn."""
-        robot = self.robot
-        kinds = {robot.joints[j].kind for j in robot.coordinates}
-        return self.side == MOTOR or kinds == {JointKind.REVOLUTE}
+    @cached_property
+    def sensor_kinds(self) -> set[JointKind]:
+        """What the studied encoders measure, turns or lengths; a gear of 1 means that a motor slides, too."""
+        robot, drives = self.robot, self.robot.drives
+        kinds = set()
+        for axis in np.flatnonzero(self.law.chain.sensing.ratios > 0):
+            kind = robot.joints[robot.coordinates[axis]].kind
+            geared = self.side == MOTOR and drives is not None and abs(drives.matrix[axis, axis]) != 1.0
+            kinds.add(JointKind.REVOLUTE if geared else kind)
+        return kinds
 
     def counts(self, step: float) -> float:
-        """Counts per turn, or per metre, of an encoder with a step."""
-        return (2 * np.pi if self.turns else 1.0) / step
+        """Counts per turn, metre or radian of an encoder with a step."""
+        return (2 * np.pi if self.sensor_kinds == {JointKind.REVOLUTE} else 1.0) / step
 
     @property
     def count_unit(self) -> str:
         """What ``counts`` are per."""
-        if self.turns:
+        if self.sensor_kinds == {JointKind.REVOLUTE}:
             return f"counts per {self.side} turn"
-        kinds = {self.robot.joints[j].kind for j in self.robot.coordinates}
-        return "counts per metre" if kinds == {JointKind.PRISMATIC} else "counts per radian or metre"
+        return (
+            "counts per metre" if self.sensor_kinds == {JointKind.PRISMATIC} else "counts per radian or metre"
+        )
 
     def threshold(self, channel: str, percent: float, method: str = LS) -> Threshold | None:
         """The coarsest sensor of a limit; None where none was found."""
@@ -119,34 +124,38 @@ class ResolutionStudy:
         step = own.setting.step
         head = f"With these filters and this motion an encoder needs at least {ceil(self.counts(step))} "
         head += f"{self.count_unit} (Δ = {step:.3g}, {own.setting.mode})"
-        head += f" for shifts below {own.percent:g} %{self._as_rounding(own)}"
+        head += f" for shifts below {own.percent:g} %"
         if not own.limited_by:
             return f"{head}; no coarser one was tried: that is the motion itself."
         law = "" if not own.law_step else f"; the law expects {ceil(self.counts(own.law_step))}"
         return f"{head}: beyond that {own.limited_by} gives way{law}."
-
-    def _as_rounding(self, own: Threshold) -> str:
-        """What a threshold means for encoders that round, whose errors are a √12-th of their step."""
-        mode = mode_of(own.setting.mode)
-        if not mode.white:
-            return ""
-        count = self.counts(own.setting.step) * np.sqrt(MODES["rounding"].variance / mode.variance)
-        return f", or {ceil(count)} where it rounds to the nearest count"
 
     def _torque_findings(self) -> list[Finding]:
         worst = [o for o in self.outcomes if o.setting.channel == TORQUE]
         if not worst:
             return []
         coarsest = max(worst, key=lambda o: o.setting.step)
-        size, whose = coarsest.excess(BIASED_PERCENT)
-        share = f"{100 * coarsest.setting.step:g} % of each axis' largest torque"
-        if size <= 1.0:
-            words = (
-                f"A torque sensor with a step of {share} still serves: no main parameter is shifted by more "
+        error, whose = coarsest.largest_error
+        main = coarsest.reference.main_parameters
+        spread = float(np.max(coarsest.percent_sigma[main], initial=0.0))
+        words = (
+            f"A torque sensor with a step of {100 * coarsest.setting.step:g} % of each axis' largest torque "
+        )
+        words += (
+            f"moves main parameters by up to {error:.2g} % ({whose}), the mean of {len(coarsest.estimates)} "
+        )
+        words += f"runs; single runs scatter by up to {spread:.2g} %: it widens σ and shifts nothing."
+        if error <= BIASED_PERCENT:
+            return [Finding(Name.COARSEST_SENSOR, Level.GOOD, words)]
+        remedy = "Give more runs, or a finer step, to tell a shift from scatter."
+        return [
+            Finding(
+                Name.COARSEST_SENSOR,
+                Level.NOTE,
+                words.replace(": it widens σ and shifts nothing", ""),
+                remedy,
             )
-            return [Finding(Name.COARSEST_SENSOR, Level.GOOD, f"{words}than {BIASED_PERCENT:g} %.")]
-        words = f"A torque sensor with a step of {share} shifts {whose} by {BIASED_PERCENT * size:.2g} %"
-        return [Finding(Name.COARSEST_SENSOR, Level.NOTE, f"{words}.")]
+        ]
 
     def _method_findings(self) -> list[Finding]:
         """Which other method bears a coarser encoder than least squares."""

@@ -45,7 +45,7 @@ class DriftRules:
     false_alarms: float = 0.01
     freedom: float = 0.45
     most_freedom: float = 9.0
-    least_units: int = 12
+    least_units: int = 6
     least_share: float = 0.05
     floor: float = 0.01
 
@@ -166,11 +166,12 @@ def find_drift(fits: Sequence[DatedFit], rules: DriftRules = RULES) -> DriftRepo
     for fit in sorted(fits, key=lambda fit: -math.inf if fit.order is None else fit.order):
         by_unit.setdefault(fit.unit, []).append(fit)
     last = [own[-1] for own in by_unit.values()]
-    shared = [name for name in (fits[0].values if fits else ()) if all(name in fit.values for fit in fits)]
+    named = dict.fromkeys(name for fit in last for name in fit.values)
+    shared = [name for name in named if sum(name in fit.values for fit in last) >= rules.least_units]
     if len(last) < rules.least_units or not shared:
         return DriftReport(notes=(_too_few(len(last), len(shared), rules),))
     values, sigma = _table(last, shared)
-    centre = np.median(values, axis=0)
+    centre = np.nanmedian(values, axis=0)
     spread = _spread(values - centre, sigma, rules.floor * np.abs(centre))
     found = _departures(last, FLEET, shared, values - centre, sigma, centre, spread, rules)
     dated = [own for own in by_unit.values() if len(own) > 1 and all(one.order is not None for one in own)]
@@ -187,23 +188,28 @@ def _changes(dated: Sequence[Sequence[DatedFit]], names: Sequence[str], rules: D
     last = [own[-1] for own in dated]
     values, sigma = _table(last, names)
     before = [_table(own[:-1], names) for own in dated]
-    centre = np.array([earlier.mean(axis=0) for earlier, _ in before])
+    centre = np.array([earlier.mean(axis=0) for earlier, _ in before])  # of what all earlier fits have
     doubt = np.array([(s**2).sum(axis=0) / len(s) ** 2 for _, s in before])
     change, sigma = values - centre, np.sqrt(sigma**2 + doubt)
-    spread = _spread(change, sigma, rules.floor * np.median(np.abs(centre), axis=0))
+    known = np.isfinite(change).sum(axis=0) >= rules.least_units
+    if not known.any():
+        return []
+    change, sigma, centre = change[:, known], sigma[:, known], centre[:, known]
+    names = [name for name, own in zip(names, known, strict=True) if own]
+    spread = _spread(change, sigma, rules.floor * np.nanmedian(np.abs(centre), axis=0))
     return _departures(last, EARLIER, names, change, sigma, centre, spread, rules)
 
 
 def _table(fits: Sequence[DatedFit], names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
-    """Values and standard deviations, (fits, parameters)."""
-    pairs = np.array([[fit.values[name] for name in names] for fit in fits])
+    """Values and standard deviations, (fits, parameters); NaN of what a fit has not."""
+    pairs = np.array([[fit.values.get(name, (math.nan, math.nan)) for name in names] for fit in fits])
     return pairs[..., 0], pairs[..., 1]
 
 
 def _spread(off: FloatArray, sigma: FloatArray, floor: FloatArray) -> FloatArray:
     """Spread between units by parameter, without what the estimates' own σ explains."""
-    seen = MAD_TO_SIGMA * np.median(np.abs(off), axis=0)
-    return np.sqrt(np.maximum(seen**2 - np.median(sigma**2, axis=0), floor**2))
+    seen = MAD_TO_SIGMA * np.nanmedian(np.abs(off), axis=0)
+    return np.sqrt(np.maximum(seen**2 - np.nanmedian(sigma**2, axis=0), floor**2))
 
 
 def _departures(
@@ -216,14 +222,15 @@ def _departures(
     spread: FloatArray,
     rules: DriftRules,
 ) -> list[Departure]:
-    z = off / np.sqrt(sigma**2 + spread**2)
-    size = np.abs(np.broadcast_to(centre, off.shape))
-    shares = np.divide(off, size, out=np.zeros_like(off), where=size > 0)
+    off, size = np.nan_to_num(off), np.sqrt(np.nan_to_num(sigma) ** 2 + spread**2)
+    z = np.divide(off, size, out=np.zeros_like(off), where=size > 0)
+    around = np.abs(np.broadcast_to(centre, off.shape))
+    shares = np.divide(off, around, out=np.zeros_like(off), where=around > 0)
     largest, mean_square = rules.bounds(len(fits), len(names))
     told = np.where(np.abs(shares) > rules.least_share, np.abs(z), 0.0)
     made = []
     for k, fit in enumerate(fits):
-        worst = int(np.argmax(told[k]))
+        worst = int(np.argmax(told[k] if told[k].any() else np.abs(z[k])))
         score = float(np.mean(z[k] ** 2))
         drifts = told[k, worst] > largest or (score > mean_square and told[k, worst] > 0)
         own, off_by = (dict(zip(names, part[k].tolist(), strict=True)) for part in (z, shares))

@@ -89,6 +89,9 @@ def fit_many(
         DynidError: when a row names no robot or no log.
     """
     tasks = fit_tasks(plan, keep)
+    for task in tasks:
+        if store is not None and keep is not None and not Path(task["keep"], "result.json").is_file():
+            store.forget(store.key(task))
     answers = executor.map(partial(row_answer, fit_row), tasks, progress=progress, what="fits", store=store)
     rows = [
         {**{name: task[name] for name in ("name", "unit", "date", "hours", "order")}, **answer}

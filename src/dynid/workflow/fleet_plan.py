@@ -78,8 +78,8 @@ class FleetEntry(FitKeys):
         """Place in time [h]; None where it is not known."""
         if self.hours is not None or self.date is None:
             return self.hours
-        moment = datetime.datetime.fromisoformat(self.date).replace(tzinfo=None)
-        return (moment - datetime.datetime(1970, 1, 1)).total_seconds() / 3600
+        moment = datetime.datetime.fromisoformat(self.date)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)).timestamp() / 3600
 
     def __post_init__(self) -> None:
         """Refuse dates that are none, and two orders in time."""
@@ -124,9 +124,11 @@ class FleetPlan(FitKeys):
                 found[one.name] = list(value) if isinstance(value, tuple) else value
         for name in PATHS:
             if name in found:
-                found[name] = str(self.folder / found[name])
+                given, found[name] = found[name], str(self.folder / found[name])
                 if not Path(found[name]).is_file():
-                    raise FileError(f"Row {entry.name!r}: there is no file {found[name]} for {name}.")
+                    raise FileError(
+                        f"Row {entry.name!r}: there is no file {given} for {name} in {self.folder}."
+                    )
         if "robot" not in found:
             raise DynidError(f"Row {entry.name!r}: robot is missing; give it here or for all rows.")
         if (self.folder / found["robot"]).is_file():
@@ -149,11 +151,11 @@ class FleetPlan(FitKeys):
 
     def _matches(self, pattern: str) -> list[Path]:
         direct = self.folder / pattern
-        if direct.exists():
-            return [direct]
-        if Path(pattern).is_absolute() or not set(pattern) & set("*?["):
-            return []
         try:
+            if direct.exists():
+                return [direct]
+            if Path(pattern).is_absolute() or not set(pattern) & set("*?["):
+                return []
             return sorted(self.folder.glob(pattern))
         except (ValueError, OSError):
             return []
@@ -174,7 +176,7 @@ def load_fleet_plan(path: str | Path) -> FleetPlan:
         if not isinstance(rows, list):
             raise DynidError(f"fit is {shown(rows)}; it must be [[fit]] tables.")
         entries = tuple(_entry(row, number) for number, row in enumerate(rows, 1))
-        return replace(table_from({**content, "fit": entries}, FleetPlan), folder=file.parent)
+        return replace(table_from({**content, "fit": entries}, FleetPlan), folder=file.parent.resolve())
 
 
 def _entry(row: Any, number: int) -> FleetEntry:
@@ -196,6 +198,11 @@ def _csv_content(path: Path, what: str) -> dict[str, Any]:
     if not lines:
         return {"fit": []}
     head = [cell.strip() for cell in lines[0]]
+    if len(head) == 1 and ";" in head[0]:
+        raise FileError(
+            f"The columns of the {what} {path} are separated by semicolons; separate them by commas, and "
+            "logs in one cell by semicolons."
+        )
     if len(set(head)) < len(head):
         raise FileError(f"The {what} {path} has a column twice; its columns are {', '.join(head)}.")
     for number, line in enumerate(lines[1:], 1):

@@ -16,6 +16,7 @@ import numpy as np
 from dynid import __version__
 from dynid.checks.data_check import DataCheck
 from dynid.core.answer_store import AnswerStore
+from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, NotTrustworthyError, unknown_name
 from dynid.core.executor import ONE_BY_ONE, Executor, Progress, no_progress
 from dynid.core.finding import Finding, Level, Name
@@ -37,6 +38,7 @@ from dynid.preparation.suggestion import Suggestion, swing_in_samples
 from dynid.problem.build import build_problem
 from dynid.problem.loop_clock import without_trims
 from dynid.resolution.chain import (
+    CHANNELS,
     ENCODER,
     TORQUE,
     Chain,
@@ -172,7 +174,14 @@ def _store(
     """Where finished runs are kept."""
     if path is None:
         return nullcontext()
-    return AnswerStore(path, _digest(chains, chain), key=lambda task: task.key, fresh=fresh)
+    width = len(chain.base)
+    return AnswerStore(
+        path,
+        _digest(chains, chain),
+        key=lambda task: task.key,
+        fresh=fresh,
+        worth=lambda values: np.shape(values) == (width,) and bool(np.all(np.isfinite(values))),
+    )
 
 
 def _study(
@@ -190,7 +199,7 @@ def _study(
         for step in steps
     ]
     settings += [SensorSetting(TORQUE, first, step) for step in wanted.torque_steps]
-    outcomes = bench.outcomes(settings)
+    outcomes = bench.outcomes(list(dict.fromkeys(settings)))
     limits = (SOUND_PERCENT, BIASED_PERCENT) if wanted.thresholds else ()
     found = [
         find_threshold(bench, SensorSetting(ENCODER, first, start, method), percent, largest)
@@ -287,7 +296,9 @@ def _chain(robot: Robot, studied: StudiedLogs, sensing: Sensing, seed: int) -> C
     estimate = studied.estimate
     weights = np.array(estimate.facts["weights"])
     base = estimate.problem.base.subset(estimate.kept)
-    return Chain(robot, base, tuple(one.log for one in studied.logs), studied.plan, weights, sensing, seed)
+    logs = [one.log for one in studied.logs]
+    slim = [replace(log, channels={name: log.channels[name] for name in CHANNELS.values()}) for log in logs]
+    return Chain(robot, base, tuple(slim), studied.plan, weights, sensing, seed)
 
 
 def _reference(estimate: Estimate, law: BiasLaw) -> ReferenceEstimate:
@@ -335,7 +346,7 @@ def _digest(chains: Mapping[str, Estimating], chain: Chain) -> str:
         "values": dict(chain.robot.parameters),
         "drives": None if drives is None else drives.matrix.tolist(),
         "parameters": [*chain.base.names],
-        "logs": [identity_of(log).to_dict() for log in chain.logs],
+        "logs": [[identity_of(log).to_dict(), log.condition, _hash(log.time)] for log in chain.logs],
         "plan": chain.plan.to_dict(),
         "weights": chain.weights.tolist(),
         "side": chain.sensing.side,
@@ -351,5 +362,12 @@ def _loop_facts(own: LoopChain) -> dict[str, Any]:
     return {
         "controller": controller_to_toml(own.controller),
         "accuracy": asdict(own.accuracy),
-        "references": [hashlib.sha256(followed.q.tobytes()).hexdigest() for followed in own.references],
+        "references": [
+            [one.sample_time, one.start, *(_hash(part) for part in (one.q, one.qd, one.qdd))]
+            for one in own.references
+        ],
     }
+
+
+def _hash(values: FloatArray | None) -> str:
+    return hashlib.sha256(b"" if values is None else np.ascontiguousarray(values).data).hexdigest()
