@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from cli.commands import assert_one_sentence, dynid
 from dynid.base import find_base
 from dynid.model.load import load_robot
+from dynid.workflow.fleet_plan import FleetEntry
 from support.motions import exact_torques, fourier_motion
 
 Capsys = pytest.CaptureFixture[str]
@@ -108,6 +110,29 @@ def test_a_row_that_fails_says_why_and_stops_no_other(place: Path, capsys: Capsy
     assert (place / "out/fleet/fits.parquet").is_file()
 
 
+def test_damaged_rows_are_fitted_again_with_force(place: Path, capsys: Capsys) -> None:
+    plan = write_fleet(place, 2, -1)
+    command = ("fit-many", str(plan), "--workers", "1", "--json", "--keep-results")
+    first = dynid(capsys, *command).document
+    kept = place / "out/fleet/rows.jsonl"
+    head, *rows = kept.read_text().splitlines(keepends=True)
+    kept.write_text("".join([head, "{}\n", *rows]))
+    shutil.rmtree(place / "out/fleet/results")
+    again = dynid(capsys, *command, "--force").document
+    assert [row["parameters"] for row in again["fits"]] == [row["parameters"] for row in first["fits"]]
+    shutil.rmtree(place / "out/fleet/results")
+    assert dynid(capsys, *command, "--force").code == 0
+    assert (place / "out/fleet/results/r1/result.json").is_file()
+
+
+def test_moments_of_other_time_zones_are_ordered() -> None:
+    west, east = (
+        FleetEntry(name="a", logs=("a",), date=date)
+        for date in ("2026-03-01T23:00-10:00", "2026-03-02T01:00+14:00")
+    )
+    assert (west.order or 0) - (east.order or 0) == pytest.approx(22.0)
+
+
 FIT = '[[fit]]\nname = "a"\nlogs = ["a.csv"]\n'
 
 
@@ -144,6 +169,7 @@ def test_tables_that_cannot_be_get_a_sentence(place: Path, capsys: Capsys) -> No
         ("name,robot,logs\na,scara,a.csv,b.csv\n", "4 cells for 3 columns"),
         ("name,robot,logs,cutoff_hz\na,scara,a.csv,high\n", "Row 'a': cutoff_hz is 'high'"),
         ("name,robot,logs\n", "The plan has no fits"),
+        ("name;robot;logs\na;scara;a.csv\n", "separated by semicolons; separate them by commas"),
     ):
         (place / "plan.csv").write_text(text)
         assert sentence in assert_one_sentence(dynid(capsys, "fit-many", "plan.csv"))

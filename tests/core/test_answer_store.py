@@ -26,6 +26,17 @@ def filled(path: Path, study: str = "a1") -> bytes:
     return path.read_bytes()
 
 
+def test_answers_not_worth_keeping_are_asked_again(tmp_path: Path) -> None:
+    with AnswerStore(tmp_path / "a", "a1", worth=lambda answer: answer != "failed") as store:
+        assert store.keep("x", "failed") == "failed"
+        assert store.keep("y", "done") == "done"
+        assert ("x" in store, "y" in store) == (False, True)
+        store.forget("y")
+        assert "y" not in store
+    with AnswerStore(tmp_path / "a", "a1", worth=lambda answer: answer != "done") as store:
+        assert len(store) == 0
+
+
 def test_answers_come_back_exactly(tmp_path: Path) -> None:
     answer = {
         "values": np.array([0.1, 1 / 3, math.pi * 1e-200, math.inf, -math.inf]),

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -109,6 +110,32 @@ def test_a_killed_process_loses_nothing(tmp_path: Path) -> None:
 def test_processes_that_always_die_are_given_up() -> None:
     with pytest.raises(DynidError, match="ended 3 times in a row without an answer, with 2 of 2 tasks left"):
         LocalExecutor(2, "processes").map(always_killing, range(2))
+
+
+@posix_only
+def test_processes_end_with_a_killed_parent(tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "from support.repeated_work import told_process\n"
+        "from dynid.core.executor import LocalExecutor\n"
+        "if __name__ == '__main__':\n"
+        "    LocalExecutor(2, 'processes').map(told_process, range(2), shared=sys.argv[2])\n"
+    )
+    script = tmp_path / "study.py"
+    script.write_text(code)
+    tests = str(Path(__file__).parents[1])
+    with subprocess.Popen([sys.executable, str(script), tests, str(tmp_path)]) as study:
+        assert _within(60, lambda: len(list(tmp_path.glob("pid-*"))) == 2)
+        study.send_signal(signal.SIGKILL)
+    workers = [int(file.name.removeprefix("pid-")) for file in tmp_path.glob("pid-*")]
+    assert _within(30, lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers))
+
+
+def _within(seconds: float, done: Callable[[], bool]) -> bool:
+    end = time.monotonic() + seconds
+    while not done() and time.monotonic() < end:
+        time.sleep(0.05)
+    return done()
 
 
 def test_an_error_in_a_process_is_raised_once() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +12,8 @@ import pytest
 
 from dynid.core.errors import DynidError, UnknownNameError
 from dynid.core.executor import LocalExecutor
+from dynid.estimators.linear.least_squares import OLS
+from dynid.logs.spool import SpoolWriter
 from dynid.resolution.chain import SensorSetting
 from dynid.resolution.outcome import BiasVerdict, Outcome, ReferenceEstimate
 from dynid.resolution.request import SensorRequest
@@ -112,6 +116,8 @@ def test_iv_and_didim_bear_what_least_squares_does_not() -> None:
         ({"steps": (0.0,)}, "above 0"),
         ({"steps": (-1.0,)}, "above 0"),
         ({"torque_steps": (0.0,)}, "above 0"),
+        ({"torque_steps": (2.0,)}, "from 1e-09 to 1"),
+        ({"ratios": (1e-300, 1.0)}, "from 0.0001 to 10000"),
         ({"steps": (5.0,)}, "larger than the motion of axis"),
         ({"runs": 1}, "at least 2"),
         ({"side": "motor"}, "no drives"),
@@ -180,3 +186,42 @@ def test_runs_of_another_controller_are_not_taken(tmp_path: Path) -> None:
     for other in ((law().scaled([2.0, 2.0]), 0), (law(), 7)):
         with pytest.raises(DynidError, match="answers of another study"):
             study(*other)
+
+
+def test_runs_of_other_stamps_are_not_taken(tmp_path: Path) -> None:
+    request = SensorRequest(steps=(1e-4,), torque_steps=(), runs=2, thresholds=False)
+    log = scara_log()
+    for time in (log.time, 1.25 * log.time):
+        again = pytest.raises(DynidError, match="another study") if time is not log.time else nullcontext()
+        with again:
+            study_resolution(
+                scara(),
+                [replace(log, time=time)],
+                request,
+                plan=PLAN,
+                strategy=OLS(uncertainty="classical"),
+                kept_in=tmp_path / "runs",
+            )
+
+
+def test_logs_on_disk_go_to_processes() -> None:
+    log = scara_log()
+    writer = SpoolWriter(2)
+    writer.append(log.array("position"))
+    back = pickle.loads(pickle.dumps(replace(log, channels={**log.channels, "position": writer.finish()})))
+    assert np.array_equal(back.array("position"), log.array("position"))
+
+
+def test_ratios_scale_the_largest_step() -> None:
+    for ratios, step in (((100.0, 1.0), 0.05), ((1.0, 100.0), 0.05)):
+        request = SensorRequest(ratios=ratios, steps=(step,))
+        axis = 1 + int(np.argmax(ratios))
+        with pytest.raises(
+            DynidError, match=rf"The step 5 of the encoder .* motion of axis {axis}, which is 2"
+        ):
+            study_resolution(scara(), [scara_log()], request, plan=PLAN)
+
+
+def test_measured_speeds_are_refused() -> None:
+    with pytest.raises(DynidError, match="leave --velocity measured away"):
+        study_resolution(scara(), [scara_log()], overrides={"velocity": "measured"})

@@ -56,3 +56,9 @@ def refused(task: int) -> int:
 def runs_of(folder: Path) -> list[int]:
     """Tasks that were run, sorted; a task that ran twice is there twice."""
     return sorted(int(file.name.split("-")[0]) for file in folder.iterdir() if file.name[0].isdigit())
+
+
+def told_process(folder: str, task: int) -> None:
+    """Tell which process this is, and stay."""
+    Path(folder, f"pid-{os.getpid()}").touch()
+    time.sleep(600)

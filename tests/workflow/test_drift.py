@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -45,6 +47,25 @@ def test_few_units_are_not_compared() -> None:
     report = find_drift(fits(RULES.least_units - 1, drift=2.0))
     assert (report.departures, [f.name for f in report.findings]) == ((), [Name.FLEET_NOT_COMPARED])
     assert find_drift([]).drifting_units == ()
+
+
+def test_a_unit_that_lacks_a_parameter_hides_no_other() -> None:
+    made = fits(20, drift=0.5)
+    made[7] = replace(made[7], values={"Fv1": made[7].values["Fv1"]})
+    assert find_drift(made).drifting_units == ("0",)
+    dated = fits(20, days=3, drift=0.5)
+    dated[7] = replace(dated[7], values={"Fv1": dated[7].values["Fv1"]})
+    assert find_drift(dated).drifting_units == ("0",)
+
+
+def test_the_largest_departure_is_named_also_where_none_is_large() -> None:
+    for one in find_drift(fits(20)).departures:
+        assert abs(one.z[one.worst]) == max(map(abs, one.z.values())) or abs(one.shares[one.worst]) > 0.05
+
+
+def test_exact_fits_without_spread_are_no_alarm() -> None:
+    made = [DatedFit(str(k), str(k), None, {"Fc1": (0.0, 0.0)}) for k in range(8)]
+    assert find_drift(made).drifting_units == ()
 
 
 def test_order_does_not_matter() -> None:

@@ -118,8 +118,8 @@ def require_smaller_than_motion(chain: Chain, steps: Sequence[float]) -> None:
         if step >= largest[axis]:
             raise DynidError(
                 f"The step {ratio * step:.4g} of the encoder is larger than the motion of axis {axis + 1}, "
-                f"which is {ratio * largest[axis]:.4g} rad or m on the {chain.sensing.side} side; give smaller "
-                "steps (--steps, or more counts)."
+                f"which is {ratio * largest[axis]:.4g} rad or m on the {chain.sensing.side} side; give "
+                "smaller steps (--steps, or more counts)."
             )
 
 
