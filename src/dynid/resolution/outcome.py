@@ -47,6 +47,7 @@ class ReferenceEstimate:
         values: X_LS, (parameters,).
         sigma: their standard deviations, (parameters,).
         factor: R of the weighted [W Y], (parameters + 1, parameters + 1).
+        judged: which parameters thresholds rest on, (parameters,); by their own σ when None.
     """
 
     names: tuple[str, ...]
@@ -54,6 +55,7 @@ class ReferenceEstimate:
     values: FloatArray
     sigma: FloatArray
     factor: FloatArray
+    judged: BoolArray | None = None
 
     @property
     def percent_sigma(self) -> FloatArray:
@@ -63,7 +65,7 @@ class ReferenceEstimate:
     @property
     def main_parameters(self) -> BoolArray:
         """The main parameters: known to 5 % from the logs as they are; others move whatever the sensor."""
-        return np.asarray(self.percent_sigma <= BIASED_PERCENT)
+        return np.asarray(self.percent_sigma <= BIASED_PERCENT) if self.judged is None else self.judged
 
 
 @dataclass(frozen=True, eq=False)

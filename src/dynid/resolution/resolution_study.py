@@ -164,8 +164,10 @@ class ResolutionStudy:
         if own is None or self.reference.keys() == {LS}:
             return []
         words = [
-            f"{t.setting.method} bears a step {'' if t.limited_by else 'at least '}"
-            f"{t.setting.step / own.setting.step:.3g} times as coarse as least squares"
+            f"{t.setting.method} bears a step {t.setting.step / own.setting.step:.3g} times as coarse as "
+            "least squares"
+            if t.limited_by
+            else f"{t.setting.method} bears any step up to the motion itself"
             for t in others
         ]
         lost = set(self.reference) - {t.setting.method for t in others} - {LS}

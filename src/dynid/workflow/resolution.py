@@ -161,7 +161,7 @@ def study_resolution(
             assert controller is not None
             own = _loop_chain(name, chain, studied, controller, accuracy)
             progress(f"identifying by {name}")
-            chains[name], known[name] = own, _loop_reference(own, law)
+            chains[name], known[name] = own, _loop_reference(own, known[LS])
     require_smaller_than_motion(chain, wanted.steps)
     with _store(kept_in, chains, chain, fresh) as store, executor.kept_open() as workers:
         bench = Bench(chains, known, law, wanted.runs, workers, store, progress)
@@ -324,17 +324,15 @@ def _loop_chain(
     )
 
 
-def _loop_reference(own: LoopChain, law: BiasLaw) -> ReferenceEstimate:
-    """The estimate of the method from the logs as they are."""
+def _loop_reference(own: LoopChain, ls: ReferenceEstimate) -> ReferenceEstimate:
+    """The estimate of the method from the logs as they are; thresholds rest on the parameters of LS."""
     estimate = identify(own.problem(own.chain.logs), own.strategy)
     if not estimate.outcome.trustworthy:
         raise NotTrustworthyError(
             f"{type(own.strategy).__name__} does not hold on the logs as they are: {estimate.outcome.text}"
         )
-    base = own.chain.base
-    return ReferenceEstimate(
-        base.names, base.units, estimate.values[own.kept], estimate.sigma[own.kept], law.factor
-    )
+    values, sigma = estimate.values[own.kept], estimate.sigma[own.kept]
+    return ReferenceEstimate(ls.names, ls.units, values, sigma, ls.factor, ls.main_parameters)
 
 
 def _digest(chains: Mapping[str, Estimating], chain: Chain) -> str:
