@@ -190,7 +190,8 @@ def runs_below(
 
 def runs_above(quantity: str, published: float | None, values: Sequence[float], bound: float) -> Row:
     """Not below a bound on any seed."""
-    return over_runs(quantity, published, values, f"at least {bound:g}", lambda v: bound - v)
+    words = SHOWN if math.isinf(bound) else f"at least {bound:g}"
+    return over_runs(quantity, published, values, words, lambda v: bound - v)
 
 
 def rows_of_table(group: str, rows: Iterable[Row]) -> list[Row]:
