@@ -70,7 +70,7 @@ NOTES = (
     "Fvm6, Fcm6 assumed. Law (PD, 15 Hz), motion (57 s of moves between drawn poses with 36 % at constant "
     "speed, 5 kHz), and torque noise of 5 % are ours. Steps are those of joint encoders, 20 runs each.",
     "Table 3's ZZ1R is the law: with s of P1's filters (5061 1/s² at 5 kHz and 50 Hz) its four values are "
-    "1/(1 + κ) for an rms acceleration of about 27 rad/s². The accelerations of our motion are chosen so.",
+    "1/(1 + κ) for an rms acceleration of about 27 rad/s². Those of our motion come near it.",
     "The condition of W is below 250 where joints 2 and 3 move so far that gravity changes its sign; it "
     "grows with the accelerations of the wrist, since W has them beside the ones of the offsets.",
     "%e(ρ) of table 3 is refuted: 69 % and 33 % of ZZ1R leave so much torque unexplained that %e(ρ) < 10 % "
