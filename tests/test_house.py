@@ -14,11 +14,11 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 BOUNDS = {
-    "files": 480,
+    "files": 481,
     "lines": 81_900,
     "short files with one importer": 1,
     "class names with two meanings": 0,
-    "numeric constants": 645,
+    "numeric constants": 648,
     "functions named by a participle": 40,
     "duplicated runs of six lines": 11,
     "public names": 40,
