@@ -10,6 +10,7 @@ import pytest
 from dynid.base import find_base
 from dynid.core.errors import DynidError, UnknownNameError
 from dynid.estimators import IRLS, OLS, WLS, Essential, Separable, identify
+from dynid.estimators.strategy import Strategy
 from dynid.model.load import load_robot
 from dynid.preparation.preparation import Preparation
 from dynid.problem import Problem, build_problem
@@ -124,3 +125,17 @@ def test_sigma_counts_the_removal() -> None:
     assert np.all(
         rest.sigma[rest.kept] < 1.2 * identify(problem, WLS(uncertainty="classical")).sigma[rest.kept]
     )
+
+
+@pytest.mark.parametrize("strategy", [OLS(uncertainty="classical"), WLS(uncertainty="classical"), WLS()])
+@pytest.mark.parametrize("name", ["tx40", "iiwa14", "scara"])
+def test_torques_without_noise_keep_no_rounding(name: str, strategy: Strategy) -> None:
+    """Least squares leaves 1e-14 of parameters that are zero, and is as sure of them as of all others."""
+    base = find_base(load_robot(name))
+    truth = base.regroup(base.robot.parameters)
+    motion = fourier_motion(base.robot, np.random.default_rng(5), seconds=20, harmonics=8)
+    exact = simulated(base, truth, motion, np.random.default_rng(0), 0.0)
+    estimate = identify(build_problem(base.robot, [exact], Preparation(), base), Essential(strategy))
+    assert np.array_equal(estimate.kept, np.abs(truth) > 1e-12)
+    np.testing.assert_allclose(estimate.values, truth, atol=1e-8)
+    json.dumps(estimate.to_dict(), allow_nan=False)

@@ -197,6 +197,8 @@ class _StepDoubt:
         values = np.abs(fit.values[fit.kept])
         relative = np.full(len(fit.kept), -np.inf)
         relative[fit.kept] = np.where(values > 0, 100 * sigma / np.where(values > 0, values, 1.0), np.inf)
+        # Torques without noise make even rounding certain: what moves no torque is not known at all.
+        relative[fit.kept & (_torque_shares(self.problem, fit.values) < fit.exact)] = np.inf
         return relative
 
     def _doubt(self, fit: Fit) -> FloatArray:
@@ -206,6 +208,17 @@ class _StepDoubt:
 def _deviations(covariance: FloatArray, fit: Fit) -> FloatArray:
     """σ of the kept base parameters."""
     return np.sqrt(np.maximum(np.diag(covariance), 0.0))[: int(fit.kept.sum())]
+
+
+def _torque_shares(problem: Problem, values: FloatArray) -> FloatArray:
+    """The largest share of a joint's torque that each parameter makes, |χ_i| ‖W_ij‖/‖y_j‖, (base,)."""
+    shares = np.zeros(len(values))
+    for factor in problem.regression.joints:
+        if factor.torque_norm > 0:
+            own = list(factor.columns)
+            lengths = np.linalg.norm(factor.R[:, :-1], axis=0)
+            shares[own] = np.maximum(shares[own], np.abs(values[own]) * lengths / factor.torque_norm)
+    return shares
 
 
 def _squares(problem: Problem, fit: Fit, weights: FloatArray) -> float:
