@@ -211,13 +211,17 @@ def _deviations(covariance: FloatArray, fit: Fit) -> FloatArray:
 
 
 def _torque_shares(problem: Problem, values: FloatArray) -> FloatArray:
-    """The largest share of a joint's torque that each parameter makes, |χ_i| ‖W_ij‖/‖y_j‖, (base,)."""
+    """The largest share of a joint's torque that each parameter makes, |χ_i| ‖W_ij‖/‖y_j‖, (base,).
+
+    A joint without a motor has no torque: there the shares are those of its largest part.
+    """
     shares = np.zeros(len(values))
     for factor in problem.regression.joints:
-        if factor.torque_norm > 0:
-            own = list(factor.columns)
-            lengths = np.linalg.norm(factor.R[:, :-1], axis=0)
-            shares[own] = np.maximum(shares[own], np.abs(values[own]) * lengths / factor.torque_norm)
+        own = list(factor.columns)
+        parts = np.abs(values[own]) * np.linalg.norm(factor.R[:, :-1], axis=0)
+        whole = max(factor.torque_norm, float(np.max(parts, initial=0.0)))
+        if whole > 0:
+            shares[own] = np.maximum(shares[own], parts / whole)
     return shares
 
 
