@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         Ridge as Ridge,
         Separable as Separable,
     )
+    from dynid.estimators.recursive import RIV as RIV, RLS as RLS
     from dynid.estimators.strategy import Strategy as Strategy
     from dynid.estimators.uncertainty import HAC as HAC, Classical as Classical, Uncertainty as Uncertainty
 else:
@@ -41,6 +42,7 @@ else:
             *("CATALOGUE", "IRLS", "LOAD", "NonlinearTerm", "OLS", "Ridge", "STRIBECK", "Separable", "TLS"),
             "WLS",
         ),
+        "recursive": ("RIV", "RLS"),
         "strategy": ("Strategy",),
         "uncertainty": ("Classical", "HAC", "Uncertainty"),
     }

@@ -1,0 +1,39 @@
+"""Recursive estimators: parameters that follow a robot sample by sample (P4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dynid.estimators.recursive.forgetting import (
+        Directional as Directional,
+        Exponential as Exponential,
+        Forgetting as Forgetting,
+        Remember as Remember,
+        Variable as Variable,
+    )
+    from dynid.estimators.recursive.instants import Instant as Instant, instants_of as instants_of
+    from dynid.estimators.recursive.limits import CovarianceLimits as CovarianceLimits
+    from dynid.estimators.recursive.prior import Prior as Prior, degrees_of_knowledge as degrees_of_knowledge
+    from dynid.estimators.recursive.recursion import (
+        Recursion as Recursion,
+        RecursionOptions as RecursionOptions,
+        RecursiveEstimate as RecursiveEstimate,
+    )
+    from dynid.estimators.recursive.riv import InstrumentRecursion as InstrumentRecursion
+    from dynid.estimators.recursive.rls import LeastSquaresRecursion as LeastSquaresRecursion
+    from dynid.estimators.recursive.strategies import RIV as RIV, RLS as RLS
+else:
+    from dynid.core.lazy import lazy_exports
+
+    _NAMES = {
+        "forgetting": ("Directional", "Exponential", "Forgetting", "Remember", "Variable"),
+        "instants": ("Instant", "instants_of"),
+        "limits": ("CovarianceLimits",),
+        "prior": ("Prior", "degrees_of_knowledge"),
+        "recursion": ("Recursion", "RecursionOptions", "RecursiveEstimate"),
+        "riv": ("InstrumentRecursion",),
+        "rls": ("LeastSquaresRecursion",),
+        "strategies": ("RIV", "RLS"),
+    }
+    __getattr__, __dir__, __all__ = lazy_exports(__name__, _NAMES)
