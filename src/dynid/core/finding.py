@@ -178,6 +178,14 @@ class Name(StrEnum):
     COMMON_GAIN_UNCHECKED = "common gain unchecked"
     MASS_CONFIRMED = "mass confirmed"
 
+    # What happens beside a running robot.
+    PAYLOAD_PICKED_UP = "payload picked up"
+    PAYLOAD_WEIGHED = "payload weighed"
+    PAYLOAD_PUT_DOWN = "payload put down"
+    FRICTION_DRIFT = "friction drift"
+    COLLISION = "collision"
+    UNEXPLAINED_CHANGE = "unexplained change"
+
     # How good sensors must be.
     COARSEST_SENSOR = "coarsest sensor"
     UNSURE_PARAMETERS = "unsure parameters"
