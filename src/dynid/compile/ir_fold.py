@@ -33,9 +33,10 @@ def fold_ir(pivots: int, width: int, rows: int) -> str:
     ``void solve(ptr A, ptr lengths, ptr x, ptr out)`` gives R x = z with z column ``pivots`` of A. ``out[0]``
     is the least R_ii² over the squared length of its column: zero where a direction is not seen.
 
-    ``void update(ptr W, ptr y, ptr weights, ptr A, ptr lengths, ptr x, ptr out)`` is a whole step of recursive
-    least squares: rows W (rows, pivots) and y (rows,) are weighted and folded, x solved anew. ``out`` holds
-    W x with the x before, y − W x, the sum of squares that the rows add, and the ratio of ``solve``.
+    ``void update(ptr W, ptr y, ptr weights, ptr A, ptr lengths, ptr x, ptr out)`` is a whole step of
+    recursive least squares: rows W (rows, pivots) and y (rows,) are weighted and folded, x solved anew.
+    ``out`` holds W x with the x before, y − W x, the sum of squares that the rows add, and the ratio of
+    ``solve``.
 
     Args:
         pivots: columns that are eliminated, p.

@@ -161,7 +161,7 @@ def factor_of_memory(memory_s: float, rate_hz: float) -> float:
     """
     if not memory_s * rate_hz >= 2.0:
         raise DynidError(
-            f"A memory of {memory_s:g} s is {memory_s * rate_hz:.2g} updates at {rate_hz:g} Hz; give a memory of "
-            "many updates."
+            f"A memory of {memory_s:g} s is {memory_s * rate_hz:.2g} updates at {rate_hz:g} Hz; give a "
+            "memory of many updates."
         )
     return float(np.exp(-1.0 / (memory_s * rate_hz)))

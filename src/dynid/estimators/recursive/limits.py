@@ -33,7 +33,8 @@ class CovarianceLimits:
         good = self.least.shape == self.most.shape and self.least.ndim == 1
         if not good or not np.all((self.least >= 0) & (self.most > self.least)):
             raise DynidError(
-                "The limits of the covariance need a least σ from 0 on and a larger most σ for every parameter."
+                "The limits of the covariance need, for every parameter, a least σ from 0 on and a larger "
+                "most σ."
             )
 
     @property
@@ -70,7 +71,7 @@ def with_variance(factor: FloatArray, variance: FloatArray) -> FloatArray:
     stack[:k, :k] = np.diag(1.0 / np.sqrt(variance[free]))
     stack[k:, :k] = -factor[:, free]
     stack[k:, k:] = factor
-    turned = np.linalg.qr(stack, mode="r")
+    turned = np.asarray(np.linalg.qr(stack, mode="r"))
     found = np.zeros((p, p + 1))
     rows = turned[k : k + p, k:]
     found[: len(rows)] = rows

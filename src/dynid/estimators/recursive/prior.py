@@ -32,8 +32,8 @@ class Prior:
             object.__setattr__(self, name, np.array(getattr(self, name), dtype=float))
         if self.values.ndim != 1 or self.values.shape != self.sigma.shape:
             raise ShapeError(
-                f"The prior has values {self.values.shape} and deviations {self.sigma.shape}; give one of each "
-                "per base parameter."
+                f"The prior has values {self.values.shape} and deviations {self.sigma.shape}; give one "
+                "of each per base parameter."
             )
         if not np.all(np.isfinite(self.values)):
             raise DynidError(
@@ -42,8 +42,8 @@ class Prior:
         if not np.all(self.sigma > 0):
             worst = int(np.flatnonzero(~(self.sigma > 0))[0])
             raise DynidError(
-                f"The prior deviation of parameter {worst + 1} is {self.sigma[worst]:g}; every deviation must be "
-                "positive, because data could not move the value otherwise."
+                f"The prior deviation of parameter {worst + 1} is {self.sigma[worst]:g}; every deviation "
+                "must be positive, because data could not move the value otherwise."
             )
 
     @classmethod

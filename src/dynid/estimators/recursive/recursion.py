@@ -93,18 +93,21 @@ class Recursion(ABC):
         sigma = np.array(joint_sigma, dtype=float)
         if sigma.ndim != 1 or not np.all(np.isfinite(sigma) & (sigma > 0)):
             raise DynidError(
-                f"The standard deviations of the torques are {sigma.tolist()}; give one positive number per joint."
+                f"The standard deviations of the torques are {sigma.tolist()}; give one positive number "
+                "per joint."
             )
         self.joint_sigma, self.weights = sigma, 1.0 / sigma
         self.prior = Prior.unknown(len(self.names)) if prior is None else prior
         if len(self.prior.values) != len(self.names):
             raise ShapeError(
-                f"The prior has {len(self.prior.values)} values, but there are {len(self.names)} base parameters."
+                f"The prior has {len(self.prior.values)} values, but there are {len(self.names)} base "
+                "parameters."
             )
         self.options = options or RecursionOptions()
         if self.options.limits is not None and len(self.options.limits.most) != len(self.names):
             raise ShapeError(
-                f"The limits of σ are for {len(self.options.limits.most)} parameters; there are {len(self.names)}."
+                f"The limits of σ are for {len(self.options.limits.most)} parameters; there "
+                f"are {len(self.names)}."
             )
         p, joints = len(self.names), len(sigma)
         self._folded = FoldedRows(p, self._width(p), joints, self.options.backend)
@@ -199,11 +202,11 @@ class Recursion(ABC):
         chosen = (self._given_back + np.arange(n)) % p
         self._given_back = (self._given_back + n) % p
         weight = np.sqrt(share ** (-p / n) - 1.0) / limits.most[chosen]
-        W = np.zeros((n, p))
-        W[np.arange(n), chosen] = weight
-        self._folded.new_rows[...] = 0.0
-        self._write_rows(self._folded.new_rows, W * self.joint_sigma[:, None], weight * self.joint_sigma
-                         * self.values[chosen], None if self._width(p) == p + 1 else W * self.joint_sigma[:, None])  # fmt: skip
+        pulls = np.zeros((n, p))
+        pulls[np.arange(n), chosen] = weight
+        rows = self._folded.new_rows
+        rows[:, :p] = rows[:, -p - 1 : -1] = pulls
+        rows[:, -1] = weight * self.values[chosen]
         self._folded.lengths[chosen] += weight**2
         self._folded.fold()
 

@@ -7,7 +7,7 @@ import numpy as np
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError
 from dynid.estimators.recursive.recursion import Recursion, shortest_solution
-from dynid.problem.factor import RANK_TOLERANCE
+from dynid.problem.factor import RANK_TOLERANCE, spectrum
 
 
 class InstrumentRecursion(Recursion):
@@ -44,9 +44,9 @@ class InstrumentRecursion(Recursion):
                 # A solution that does not solve: columns that cannot be told apart.
                 left = np.linalg.norm(Rw @ values - ry)
                 self._regular = bool(left <= np.sqrt(RANK_TOLERANCE) * (np.linalg.norm(ry) + 1e-300))
-                self._values = values
+                self._values = np.asarray(values, dtype=float)
         if not self._regular:
-            self._values = shortest_solution(np.column_stack([Rw, ry]))
+            self._values: FloatArray = shortest_solution(np.column_stack([Rw, ry]))
 
     def _fold(self, W: FloatArray, y: FloatArray, Z: FloatArray | None) -> float:
         if Z is None:
@@ -72,7 +72,8 @@ class InstrumentRecursion(Recursion):
     @property
     def values(self) -> FloatArray:
         """χ, (base,)."""
-        return self._values
+        values: FloatArray = self._values
+        return values
 
     @property
     def root(self) -> FloatArray:
@@ -80,14 +81,10 @@ class InstrumentRecursion(Recursion):
         _, Rw, _ = self._parts()
         if self._regular:
             return np.asarray(np.linalg.inv(Rw), dtype=float)
-        from dynid.problem.factor import spectrum
-
         return spectrum(np.column_stack([Rw, np.zeros(len(Rw))])).root
 
     def undetermined(self) -> FloatArray:
         """Parameters of null directions, (base,) of bool."""
-        from dynid.problem.factor import spectrum
-
         lost = np.zeros(len(self.names), dtype=bool)
         if not self._regular:
             _, Rw, ry = self._parts()

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynid.core.arrays import FloatArray
-from dynid.core.errors import DynidError
+from dynid.core.errors import DynidError, unknown_name
 from dynid.estimators.closed_loop.instruments import TwoStage, check_weighting
 from dynid.estimators.closed_loop.iv import IV, Rows
 from dynid.estimators.fit import Fit
@@ -59,7 +59,8 @@ class RLS(Strategy):
         check_weighting(self.step)
         if self.prior_variance is not None and not 0 < self.prior_variance < np.inf:
             raise DynidError(
-                f"The prior variance is {self.prior_variance:g}; give a positive number, or None for no prior."
+                f"The prior variance is {self.prior_variance:g}; give a positive number, or None for "
+                "no prior."
             )
         if self.prior is not None and self.prior_variance is None:
             raise DynidError("A prior was given without its variance; give prior_variance, such as 0.01.")
@@ -84,9 +85,7 @@ class RLS(Strategy):
             given = dict(self.prior or {})
             unknown = [name for name in given if name not in problem.names]
             if unknown:
-                raise DynidError(
-                    f"The prior names {unknown[0]!r}, which is no base parameter of this problem."
-                )
+                raise unknown_name("base parameter of the prior", unknown[0], problem.names)
             values = np.array([given.get(name, 0.0) for name in names])
             prior = Prior(values, np.full(len(names), self.prior_variance**0.5))
         return LeastSquaresRecursion(names, 1.0 / weights, prior, _BATCH)
@@ -142,7 +141,8 @@ class RIV(IV):
         super().__post_init__()
         if self.instruments != "reference":
             raise DynidError(
-                f"RIV takes its instruments from the reference, not from {self.instruments!r}; use IV for others."
+                f"RIV takes its instruments from the reference, not from {self.instruments!r}; use IV for "
+                "others."
             )
 
     def _two_stage(self, *sets: Rows) -> TwoStage:
