@@ -1,0 +1,129 @@
+"""What the arm's residuals are like while nothing happens: the size of each joint's, fast and slow.
+
+Residuals of real arms are coloured and systematic (friction, ripple, flexibility), so that no threshold may
+come from white noise. Every scale here is learnt from the arm itself, in seconds of motion, and follows it
+slowly; large residuals are clipped, so that a change does not teach its own size.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dynid.core.arrays import FloatArray
+from dynid.tracking.watch.memory import Memory
+
+
+class ResidualScale(Memory):
+    """Mean squares of the residual r, of its slow part m and of its fast part d = r − m, per joint.
+
+    m follows r with the time constant T: m ← m + (Δt/T)(r − m). A residual of variance s² that is correlated
+    over a while counts as fewer samples: over windows longer than T its mean has the variance that white
+    noise of σ² = E[m²] · 2T/Δt would have. This long-run σ weighs the rows of the payload's recursion.
+
+    Args:
+        joints: n.
+        rate_hz: updates per second of motion.
+        slow_s: T [s].
+        memory_s: time constant of the learning [s].
+        clip: residuals beyond so many times their own size are clipped to it.
+    """
+
+    def __init__(
+        self, joints: int, rate_hz: float, slow_s: float, memory_s: float, clip: float = 3.0
+    ) -> None:
+        """Nothing learnt yet."""
+        self._gain = min(1.0, 1.0 / (slow_s * rate_hz))
+        self._least = 1.0 / (memory_s * rate_hz)
+        self._clip = clip * clip
+        self.count = np.zeros(joints)
+        self.slow = np.zeros(joints)
+        self.fast = np.zeros(joints)
+        self.squares = np.zeros((3, joints))
+
+    def take(self, residual: FloatArray, rows: FloatArray, learn: bool) -> None:
+        """Follow a residual (n,); rows (n,) is 1 where it counts and 0 where the row is masked."""
+        self.slow += self._gain * rows * (residual - self.slow)
+        self.fast = rows * (residual - self.slow)
+        if not learn:
+            return
+        self.count += rows
+        new = np.square(np.array((residual, self.slow, self.fast)))
+        enough = self.count > 1 / self._gain
+        limit = np.where(enough, self._clip * self.squares, math.inf)
+        gain = rows * np.maximum(1.0 / np.maximum(self.count, 1.0), self._least)
+        self.squares += gain * (np.minimum(new, limit) - self.squares)
+
+    @property
+    def fast_sigma(self) -> FloatArray:
+        """Deviation of the fast part, (n,) [N m or N]."""
+        return np.sqrt(np.maximum(self.squares[2], 1e-300))
+
+    @property
+    def sigma(self) -> FloatArray:
+        """Deviation of the residual, (n,) [N m or N]."""
+        return np.sqrt(np.maximum(self.squares[0], 1e-300))
+
+    @property
+    def long_run_sigma(self) -> FloatArray:
+        """What white noise would need to average as badly as the residual does, (n,) [N m or N]."""
+        return np.sqrt(np.maximum(np.maximum(self.squares[1] * 2 / self._gain, self.squares[0]), 1e-300))
+
+
+class Excess(Memory):
+    """How far a statistic is beyond what it reaches while nothing happens.
+
+    The logarithm of the statistic is cut into blocks; the largest of each block is learnt, with mean μ and
+    deviation s of these maxima. The excess is (log x − μ)/s: what it is worth does not depend on the arm,
+    on the colour of its residuals or on the unit of x, and so one threshold holds for all arms.
+
+    Args:
+        block: samples of a block.
+        blocks: blocks that are remembered.
+        least: least deviation of the logarithm, for residuals that repeat exactly.
+    """
+
+    def __init__(self, block: int, blocks: int, least: float = 0.2) -> None:
+        """Nothing learnt yet."""
+        self._block, self._blocks, self._least_variance = block, blocks, least * least
+        self.mean = 0.0
+        self.variance = 0.0
+        self.count = 0
+        self.samples = 0
+        self.largest = -math.inf
+
+    @property
+    def ready(self) -> bool:
+        """Whether it has seen enough blocks for a deviation."""
+        return self.count >= _FEWEST_BLOCKS
+
+    def of(self, value: float) -> float:
+        """The excess of a value; −inf while too little is learnt."""
+        if not self.ready:
+            return -math.inf
+        spread = math.sqrt(max(self.variance * (1.0 + 2.0 / self.count), self._least_variance))
+        return (math.log(max(value, 1e-300)) - self.mean) / spread
+
+    def learn(self, value: float) -> None:
+        """Take a value of nominal motion."""
+        self.largest = max(self.largest, math.log(max(value, 1e-300)))
+        self.samples += 1
+        if self.samples < self._block:
+            return
+        top, self.samples, self.largest = self.largest, 0, -math.inf
+        self.count = min(self.count + 1, self._blocks)
+        off = top - self.mean
+        if self.ready:
+            limit = 4.0 * math.sqrt(max(self.variance, self._least_variance))
+            off = max(-limit, min(limit, off))
+        self.mean += off / self.count
+        self.variance += (off * off * (1.0 - 1.0 / self.count) - self.variance) / self.count
+
+    def drop_block(self) -> None:
+        """Forget the block that is open, as when it was disturbed."""
+        self.samples, self.largest = 0, -math.inf
+
+
+_FEWEST_BLOCKS = 8
+"""Blocks from which a deviation of maxima is taken: with fewer the threshold itself is a guess."""

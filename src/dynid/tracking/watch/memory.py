@@ -1,0 +1,122 @@
+"""Bounded memory: what is kept of the last seconds, and how it is saved and restored."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+
+from dynid.core.arrays import FloatArray
+
+State = dict[str, Any]
+"""Arrays and numbers by name."""
+
+
+class Followed(Protocol):
+    """A recursion that follows the arm's parameters."""
+
+    @property
+    def values(self) -> FloatArray:
+        """Base parameters, (base,)."""
+
+    def update(self, W: FloatArray, y: FloatArray, Z: FloatArray | None = None) -> float:
+        """Take one sample: rows W (joints, base), torques y (joints,), instruments Z."""
+
+    def state(self) -> State:
+        """Everything it has learnt."""
+
+    def restore(self, state: State) -> None:
+        """Go back to a state."""
+
+
+class Memory:
+    """Something whose attributes are numbers, arrays or memories themselves, saved and restored as a whole."""
+
+    def state(self) -> State:
+        """Attributes by name; those of memories inside with a dot."""
+        saved: State = {}
+        for name, value in vars(self).items():
+            if isinstance(value, Memory):
+                saved |= {f"{name}.{key}": inner for key, inner in value.state().items()}
+            elif isinstance(value, np.ndarray):
+                saved[name] = value.copy()
+            elif value is None or isinstance(value, bool | int | float | str):
+                saved[name] = value
+        return saved
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take over what ``state`` has given."""
+        for name, value in vars(self).items():
+            if isinstance(value, Memory):
+                own = {k.removeprefix(f"{name}."): v for k, v in state.items() if k.startswith(f"{name}.")}
+                value.restore(own)
+            elif name in state:
+                kept = state[name]
+                vars(self)[name] = np.array(kept, dtype=float) if isinstance(value, np.ndarray) else kept
+
+
+class RecentRows(Memory):
+    """The last rows: time, weighted residual, weighted payload columns and speed, in a ring.
+
+    Args:
+        length: how many rows.
+        joints: n.
+    """
+
+    def __init__(self, length: int, joints: int) -> None:
+        """Empty."""
+        self.time = np.full(length, -np.inf)
+        self.residual = np.zeros((length, joints))
+        self.columns = np.zeros((length, joints, 10))
+        self.speed = np.zeros((length, joints))
+        self.next = 0
+
+    def put(self, time: float, residual: FloatArray, columns: FloatArray, speed: FloatArray) -> None:
+        """Write over the oldest row."""
+        k = self.next
+        self.time[k], self.residual[k], self.columns[k], self.speed[k] = time, residual, columns, speed
+        self.next = (k + 1) % len(self.time)
+
+    def since(self, time: float) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Time, residual, columns and speed of the rows from a time on, oldest first."""
+        order = np.roll(np.arange(len(self.time)), -self.next)
+        order = order[self.time[order] >= time]
+        return self.time[order], self.residual[order], self.columns[order], self.speed[order]
+
+    def forget(self) -> None:
+        """Empty it, as after a change that has been dealt with."""
+        self.time[:] = -np.inf
+
+
+class DelayLine:
+    """States of a recursion from before now, so that what a change has spoilt can be taken back.
+
+    Args:
+        step_s: time between two states [s].
+        reach_s: how far back they go [s].
+    """
+
+    def __init__(self, step_s: float, reach_s: float) -> None:
+        """Empty."""
+        self.step_s = step_s
+        self.kept: deque[tuple[float, FloatArray, State]] = deque(maxlen=int(reach_s / step_s) + 2)
+
+    def keep(self, time: float, recursion: Followed) -> None:
+        """Keep the recursion's state when the last one is old enough."""
+        if not self.kept or time >= self.kept[-1][0] + self.step_s:
+            self.kept.append((time, np.array(recursion.values, dtype=float), recursion.state()))
+
+    def before(self, time: float) -> tuple[FloatArray, State] | None:
+        """Values and state of the latest one before a time; the oldest where all are later."""
+        if not self.kept:
+            return None
+        earlier = [entry for entry in self.kept if entry[0] <= time]
+        found = earlier[-1] if earlier else self.kept[0]
+        return found[1], found[2]
+
+    def drop_after(self, time: float) -> None:
+        """Forget the states that a change has spoilt, but never the last one."""
+        while len(self.kept) > 1 and self.kept[-1][0] > time:
+            self.kept.pop()

@@ -1,0 +1,341 @@
+"""The watch beside a recursion: payloads, friction, collisions, M(q), and who learns what meanwhile."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dynid.base.base_map import BaseMap
+from dynid.compile.kernels import RobotKernels
+from dynid.core.arrays import FloatArray
+from dynid.core.finding import Finding
+from dynid.model.payload import attach_payload
+from dynid.tracking.watch.alarm import WatchEvent, WatchOptions
+from dynid.tracking.watch.collision import Level, Push
+from dynid.tracking.watch.definite import InertiaMonitor
+from dynid.tracking.watch.friction_change import FrictionWatch
+from dynid.tracking.watch.innovation import Excess, ResidualScale
+from dynid.tracking.watch.memory import DelayLine, Followed, Memory, RecentRows, State
+from dynid.tracking.watch.payload_change import PayloadFit, PayloadWindow, fit_payload, onset_of
+from dynid.tracking.watch.sentences import Sentences, torque_unit
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class WatchedInstant:
+    """One filtered sample as the recursion and the watch take it, joint side, SI.
+
+    Args:
+        time: [s].
+        q: positions (n,).
+        qd: speeds (n,).
+        W: rows of the base parameters (n, base), zero where masked.
+        y: torques (n,), zero where masked.
+        X: rows of a payload's ten parameters (n, 10), as ``PayloadColumns`` gives them.
+        Z: instruments (n, base), where the recursion takes some.
+        rows: which rows count (n,); all when None.
+    """
+
+    time: float
+    q: FloatArray
+    qd: FloatArray
+    W: FloatArray
+    y: FloatArray
+    X: FloatArray
+    Z: FloatArray | None = None
+    rows: FloatArray | None = None
+
+
+class PayloadColumns:
+    """Rows of the ten parameters of a payload on the last link: X of τ = W χ + X θ."""
+
+    def __init__(self, base: BaseMap, carrier: str | None = None) -> None:
+        """Compile the columns.
+
+        Args:
+            base: base parameters of the robot.
+            carrier: name of the joint whose link carries it; the last joint when None.
+        """
+        loaded = attach_payload(base.robot, carrier=carrier)
+        last = len(loaded.joints) - 1
+        own = (i for i, e in enumerate(loaded.table) if e.joint == last and e.family == "inertial")
+        self._kernels = RobotKernels(loaded, tuple(own))
+        self._rows = list(base.rows)
+
+    def of(self, q: FloatArray, qd: FloatArray, qdd: FloatArray) -> FloatArray:
+        """X (n, 10) of one sample, or (samples, n, 10) of many."""
+        X = self._kernels.regressor(np.atleast_2d(q), np.atleast_2d(qd), np.atleast_2d(qdd))
+        X = np.ascontiguousarray(X[:, self._rows])
+        return X[0] if np.ndim(q) == 1 else X
+
+
+class Watch(Memory):
+    """Lets a recursion learn while nothing happens, and says when something does.
+
+    Residuals are taken against parameters of some seconds ago, which a change has not spoilt yet. When they
+    do not look usual, the recursion waits. A push ends by itself. A payload stays and moves the torques along
+    its own columns: the recursion then goes back to before it came, the payload is weighed by a recursion of
+    its own while the arm's waits, and from then on the arm's recursion gets the torques less the payload's.
+
+    Args:
+        base: base parameters of the robot.
+        rate_hz: updates per second.
+        options: thresholds and times.
+    """
+
+    def __init__(self, base: BaseMap, rate_hz: float, options: WatchOptions | None = None) -> None:
+        """Nothing learnt yet."""
+        o = self._options = options or WatchOptions()
+        robot, n = base.robot, len(base.rows)
+        joints = [robot.joints[robot.coordinates[row]] for row in base.rows]
+        self._say = Sentences(tuple(joint.name for joint in joints), tuple(torque_unit(j) for j in joints))
+        samples = {name: max(1, round(getattr(o, name) * rate_hz)) for name in _TIMES}
+        self._every, self._settle, self._rest = samples["every_s"], samples["settle_s"], samples["rest_s"]
+        self._weighing, self._inertia_every = samples["weighing_s"], samples["inertia_s"]
+        block, blocks = samples["block_s"], max(2, round(o.memory_s / o.block_s))
+        looks = max(1, round(o.block_s / o.every_s))
+        self.scale = ResidualScale(n, rate_hz, o.decide_s, o.memory_s)
+        self.windows = tuple(PayloadWindow(1.0 - 1.0 / samples[w]) for w in ("short_s", "long_s"))
+        self.short, self.long = self.windows
+        self.short_usual, self.long_usual = Excess(looks, blocks), Excess(looks, blocks)
+        self.fast_level = Level(o.collision_s * rate_hz, block, blocks)
+        self.level = Level(2.0 * o.collision_s * rate_hz, block, blocks)
+        self.friction = FrictionWatch(n, samples["friction_block_s"], o.friction_blocks)
+        self.inertia = InertiaMonitor(base)
+        self.recent = RecentRows(samples["long_s"] + samples["give_up_s"], n)
+        self.push = Push(n)
+        self.weight = PayloadWindow()
+        self._line = DelayLine(_STATE_STEP_S, o.long_s + o.decide_s)
+        self.values = np.full(len(base), np.nan)
+        self.anchor = np.full(len(base), np.nan)
+        self.load, self.load_before = np.zeros(10), np.zeros(10)
+        self.load_sigma = np.inf
+        self.updates, self.quiet, self.weighed = 0, 0, -1
+        self.suspect_since = math.nan
+        self.loaded = False
+        self.time = -math.inf
+
+    @property
+    def suspicious(self) -> bool:
+        """Whether something goes on that has no name yet."""
+        return not math.isnan(self.suspect_since)
+
+    @property
+    def weighing(self) -> bool:
+        """Whether a payload is being weighed."""
+        return self.weighed >= 0
+
+    @property
+    def learns(self) -> bool:
+        """Whether the arm's recursion takes the samples."""
+        return not (self.suspicious or self.weighing)
+
+    @property
+    def armed(self) -> bool:
+        """Whether enough is learnt for alarms."""
+        return self.level.usual.ready and self.long_usual.ready
+
+    @property
+    def mass(self) -> float:
+        """Of the payload that is carried [kg]."""
+        return float(self.load[9])
+
+    def update(self, recursion: Followed, at: WatchedInstant) -> list[WatchEvent]:
+        """Give one sample to the recursion, unless it has to wait, and say what happened.
+
+        Args:
+            recursion: of the arm's parameters; it may be set back.
+            at: the sample.
+        """
+        y = at.y - at.X @ self.load if self.loaded else at.y
+        self._follow(recursion, at.time)
+        events = self._see(recursion, at, y) if at.rows is None or at.rows.any() else []
+        if self.learns and not events:
+            recursion.update(at.W, y, at.Z)
+        return events
+
+    def _follow(self, recursion: Followed, time: float) -> None:
+        """Take the parameters to compare with: those of some seconds ago."""
+        self.time = time
+        if not self.learns:
+            return
+        self._line.keep(time, recursion)
+        reference = self._line.before(time - self._options.long_s)
+        if reference is not None:
+            self.values = reference[0]
+
+    def _see(self, recursion: Followed, at: WatchedInstant, y: FloatArray) -> list[WatchEvent]:
+        self.updates += 1
+        events: list[WatchEvent] = []
+        if self.updates % self._inertia_every == 0 and self.inertia.take(at.q, np.asarray(recursion.values)):
+            events.append(self._event(at.time, self._say.inertia(self.inertia)))
+        if self.updates <= self._settle:
+            return events
+        residual = y - at.W @ self.values
+        rows = np.ones(len(y)) if at.rows is None else np.asarray(at.rows, dtype=float)
+        events += self._watch_friction(residual if self.loaded else y - at.W @ self._anchored(), at, rows)
+        looks_usual = self.learns
+        self.scale.take(residual, rows, looks_usual)
+        fast = self.fast_level.take(rows * self.scale.fast / self.scale.fast_sigma, looks_usual)
+        level = self.level.take(residual / self.scale.sigma, looks_usual)
+        weights = rows / self.scale.long_run_sigma
+        X, r = at.X * weights[:, None], residual * weights
+        self.recent.put(at.time, r, X, at.qd)
+        squares, products = X.T @ X, X.T @ r
+        for window in self.windows:
+            window.take(squares, products)
+        if self.weighing:
+            self._weigh(squares, products + squares @ (self.load - self.load_before))
+            if self.weighed >= self._weighing:
+                events.append(self._end_weighing(at.time))
+        beyond = level > self._options.calm_excess or fast > self._options.calm_excess
+        if self.suspicious:
+            self.push.take(at.time, fast, self.scale.fast, beyond)
+            return events + self._decide(recursion, at.time)
+        self._suspect(at.time, fast)
+        return events
+
+    def _anchored(self) -> FloatArray:
+        """Parameters of when the watch was armed: friction is compared with that moment."""
+        return self.anchor if np.isfinite(self.anchor[0]) else self.values
+
+    def _suspect(self, time: float, fast: float) -> None:
+        """Look whether anything is unusual; learn from it when not."""
+        o = self._options
+        if self.armed and not np.isfinite(self.anchor[0]):
+            self.anchor = self.values.copy()
+        self.quiet += 1
+        may = self.armed and self.quiet > self._rest
+        if may and fast > o.collision_excess:
+            self._begin(time - 2.0 * o.collision_s)
+            return
+        if self.updates % self._every:
+            return
+        for window, usual in zip(self.windows, (self.short_usual, self.long_usual), strict=True):
+            gain = fit_payload(window.A, window.b, o.length_m).gain
+            if may and usual.of(gain) > o.payload_excess and not self.weighing:
+                rows = self.recent.since(time - o.long_s)
+                self._begin(onset_of(*rows[:3], o.length_m))
+                return
+            if self.learns:
+                usual.learn(gain)
+
+    def _begin(self, onset: float) -> None:
+        self.suspect_since = onset
+        self.push.begin(onset)
+        self.push.last = self.time
+        for usual in (self.short_usual, self.long_usual, self.level.usual, self.fast_level.usual):
+            usual.drop_block()
+
+    def _end(self) -> None:
+        """The suspicion is over."""
+        self.suspect_since = math.nan
+        self.quiet = 0
+        for window in self.windows:
+            window.clear()
+
+    def _decide(self, recursion: Followed, time: float) -> list[WatchEvent]:
+        """Name what goes on, as soon as it can be named."""
+        o, onset = self._options, self.suspect_since
+        calm_for, lasted = time - self.push.last, time - onset
+        if lasted < o.decide_s:
+            return []
+        if calm_for > 2.0 * o.collision_s and self.push.excess > o.collision_excess:
+            found = self._say.collision(self.push)
+            self._end()
+            return [self._event(time, found, onset)]
+        fit = self._payload_since(onset)
+        if fit is not None:
+            self._go_back(recursion, onset)
+            self._end()
+            return [self._event(time, self._take_payload(fit, onset), onset)]
+        if lasted < o.give_up_s:
+            return []
+        told = [] if self.push.excess < o.collision_excess else [self._say.unexplained(self.push)]
+        self._end()
+        return [self._event(time, finding, onset) for finding in told]
+
+    def _payload_since(self, onset: float) -> PayloadFit | None:
+        """The payload that came, or went, at the onset; None where none explains what is seen since then."""
+        o = self._options
+        _, residual, columns, _ = self.recent.since(onset + o.collision_s)
+        if not len(residual):
+            return None
+        X, r = columns.reshape(-1, 10), residual.ravel()
+        A, b = X.T @ X, X.T @ r
+        fit = fit_payload(A, b, o.length_m)
+        mass, sigma = self.mass + fit.mass, fit.mass_sigma
+        possible = mass > -max(3.0 * sigma, o.empty_share * self.mass)
+        clear = abs(fit.mass) > o.payload_sigmas * sigma and fit.gain > o.payload_share * float(r @ r)
+        return fit if possible and clear else None
+
+    def _take_payload(self, fit: PayloadFit, onset: float) -> Finding:
+        """Carry what was found from now on, and weigh it; nothing where it was put down."""
+        before = self.mass
+        put_down = self.loaded and before + fit.mass < self._options.empty_share * before
+        if put_down:
+            self.load, self.load_before = np.zeros(10), np.zeros(10)
+            self.loaded, self.weighed = False, -1
+            self.recent.forget()
+            return self._say.put_down(before, fit)
+        _, residual, columns, _ = self.recent.since(onset + self._options.collision_s)
+        X, r = columns.reshape(-1, 10), residual.ravel()
+        self.load_before = self.load
+        self.weight.clear()
+        self.weight.take(X.T @ X, X.T @ r)
+        self.load = self.load_before + fit.values
+        self.loaded, self.weighed, self.load_sigma = True, 0, fit.mass_sigma
+        return self._say.picked_up(before, self.load, fit)
+
+    def _weigh(self, squares: FloatArray, products: FloatArray) -> None:
+        """One more sample of the payload's own recursion."""
+        self.weight.take(squares, products)
+        self.weighed += 1
+        if self.weighed % self._every == 0:
+            fit = fit_payload(self.weight.A, self.weight.b, self._options.length_m)
+            self.load, self.load_sigma = self.load_before + fit.values, fit.mass_sigma
+
+    def _end_weighing(self, time: float) -> WatchEvent:
+        self.weighed, self.quiet = -1, 0
+        return self._event(time, self._say.weighed(self.load, self.load_sigma))
+
+    def _go_back(self, recursion: Followed, onset: float) -> None:
+        """Set the recursion back to before the onset."""
+        found = self._line.before(onset)
+        if found is not None:
+            recursion.restore(found[1])
+            self._line.drop_after(onset)
+
+    def _watch_friction(self, residual: FloatArray, at: WatchedInstant, rows: FloatArray) -> list[WatchEvent]:
+        if not np.isfinite(self.anchor[0]) or not self.learns:
+            return []
+        if not self.friction.take(residual, at.qd, at.y, rows):
+            return []
+        self.friction.close()
+        change, sigma = self.friction.change()
+        o = self._options
+        least = o.friction_share * self.friction.rms_torque()
+        with np.errstate(invalid="ignore"):
+            drifted = np.flatnonzero((np.abs(change) > o.friction_sigmas * sigma) & (np.abs(change) > least))
+        events = [
+            self._event(at.time, self._say.friction(int(j), float(change[j]), float(sigma[j]))) for j in drifted
+        ]
+        for j in drifted:
+            self.friction.accept(int(j))
+        return events
+
+    def _event(self, time: float, finding: Finding, onset: float | None = None) -> WatchEvent:
+        return WatchEvent(time, time if onset is None else onset, finding)
+
+    def state(self) -> State:
+        """Everything but the delay line: after a restart the recursion goes back no further than that."""
+        return super().state()
+
+
+_STATE_STEP_S = 0.5
+"""Time between two kept states of the recursion [s]: how much is lost when it is set back."""
+_TIMES = (
+    "every_s", "settle_s", "rest_s", "weighing_s", "inertia_s", "block_s", "short_s", "long_s",
+    "give_up_s", "friction_block_s",
+)  # fmt: skip
