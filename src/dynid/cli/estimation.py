@@ -24,10 +24,13 @@ METHODS = {
     "tls": "TLS",
     "ridge": "Ridge",
     "separable": "Separable",
+    "rls": "RLS",
 }
 """Methods on measured motions, by the names of their strategies, which are loaded when asked for."""
-LOOP_METHODS = {"didim": "DIDIM", "iv": "IV", "oe": "OutputError"}
-"""Methods that simulate the closed loop, likewise."""
+LOOP_METHODS = {"didim": "DIDIM", "iv": "IV", "oe": "OutputError", "riv": "RIV"}
+"""Methods that know the closed loop, likewise."""
+_SIMULATING = tuple(name for name in LOOP_METHODS if name != "riv")
+"""Of these, the ones that simulate: riv takes the reference as it is."""
 START_NAMES = ("regular", "prior", "least-squares", "didim")
 """Starts of those methods that have a name; any other word is a file with values."""
 RULES = {"sigma": "every relative deviation below 20 %", "residual": "σ̂ up by 4 %", "f-test": "F-test"}
@@ -89,7 +92,7 @@ class MethodOptions(OptionGroup, title="Estimator"):
 
 @dataclass(frozen=True)
 class SettingOptions(OptionGroup, title="Options of one method alone"):
-    """What irls and ridge take; None is the default of each."""
+    """What irls, ridge and rls take; None is the default of each."""
 
     loss: str | None = option(
         None,
@@ -107,12 +110,18 @@ class SettingOptions(OptionGroup, title="Options of one method alone"):
     prior: Path | None = option(
         None,
         "FILE",
-        "ridge: what was known before: a result folder of the same robot, or TOML or JSON with values by "
-        "standard or by base name (absent ones are zero).",
+        "ridge, rls: what was known before: a result folder of the same robot, or TOML or JSON with values "
+        "by standard or by base name (absent ones are zero).",
         shown="the robot's own",
     )
     prior_sigma: float | None = option(
         None, "S", "ridge: standard deviation of the prior as a share of its values.", shown="0.5"
+    )
+    prior_variance: float | None = option(
+        None,
+        "V",
+        "rls: variance of every value at the start, in its squared SI unit (100 in P4).",
+        shown="nothing is known",
     )
     strength: str | None = option(
         None,
@@ -246,14 +255,15 @@ class Setting:
 SETTINGS = {
     "loss": Setting(("irls",), "loss"),
     "tuning": Setting(("irls",), "tuning"),
-    "prior": Setting(("ridge",), "prior", _prior),
+    "prior": Setting(("ridge", "rls"), "prior", _prior),
+    "prior_variance": Setting(("rls",), "prior_variance"),
     "prior_sigma": Setting(("ridge",), "relative_sigma"),
     "strength": Setting(("ridge",), "strength", _number_or_word),
     "instruments": Setting(("iv",), "instruments"),
     "open_loop": Setting(("oe",), "open_loop"),
-    "start": Setting(tuple(LOOP_METHODS), "start", _start),
-    "max_iterations": Setting(tuple(LOOP_METHODS), "max_iterations"),
-    "value_tolerance": Setting(tuple(LOOP_METHODS), "value_tolerance"),
+    "start": Setting(_SIMULATING, "start", _start),
+    "max_iterations": Setting(_SIMULATING, "max_iterations"),
+    "value_tolerance": Setting(_SIMULATING, "value_tolerance"),
     "residual_tolerance": Setting(("didim",), "residual_tolerance"),
     "transient_s": Setting(("didim", "oe"), "transient_s"),
     "follow_inertia": Setting(("didim", "iv"), "follow_inertia"),

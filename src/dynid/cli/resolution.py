@@ -141,10 +141,10 @@ class StudyOptions(OptionGroup, title="The study"):
     methods: str = option(
         LS,
         "NAMES",
-        "LS, and beside it IV or DIDIM, which need --controller, separated by commas.",
+        "LS, and beside it RLS, or IV, RIV and DIDIM, which need --controller, separated by commas.",
         choices=METHODS,
     )
-    controller: str | None = option(None, "FILE", "Control law of the robot, for IV and DIDIM.")
+    controller: str | None = option(None, "FILE", "Control law of the robot, for IV, RIV and DIDIM.")
     reference: list[str] | None = option(
         None, "FILE", "What the controller followed, one for all logs or one each.", shown="the logs' own"
     )
@@ -182,7 +182,7 @@ class ResolutionFileOptions(OptionGroup, title="Files"):
     examples=[
         "dynid resolution tx40_log logs --map map.toml --side motor",
         "dynid resolution arm.urdf log.csv --sweep 10000,5000,2000,1000 --modes binary,gaussian,rounding",
-        "dynid resolution scara log.csv --methods LS,IV,DIDIM --controller law.toml",
+        "dynid resolution scara log.csv --methods LS,RLS,RIV,DIDIM --controller law.toml",
         "dynid resolution tx40 log.csv --runs 200 --scheduler tcp://127.0.0.1:8786",
     ],
     exit_0="The study is done; the page says what the sensors need.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from dynid.base.base_map import BaseMap
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, ModelError, unknown_name
 from dynid.estimators.linear.least_squares import weighted_fit
+from dynid.estimators.recursive.strategies import run_over
 from dynid.logs.log import Log
 from dynid.model.drives import HOW_TO_GIVE
 from dynid.model.robot import Robot
@@ -156,3 +157,25 @@ class Chain:
         motions = [prepare(log, self.plan) for log in self.coarse_logs(setting, run)]
         problem = build_problem(self.robot, motions, self.plan, self.base, budget_bytes=0)
         return weighted_fit(problem, self.weights, np.ones(len(self.base), dtype=bool)).values
+
+
+@dataclass(frozen=True, eq=False)
+class RecursiveChain:
+    """The same chain with recursive least squares in place of the batch: rows in the order of time (P4 eq 9).
+
+    Args:
+        chain: its preparation, weights and parameters are used.
+    """
+
+    chain: Chain
+
+    def estimate_of(self, logs: Sequence[Log]) -> FloatArray:
+        """Parameters from some logs, (base,)."""
+        own = self.chain
+        motions = [prepare(log, own.plan) for log in logs]
+        problem = build_problem(own.robot, motions, own.plan, own.base)
+        return run_over(problem, np.ones(len(own.base), dtype=bool), own.weights).values.copy()
+
+    def estimate(self, setting: SensorSetting, run: int) -> FloatArray:
+        """Parameters of one run, (base,)."""
+        return self.estimate_of(self.chain.coarse_logs(setting, run))

@@ -24,10 +24,12 @@ from dynid.core.kinds import require_kinds
 from dynid.core.threads import with_one_blas_thread
 from dynid.estimators.closed_loop.didim import DIDIM
 from dynid.estimators.closed_loop.iv import IV
+from dynid.estimators.closed_loop.strategy import LoopStrategy
 from dynid.estimators.essential import THRESHOLDS, Essential
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.identification import identify
 from dynid.estimators.linear.least_squares import WLS
+from dynid.estimators.recursive.strategies import RIV
 from dynid.estimators.strategy import Strategy
 from dynid.logs.log import Log
 from dynid.model.robot import Robot
@@ -42,6 +44,7 @@ from dynid.resolution.chain import (
     ENCODER,
     TORQUE,
     Chain,
+    RecursiveChain,
     Sensing,
     SensorSetting,
 )
@@ -68,7 +71,10 @@ _UNDETERMINED = (Name.TOO_FEW_ROWS, Name.RANK_DEFICIENT, Name.SCALE_UNKNOWN, Nam
 _NEARLY = 0.9
 """Share of the samples in which a filter swings in that a plan must drop at least."""
 NO_RULE = "none"
-METHODS = (LS, "IV", "DIDIM")
+RLS_METHOD = "RLS"
+LOOP_STRATEGIES: Mapping[str, type[LoopStrategy]] = {"IV": IV, "DIDIM": DIDIM, "RIV": RIV}
+"""Methods that know the control law, or the reference at least."""
+METHODS = (LS, RLS_METHOD, *LOOP_STRATEGIES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +134,7 @@ def study_resolution(
         overrides: keys of the suggested preparation to replace.
         repair: whether repairable defects are repaired.
         accept: names of findings of the data check that you know better about.
-        methods: "LS", and "IV" or "DIDIM", which need the controller.
+        methods: "LS", and "RLS", or "IV", "RIV" or "DIDIM", which need the controller.
         controller: the law the robot ran under.
         references: what it followed; the logs' own reference channels when None.
         accuracy: friction model and integration of simulations.
@@ -158,8 +164,7 @@ def study_resolution(
     known = {LS: _reference(studied.estimate, law)}
     for name in methods:
         if name != LS:
-            assert controller is not None
-            own = _loop_chain(name, chain, studied, controller, accuracy)
+            own = _beside_least_squares(name, chain, studied, controller, accuracy)
             progress(f"identifying by {name}")
             chains[name], known[name] = own, _loop_reference(own, known[LS])
     require_smaller_than_motion(chain, wanted.steps)
@@ -223,10 +228,11 @@ def _require_methods(methods: Sequence[str], controller: Controller | None) -> N
     for name in methods:
         if name not in METHODS:
             raise unknown_name("method", name, METHODS)
-    if controller is None and set(methods) - {LS}:
+    needing = [name for name in methods if name in LOOP_STRATEGIES]
+    if controller is None and needing:
         raise DynidError(
-            f"The methods {', '.join(methods)} simulate the robot under its control law; give the controller "
-            "(--controller), or leave all but LS out."
+            f"{', '.join(needing)} need the control law, RIV for its sample time; give the controller "
+            "(--controller), or leave them out."
         )
 
 
@@ -307,15 +313,24 @@ def _reference(estimate: Estimate, law: BiasLaw) -> ReferenceEstimate:
     return ReferenceEstimate(base.names, base.units, law.reference, estimate.sigma[estimate.kept], law.factor)
 
 
+def _beside_least_squares(
+    name: str, chain: Chain, studied: StudiedLogs, controller: Controller | None, accuracy: Accuracy | None
+) -> LoopChain | RecursiveChain:
+    """The chain of another method."""
+    if name == RLS_METHOD:
+        return RecursiveChain(chain)
+    assert controller is not None
+    return _loop_chain(name, chain, studied, controller, accuracy)
+
+
 def _loop_chain(
     name: str, chain: Chain, studied: StudiedLogs, controller: Controller, accuracy: Accuracy | None
 ) -> LoopChain:
     """Logs on the controller's clock, and the method that simulates it."""
     pairs = [clocked_pair(one, controller, studied.plan) for one in studied.logs]
-    strategy: Strategy = IV(uncertainty="classical") if name == "IV" else DIDIM(uncertainty="classical")
     return LoopChain(
         replace(chain, logs=tuple(log for log, _ in pairs)),
-        strategy,
+        LOOP_STRATEGIES[name](uncertainty="classical"),
         controller,
         tuple(reference for _, reference in pairs),
         without_trims(studied.plan),
@@ -324,8 +339,10 @@ def _loop_chain(
     )
 
 
-def _loop_reference(own: LoopChain, ls: ReferenceEstimate) -> ReferenceEstimate:
+def _loop_reference(own: LoopChain | RecursiveChain, ls: ReferenceEstimate) -> ReferenceEstimate:
     """The estimate of the method from the logs as they are; thresholds rest on the parameters of LS."""
+    if isinstance(own, RecursiveChain):
+        return replace(ls, values=own.estimate_of(own.chain.logs))
     estimate = identify(own.problem(own.chain.logs), own.strategy)
     if not estimate.outcome.trustworthy:
         raise NotTrustworthyError(

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from dynid.simulation.controller import Controller
     from dynid.trajectories.reference import Reference
 
-LOOP_STRATEGIES = ("DIDIM", "IV", "OutputError")
+LOOP_STRATEGIES = ("DIDIM", "IV", "OutputError", "RIV")
 """Strategies whose models are put to the test by simulation."""
 # Results of least squares should not wait for the simulator.
 _simulated_motion = later("dynid.workflow.simulated_motion", "SimulatedMotion")
@@ -119,7 +119,7 @@ def _strategy(saved: SavedResult) -> dict[str, Any]:
 
 def _predicts_measured(saved: SavedResult) -> bool:
     """Whether a closed-loop method identified along the measured motion: IV, open-loop output error."""
-    return strategy_of(saved) == "IV" or bool(_strategy(saved).get("open_loop"))
+    return strategy_of(saved) in ("IV", "RIV") or bool(_strategy(saved).get("open_loop"))
 
 
 def _prove_saved(

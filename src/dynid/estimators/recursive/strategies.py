@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -77,25 +77,21 @@ class RLS(Strategy):
             )
         return self._run(problem, chosen, np.ones(len(problem.regression.joints)), None)
 
-    def start(self, problem: Problem, kept: NDArray[np.bool_], weights: FloatArray) -> Recursion:
-        """The recursion before the first row."""
-        names = [name for name, own in zip(problem.names, kept, strict=True) if own]
-        prior = Prior.unknown(len(names))
-        if self.prior_variance is not None:
-            given = dict(self.prior or {})
-            unknown = [name for name in given if name not in problem.names]
-            if unknown:
-                raise unknown_name("base parameter of the prior", unknown[0], problem.names)
-            values = np.array([given.get(name, 0.0) for name in names])
-            prior = Prior(values, np.full(len(names), self.prior_variance**0.5))
-        return LeastSquaresRecursion(names, 1.0 / weights, prior, _BATCH)
+    def starting_point(self, names: Sequence[str]) -> Prior:
+        """What is known before the first row, of some parameters."""
+        if self.prior_variance is None:
+            return Prior.unknown(len(names))
+        given = self.prior or {}
+        values = np.array([given.get(name, 0.0) for name in names])
+        return Prior(values, np.full(len(names), self.prior_variance**0.5))
 
     def _run(
         self, problem: Problem, kept: NDArray[np.bool_], weights: FloatArray, sigma: FloatArray | None
     ) -> Fit:
-        recursion = self.start(problem, kept, weights)
-        for instant in instants_of(problem, kept):
-            recursion.update(instant.W, instant.y, rows=int(instant.used.sum()))
+        for name in self.prior or {}:
+            if name not in problem.names:
+                raise unknown_name("base parameter of the prior", name, problem.names)
+        recursion = run_over(problem, kept, weights, self.starting_point(kept_names(problem, kept)))
         solved = spectrum(recursion.state()["factor"])
         values = np.zeros(len(kept))
         values[kept] = recursion.values
@@ -108,6 +104,28 @@ class RLS(Strategy):
         return Fit.weighted(values, kept, solved, weights, sigma, squares, degrees, facts=facts)
 
 
+def kept_names(problem: Problem, kept: NDArray[np.bool_]) -> list[str]:
+    """Names of the kept base parameters."""
+    return [name for name, own in zip(problem.names, kept, strict=True) if own]
+
+
+def run_over(
+    problem: Problem, kept: NDArray[np.bool_], weights: FloatArray, prior: Prior | None = None
+) -> Recursion:
+    """Recursive least squares after all rows of a problem.
+
+    Args:
+        problem: with its rows.
+        kept: which base parameters, (base,) of bool.
+        weights: 1/σ_j of each joint, (joints,).
+        prior: where it starts; nothing is known when None.
+    """
+    recursion = LeastSquaresRecursion(kept_names(problem, kept), 1.0 / weights, prior, _BATCH)
+    for instant in instants_of(problem, kept):
+        recursion.update(instant.W, instant.y, rows=int(instant.used.sum()))
+    return recursion
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RecursiveTwoStage(TwoStage):
     """Given instruments, folded instant by instant; weights and tests of the instruments are the batch's."""
@@ -118,8 +136,7 @@ class RecursiveTwoStage(TwoStage):
             raise DynidError("Recursive instrumental variables take one set of instruments.")
         chosen = kept_mask(problem, kept)
         batch = super().fit(problem, kept)
-        names = [name for name, own in zip(problem.names, chosen, strict=True) if own]
-        recursion = InstrumentRecursion(names, 1.0 / batch.weights, None, _BATCH)
+        recursion = InstrumentRecursion(kept_names(problem, chosen), 1.0 / batch.weights, None, _BATCH)
         for instant in instants_of(problem, chosen, self.sets[0]):
             recursion.update(instant.W, instant.y, instant.Z, rows=int(instant.used.sum()))
         values = np.zeros(len(chosen))
