@@ -44,9 +44,9 @@ class InstrumentRecursion(Recursion):
                 # A solution that does not solve: columns that cannot be told apart.
                 left = np.linalg.norm(Rw @ values - ry)
                 self._regular = bool(left <= np.sqrt(RANK_TOLERANCE) * (np.linalg.norm(ry) + 1e-300))
-                self._values = np.asarray(values, dtype=float)
+                self._values: FloatArray = np.asarray(values, dtype=float)
         if not self._regular:
-            self._values: FloatArray = shortest_solution(np.column_stack([Rw, ry]))
+            self._values = shortest_solution(np.column_stack([Rw, ry]))
 
     def _fold(self, W: FloatArray, y: FloatArray, Z: FloatArray | None) -> float:
         if Z is None:
