@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dynid.casestudies import emps, haptic, rx90, scara, tx40, tx90
+from dynid.casestudies import emps, haptic, iiwa, rx90, scara, tx40, tx90
 from dynid.casestudies.case import Case, CaseResult, Row, at_most, equal_to, near, packaged_mapping
 from dynid.core.errors import FileError
 from dynid.core.finding import Name
@@ -149,6 +149,7 @@ CASES: dict[str, Case] = {
         haptic.CASE,
         rx90.CASE,
         tx40.CASE,
+        iiwa.CASE,
         emps.CASE,
         Case("tx40-log", "Stäubli TX40, measured log", "tx40", run_tx40),
         Case("ur10-log", "Universal Robots UR10, measured log", "ur10", run_ur10),
