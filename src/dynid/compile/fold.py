@@ -114,7 +114,7 @@ class FoldedRows:
         """Fold weighted rows and solve; ``out`` begins with W x of the x before, then y − W x.
 
         Args:
-            W: (rows, pivots), C order.
+            W: (rows, pivots); fastest in C order.
             y: (rows,).
             weights: (rows,).
 
@@ -123,10 +123,21 @@ class FoldedRows:
         """
         if self._module is None:
             return self._update_by_numpy(W, y, weights)
+        if not (W.flags.c_contiguous and y.flags.c_contiguous):  # a view of wider rows: take a copy
+            self._rows_given[...], self._torques_given[...] = W, y
+            W, y = self._rows_given, self._torques_given
         table, lengths, solution, out = self._places
         given = (W.ctypes.data, y.ctypes.data, weights.ctypes.data)
         self._functions[2](*given, table, lengths, solution, out)
         return float(self.out[-2]), float(self.out[-1])
+
+    @cached_property
+    def _rows_given(self) -> FloatArray:
+        return np.empty((self.rows, self.pivots))
+
+    @cached_property
+    def _torques_given(self) -> FloatArray:
+        return np.empty(self.rows)
 
     @cached_property
     def _functions(self) -> tuple[Any, Any, Any]:

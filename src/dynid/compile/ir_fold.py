@@ -7,8 +7,12 @@ columns stay in registers through a whole reflection.
 
 from __future__ import annotations
 
+from dynid.compile.ir_scalar import literal
+
 CHUNK = 4
 """Doubles of a vector: one AVX register, as in ``ir_batch``."""
+_NOTHING = 1e-280
+"""Sum of squares that counts as zero: smaller ones have lost their digits, and their inverse overflows."""
 _KIND = f"<{CHUNK} x double>"
 _DECLARATIONS = f"""declare double @llvm.sqrt.f64(double)
 declare double @llvm.fabs.f64(double)
@@ -82,7 +86,7 @@ column:
   %alpha = load double, ptr %pivot, align 8
   %below = getelementptr double, ptr %A, i64 {pivots * stride}
 {_column_entries(stride, rows)}
-  %nothing = fcmp oeq double %s{rows}, 0.0
+  %nothing = fcmp olt double %s{rows}, {literal(_NOTHING)}
   br i1 %nothing, label %column.end, label %reflect
 reflect:
   %square = {_fma("double", "f64", "%alpha", "%alpha", f"%s{rows}")}

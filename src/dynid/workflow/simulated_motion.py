@@ -90,10 +90,24 @@ class SimulatedMotion(MotionSource):
         """Simulate and identify, by turns."""
         inner = _inner(strategy)
         progress("simulating and identifying")
+        problem = self.problem(robot, logs, plan, isinstance(inner, OutputError) and inner.open_loop)
+        estimate = identify(problem, strategy)
+        return estimate, estimate.problem.motions or ()
+
+    def problem(
+        self, robot: Robot, logs: Sequence[UsableLog], plan: Preparation, open_loop: bool = False
+    ) -> LoopProblem:
+        """Logs, references and motions at the controller's samples.
+
+        Args:
+            robot: the robot.
+            logs: of the experiments.
+            plan: preparation of their motions.
+            open_loop: whether simulations begin at the measured start.
+        """
         pairs, rows = [clocked_pair(used, self.controller, plan) for used in logs], without_trims(plan)
         measured = all("position" in log.channels for log, _ in pairs)
-        open_loop = isinstance(inner, OutputError) and inner.open_loop
-        problem = build_loop_problem(
+        return build_loop_problem(
             robot,
             [log for log, _ in pairs],
             self.controller,
@@ -103,8 +117,6 @@ class SimulatedMotion(MotionSource):
             starts=[_start_of(log, reference) for log, reference in pairs] if open_loop else None,
             accuracy=self.accuracy,
         )
-        estimate = identify(problem, strategy)
-        return estimate, estimate.problem.motions or ()
 
     def unseen(self, model: IdentifiedModel, logs: Sequence[UsableLog], plan: Preparation) -> UnseenMotion:
         """Simulate the model along the references, with the measured torques, or take the measured motion.

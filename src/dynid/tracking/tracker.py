@@ -1,0 +1,317 @@
+"""Beside a running robot: sample → causal filter → row → recursion and watch → record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from dynid.base.base_map import BaseMap
+from dynid.compile.instant import compile_instant
+from dynid.core.arrays import FloatArray
+from dynid.core.errors import DynidError, ShapeError, unknown_name
+from dynid.estimators.recursive.prior import Prior
+from dynid.estimators.recursive.recursion import Recursion, RecursionOptions
+from dynid.estimators.recursive.riv import InstrumentRecursion
+from dynid.estimators.recursive.rls import LeastSquaresRecursion
+from dynid.model.payload import attach_payload
+from dynid.model.robot import Robot
+from dynid.preparation.causal import CausalFilter
+from dynid.preparation.causal_plan import CausalPlan
+from dynid.preparation.causal_rows import CausalRows
+from dynid.preparation.preparation import MEASURED
+from dynid.tracking.live_records import header_of, record_of
+from dynid.tracking.noise import NoiseLearning
+from dynid.tracking.sample import Arrival, Sample
+from dynid.tracking.watch import Watch, WatchedInstant, WatchEvent, WatchOptions
+from dynid.tracking.watch.definite import InertiaMonitor
+
+RLS, RIV = "rls", "riv"
+METHODS: Mapping[str, Callable[..., Recursion]] = {RLS: LeastSquaresRecursion, RIV: InstrumentRecursion}
+"""Recursions by the names of their methods."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TrackOptions:
+    """How a stream becomes parameters.
+
+    Args:
+        method: "rls", or "riv" with instruments from the commanded position (P4 §5.4).
+        prior: where it starts; nothing is known when None.
+        joint_sigma: σ_j of the torques [N m or N], (joints,); learnt from the first instants when None.
+        recursion: forgetting, limits, σ.
+        learn: instants from which σ_j are learnt: some 60 per joint of a seven-axis arm, 8 s at 50 Hz.
+        condition: of the robot in which the stream is taken; "" when it has none.
+        watch: thresholds of the watch; None for no watch.
+    """
+
+    method: str = RLS
+    prior: Prior | None = None
+    joint_sigma: FloatArray | None = None
+    recursion: RecursionOptions = field(default_factory=RecursionOptions)
+    learn: int = 400
+    condition: str = ""
+    watch: WatchOptions | None = field(default_factory=WatchOptions)
+
+    def __post_init__(self) -> None:
+        """Refuse a method that there is not, and too few instants."""
+        if self.method not in METHODS:
+            raise unknown_name("method", self.method, METHODS)
+        if self.learn < 20:
+            raise DynidError(f"The noise shall be learnt from {self.learn} instants; give at least 20.")
+
+    def start(self, base: BaseMap, joint_sigma: FloatArray) -> Recursion:
+        """The recursion before the first row."""
+        return METHODS[self.method](base.names, joint_sigma, self.prior, self.recursion)
+
+
+class StreamRows:
+    """Rows of a stream: filtered instants, their regressor, and the low-pass of torques and columns alike.
+
+    Columns of a payload on the last link go through the same low-pass where somebody watches for one.
+
+    Args:
+        base: base parameters of the robot.
+        plan: filters and speed thresholds.
+        instruments: whether the reference gives some.
+        watched: whether columns of a payload are wanted.
+        condition: of the robot; parameters that do not live in it have no column.
+    """
+
+    def __init__(
+        self, base: BaseMap, plan: CausalPlan, instruments: bool, watched: bool, condition: str
+    ) -> None:
+        """Compile the regressor."""
+        robot, n, p = base.robot, base.robot.n_coordinates, len(base)
+        loaded, columns = _with_payload(base) if watched else (robot, base.columns)
+        channels = ["velocity"] if plan.velocity == MEASURED else []
+        self.filter = CausalFilter(plan, n, [*channels, "reference"] if instruments else channels)
+        self._regressor = compile_instant(loaded, columns)
+        self._commanded = compile_instant(loaded, columns) if instruments else None
+        self._rows = CausalRows(plan, n, len(columns), instruments=instruments)
+        living = (
+            np.array(robot.lives_in(condition)) if robot.conditions else np.ones(len(robot.table), dtype=bool)
+        )
+        self._absent = np.flatnonzero(~living[list(base.columns)])
+        self.W, self.X = self._rows.W[:, :p], self._rows.W[:, p:]
+        self.Z = None if self._rows.Z is None else self._rows.Z[:, :p]
+        self.y, self.speed, self.torque = self._rows.y, self._rows.speed, np.full(n, np.nan)
+        self.used, self.number, self.time = np.ones(n), 0, float("-inf")
+        self.delay_s = plan.row_delay_s
+
+    def restart(self) -> None:
+        """Begin a new stretch."""
+        self.filter.restart()
+        self._rows.restart()
+
+    def push(self, sample: Sample) -> bool:
+        """Take one sample; whether rows are ready, in ``W``, ``y``, ``Z``, ``X`` and ``used``."""
+        own = self.filter
+        restarts = own.restarts
+        if not own.push(sample.time, sample.q, sample.tau, sample.qd, sample.reference):
+            return False
+        if own.restarts != restarts:
+            self._rows.restart()
+        states = self._regressor.states
+        states[0], states[1], states[2] = own.q, own.qd, own.qdd
+        Z = None
+        if self._commanded is not None:
+            there = self._commanded.states
+            there[0], there[1], there[2] = own.reference_q, own.reference_qd, own.reference_qdd
+            Z = self._commanded()
+        if not self._rows.push(self._regressor(), own.tau, own.qd, Z):
+            return False
+        self.time = own.time - self._rows.delay_s
+        self._mask()
+        return True
+
+    def _mask(self) -> None:
+        """Rows of slow joints, and columns that do not live here, are zero."""
+        self.used[:] = self._rows.moving
+        self.torque[:] = self.y
+        self.number = int(self.used.sum())
+        if self.number < len(self.used):
+            self._rows.W[...] *= self.used[:, None]
+            self.y[...] *= self.used
+            if self.Z is not None:
+                self.Z[...] *= self.used[:, None]
+        if self._absent.size:
+            self.W[:, self._absent] = 0.0
+
+    def state(self) -> dict[str, Any]:
+        """What the filters hold."""
+        return {"filter": self.filter.state(), "rows": self._rows.state()}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on where others of the same plan were."""
+        self.filter.restore(state["filter"])
+        self._rows.restore(state["rows"])
+
+
+def _with_payload(base: BaseMap) -> tuple[Robot, tuple[int, ...]]:
+    """The robot with a payload on its last link, and the columns of its base and of the payload there."""
+    loaded = attach_payload(base.robot)
+    names, last = base.robot.table.names, len(loaded.joints) - 1
+    own = [i for i, e in enumerate(loaded.table) if e.joint == last and e.family == "inertial"]
+    return loaded, (*(loaded.table.index(names[c]) for c in base.columns), *own)
+
+
+class Tracker:
+    """Parameters that follow a robot, sample by sample.
+
+    ``take`` is what a driver's callback calls. It takes no memory once it runs, but for σ and records.
+
+    Args:
+        base: base parameters of the robot.
+        plan: causal filter, decimation and speed thresholds.
+        options: method, start, watch.
+    """
+
+    def __init__(self, base: BaseMap, plan: CausalPlan, options: TrackOptions | None = None) -> None:
+        """Compile and take the memory."""
+        self.base, self.plan, self.options = base, plan, options or TrackOptions()
+        robot, n = base.robot, base.robot.n_coordinates
+        watched = self.options.watch is not None
+        self._instruments = self.options.method == RIV
+        self.rows = StreamRows(base, plan, self._instruments, watched, self.options.condition)
+        self.recursion: Recursion | None = None
+        self._learning: NoiseLearning | None = None
+        self.samples, self.instants = 0, 0
+        self._squares, self._counted, self._predicted = 0.0, 0, np.full(n, np.nan)
+        self.watch = None
+        if self.options.watch is not None:
+            self.watch = Watch(base, plan.row_rate_hz, self.options.watch)
+        self._inertia = InertiaMonitor(base)
+        if self.options.joint_sigma is not None:
+            sigma = np.asarray(self.options.joint_sigma, dtype=float)
+            if sigma.shape != (n,):
+                raise ShapeError(f"{sigma.size} deviations of the torques were given for {n} coordinates.")
+            self._begin(sigma)
+        else:
+            self._learning = NoiseLearning(n, len(base), self.options.learn, np.asarray(robot.driven))
+
+    def _begin(self, joint_sigma: FloatArray) -> None:
+        self.recursion = self.options.start(self.base, joint_sigma)
+
+    @property
+    def learning(self) -> bool:
+        """Whether σ_j of the torques are still being learnt."""
+        return self._learning is not None
+
+    def take(self, arrival: Arrival) -> list[WatchEvent]:
+        """Take in one sample.
+
+        Args:
+            arrival: in its place, with whether it begins a stretch or was made up.
+
+        Returns:
+            What the watch has to say, mostly nothing.
+        """
+        if arrival.anew:
+            self.rows.restart()
+        self.samples += 1
+        if not self.rows.push(arrival.sample):
+            return []
+        self.instants += 1
+        if self._learning is not None:
+            self._learn()
+            return []
+        return self._update()
+
+    @property
+    def time(self) -> float:
+        """Stamp of the last row [s]."""
+        return self.rows.time
+
+    def _learn(self) -> None:
+        assert self._learning is not None
+        rows = self.rows
+        if rows.number:
+            self._learning.take(rows.W, rows.y, rows.used, rows.Z)
+        if self._learning.full:
+            self.end_learning()
+
+    def end_learning(self) -> None:
+        """σ_j from what there is, and the recursion over it."""
+        learnt, self._learning = self._learning, None
+        if learnt is None:
+            return
+        self._begin(learnt.sigma())
+        assert self.recursion is not None
+        for k in range(learnt.count):
+            Z = learnt.Z[k] if self._instruments else None
+            self.recursion.update(learnt.W[k], learnt.y[k], Z, int(learnt.used[k].sum()))
+
+    def _update(self) -> list[WatchEvent]:
+        recursion, rows = self.recursion, self.rows
+        assert recursion is not None
+        np.matmul(rows.W, recursion.values, out=self._predicted)
+        weighted = (rows.y - self._predicted) * recursion.weights
+        self._squares += float(weighted @ weighted)
+        self._counted += rows.number
+        if self.watch is not None:
+            own = self.rows.filter
+            at = WatchedInstant(rows.time, own.q, rows.speed, rows.W, rows.y, rows.X, rows.Z, rows.used)
+            return self.watch.update(recursion, at)
+        if rows.number:
+            recursion.update(rows.W, rows.y, rows.Z, rows.number)
+        return []
+
+    def header(self) -> dict[str, Any]:
+        """The first of the live records."""
+        return header_of(self.base, self.options.method, self.plan.rate_hz, self.rows.delay_s)
+
+    def record(self, counts: Mapping[str, int]) -> dict[str, Any] | None:
+        """The live record of this moment; None before the first values.
+
+        Args:
+            counts: of the feed.
+        """
+        if self.recursion is None:
+            return None
+        estimate = self.recursion.estimate()
+        innovation = self._squares / self._counted if self._counted else None
+        self._squares, self._counted = 0.0, 0
+        if self.instants:
+            self._inertia.take(self.rows.filter.q, estimate.values)
+        return record_of(
+            self.time,
+            estimate,
+            self.rows.torque,
+            self._predicted,
+            innovation,
+            self._inertia.smallest,
+            counts,
+        )
+
+    def state(self) -> dict[str, Any]:
+        """All that was learnt, ready to be kept: nested by part."""
+        numbers = np.array([self.samples, self.instants, self.time], dtype=float)
+        found: dict[str, Any] = {"numbers": numbers, "rows": self.rows.state()}
+        if self.recursion is not None:
+            found["recursion"] = self.recursion.state()
+        if self._learning is not None:
+            own = self._learning
+            found["learning"] = {name: getattr(own, name)[: own.count] for name in ("W", "Z", "y", "used")}
+        if self.watch is not None:
+            found["watch"] = self.watch.state()
+        return found
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a kept state; the filters start anew unless the stream goes on at once."""
+        samples, instants, self.rows.time = np.asarray(state["numbers"], dtype=float).tolist()
+        self.samples, self.instants = int(samples), int(instants)
+        self.rows.restore(state["rows"])
+        if "recursion" in state:
+            self._learning = None
+            self._begin(np.asarray(state["recursion"]["joint_sigma"]))
+            assert self.recursion is not None
+            self.recursion.restore(state["recursion"])
+        elif self._learning is not None and "learning" in state:
+            kept = state["learning"]
+            for k in range(len(kept["y"])):
+                self._learning.take(kept["W"][k], kept["y"][k], kept["used"][k], kept["Z"][k])
+        if self.watch is not None and "watch" in state:
+            self.watch.restore(state["watch"])
