@@ -1,7 +1,7 @@
-"""What is kept of a run that may last for hours: its beginning, a thinned course, the last seconds, its events.
+"""What is kept of a run that may last for hours: beginning, a thinned course, the last seconds, events.
 
-The records of a run are dictionaries with a ``kind``: one ``header``, then ``record`` and ``event`` in the order
-of time, at last one ``end``. Viewers who come late, and the page that stays, get this much of them.
+The records of a run are dictionaries with a ``kind``: one ``header``, then ``record`` and ``event`` in the
+order of time, at last one ``end``. Viewers who come late, and the page that stays, get this much of them.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ class HistorySize:
     """How much of a run is kept: the memory of a viewer against what it can look back at.
 
     Args:
-        recent: last records, whole. At 10 records per second 400 are the 30 s that torques are drawn for, and a
-            quarter more for a source that is faster than said.
-        older: points of the course before them, one per pixel of a wide plot; when there are so many, every two
-            become one.
+        recent: last records, whole. At 10 records per second 400 are the 30 s that torques are drawn for, and
+            a quarter more for a source that is faster than said.
+        older: points of the course before them, one per pixel of a wide plot; when there are so many, every
+            two become one.
         events: last events. The plots mark as many, and people read fewer.
-        window_s: span over which torques are drawn and their errors are taken [s]: some cycles of a slow motion.
+        window_s: span over which torques are drawn and their errors taken [s]: some cycles of a slow motion.
         digits: significant digits of numbers on the page: a plot shows three, a change of 1e-4 needs seven.
     """
 
@@ -63,7 +63,7 @@ class LiveHistory:
         self._group: list[dict[str, Any]] = []
 
     def add(self, record: LiveRecord) -> dict[str, Any]:
-        """Keep one record; returns it as it is kept, ready for JSON: numbers rounded, None where there are none."""
+        """Keep one record; returns it as kept, ready for JSON: numbers rounded, None where there are none."""
         kept: dict[str, Any] = self._rounded(plain(record))
         kind = kept["kind"]
         if kind == "header":
@@ -83,7 +83,7 @@ class LiveHistory:
         return kept
 
     def _retire(self, record: dict[str, Any]) -> None:
-        """Let a record join the course: one point per ``stride`` records, whose largest innovation it keeps."""
+        """Let a record join the course: one point per ``stride`` records, with their largest innovation."""
         self._group.append(_point(record))
         if len(self._group) < self._stride:
             return
@@ -107,7 +107,7 @@ class LiveHistory:
         }
 
     def torque_errors(self) -> list[tuple[float, float]]:
-        """Per joint the rms of measured − predicted torque over the last ``window_s`` [N m or N], and in percent.
+        """Per joint the rms of measured − predicted torque in the last ``window_s`` [N m or N], and percent.
 
         The percentage is of the rms of the measured torque; NaN where there is nothing to compare.
         """
@@ -125,7 +125,7 @@ class LiveHistory:
         return found
 
     def _rounded(self, value: Any) -> Any:
-        """Floats with as many digits as a page needs; stamps, which may count from 1970, to a tenth of a ms."""
+        """Floats with as many digits as a page needs; stamps, which may count from 1970, to 0.1 ms."""
         if isinstance(value, dict):
             return {key: round(v, 4) if key == "t" and v else self._rounded(v) for key, v in value.items()}
         if isinstance(value, list):

@@ -1,12 +1,14 @@
 """A small HTTP server for the page of a run that is being followed: the page, and a stream of its records.
 
-It is made for the own machine: bound to loopback, only GET, only two paths, nothing read from disk. A page of another
-site cannot read it (the ``Host`` is checked, against names that are led to this address) nor fill its places (the
-browser says from where it asks). Who reads too slowly is dropped; the run never waits for a viewer.
+It is made for the own machine: bound to loopback, only GET, only two paths, nothing read from disk. A page of
+another site cannot read it (the ``Host`` is checked, against names that are led to this address) nor fill its
+places (the browser says from where it asks). Who reads too slowly is dropped: the run waits for nobody.
 """
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import ipaddress
 import json
 import queue
@@ -44,10 +46,10 @@ class LiveServerOptions:
         names: further names of this machine that a browser may ask for.
         viewers: streams at once. Each is a thread that mostly sleeps; eight are a team.
         connections: requests at once, streams among them; more are closed unread.
-        behind: records that may wait for one viewer, who is dropped when there are more: 20 s at 10 records per
-            second, more than a page needs to load and less than anyone would call live.
+        behind: records that may wait for one viewer, who is dropped when there are more: 20 s at 10 records
+            per second, more than a page needs to load and less than anyone would call live.
         patience_s: how long a request or a write may take [s].
-        keep_alive_s: silence after which a viewer gets an empty line, so that one who has left is noticed [s].
+        keep_alive_s: silence after which a viewer gets an empty line, so that who has left is noticed [s].
         retry_s: after which a viewer who lost the server asks again [s].
         size: how much of the run those who come late are given.
     """
@@ -91,7 +93,8 @@ class LiveServer:
                 f"The live page cannot be served at {self.options.host}:{self.options.port}: {reason}. "
                 "Choose another port (0 takes a free one) or host."
             ) from None
-        self._thread = threading.Thread(target=self._http.serve_forever, name="live page", daemon=True)
+        serve = functools.partial(self._http.serve_forever, poll_interval=0.1)  # a close waits as long [s]
+        self._thread = threading.Thread(target=serve, name="live page", daemon=True)
         self._thread.start()
 
     @property
@@ -195,10 +198,8 @@ class _Viewer:
 
     def hang_up(self) -> None:
         """End a connection, also one that is being written to."""
-        try:
+        with contextlib.suppress(OSError):  # it has left by itself
             self.connection.shutdown(socket.SHUT_RDWR)
-        except OSError:  # it has left by itself
-            pass
         self.offer(None)
 
 
@@ -246,8 +247,8 @@ class _Http(ThreadingHTTPServer):
     def knows(self, host: str) -> bool:
         """Whether a ``Host`` header is meant for this server.
 
-        A page of another site can have its own name lead here, but cannot have the browser ask for another name. An
-        address instead of a name is nobody's, so beyond loopback all of them are taken.
+        A page of another site can have its own name lead here, but cannot have the browser ask for another
+        name. An address instead of a name is nobody's, so beyond loopback all of them are taken.
         """
         name = host.strip().lower()
         name = name[1 : name.find("]")] if name.startswith("[") else name.partition(":")[0]
@@ -268,8 +269,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def setup(self) -> None:
         """A request that does not come to its end is given up."""
-        self.timeout = self.server.live.options.patience_s
         super().setup()
+        self.connection.settimeout(self.server.live.options.patience_s)
 
     def do_GET(self) -> None:
         """Answer."""

@@ -172,14 +172,14 @@ class Plot {
     Object.assign(this, { box, height, dashed, marks: "", shown: null, cursor: null, readout: box.closest("figure").querySelector(".readout") });
     const clip = `clip-${plotCount++}`;
     this.svg = element("svg", { height, "aria-hidden": "true" }, box);
-    this.clip = element("rect", { x: LEFT, y: TOP - 12 }, element("clipPath", { id: clip }, element("defs", {}, this.svg)));
+    this.clip = element("rect", { x: LEFT, y: TOP }, element("clipPath", { id: clip }, element("defs", {}, this.svg)));
     this.frame = element("rect", { class: "frame", x: LEFT, y: TOP }, this.svg);
     this.grid = element("g", {}, this.svg);
     const drawn = element("g", { "clip-path": `url(#${clip})` }, this.svg);
     this.band = band ? element("path", { class: classes[0], "fill-opacity": 0.2, "stroke-opacity": 0 }, drawn) : null;
     this.level = element("path", { class: "measured line", "stroke-dasharray": "5 4" }, drawn);
     this.lines = classes.map((name) => element("path", { class: name + " line", "stroke-linejoin": "round" }, drawn));
-    this.events = element("g", {}, drawn);
+    this.events = element("g", {}, this.svg);
     this.hair = element("line", { class: "cursor", visibility: "hidden" }, drawn);
     box.addEventListener("pointermove", (event) => this.point(event.clientX - box.getBoundingClientRect().left));
     box.addEventListener("pointerleave", () => { if (document.activeElement !== box) this.point(null); });
@@ -196,9 +196,10 @@ class Plot {
     this.shown = { times, lines, band, span, words, x, right, bottom };
     this.svg.setAttribute("viewBox", `0 0 ${width} ${this.height}`);
     this.svg.setAttribute("width", width);
-    for (const rect of [this.clip, this.frame]) rect.setAttribute("width", right - LEFT);
-    this.clip.setAttribute("height", bottom - TOP + 12);
-    this.frame.setAttribute("height", bottom - TOP);
+    for (const rect of [this.clip, this.frame]) {
+      rect.setAttribute("width", right - LEFT);
+      rect.setAttribute("height", bottom - TOP);
+    }
     this.drawGrid(axis, span, x, y, right, bottom);
     const kept = spread(times, x);
     lines.forEach((values, k) => this.lines[k].setAttribute("d", linePath(kept, times, values, x, y)));
@@ -381,14 +382,16 @@ function drawParameter(plot, k) {
   plot.draw({ times: points.map((p) => p.t), lines: [values], band, span, axis: linearAxis(least, most, 4), words: (i) => `${digits(values[i])} ± ${digits(half[i])}` });
 }
 
-function draw() {
-  if (torqueBox.inSight || errorBox.inSight) drawTorque();
-  if (plots.innovation.box.inSight) drawInnovation();
-  const shown = chosenParameters();
+function draw(all = false) {
+  const due = (plot) => all || plot.box.inSight || !plot.shown; // once each, then only what is seen
+  if (due(plots.torque) || due(plots.error)) drawTorque();
+  if (due(plots.innovation)) drawInnovation();
+  const chosen = chosenParameters();
   plots.parameters.forEach((plot, k) => {
-    const figure = plot.box.closest("figure");
-    figure.hidden = k >= shown.length;
-    if (!figure.hidden && plot.box.inSight) drawParameter(plot, shown[k]);
+    const figure = plot.box.closest("figure"), other = plot.parameter !== chosen[k];
+    figure.hidden = k >= chosen.length;
+    plot.parameter = chosen[k];
+    if (!figure.hidden && (other || due(plot))) drawParameter(plot, chosen[k]);
   });
 }
 
@@ -524,7 +527,7 @@ if (pause) {
   });
 }
 new ResizeObserver(redraw).observe(document.getElementById("content"));
-window.addEventListener("beforeprint", () => { if (view.last) draw(); });
+window.addEventListener("beforeprint", () => { if (view.last) draw(true); });
 
 function tick(now) {
   requestAnimationFrame(tick); // a hidden tab gets no frames: it receives and draws nothing
