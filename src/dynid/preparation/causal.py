@@ -28,8 +28,8 @@ _ON_GRID = 1e-9
 class CausalFilter:
     """A filter of one stream: the newest L samples lie in one piece of memory, (3, L) kernels times (L, n).
 
-    An instant is ready when ``push`` says so. It is then in the arrays below, which the next one overwrites,
-    and belongs to ``time``, ``delay_s`` before the newest sample.
+    An instant is ready when ``push`` or ``advance`` says so. It is then in the arrays below, which the next
+    one overwrites, and belongs to ``time``, ``delay_s`` before the newest sample.
 
     Args:
         plan: the filters.
@@ -94,7 +94,8 @@ class CausalFilter:
         """Begin a new stretch: what came before is forgotten, and the filter warms up anew."""
         self._end = self._count = 0
         self._due = self.warm_up
-        self._last = self._start = float("nan")
+        self._open, self._steps = 0, 1
+        self._last = self._start = self._now = float("nan")
 
     def push(
         self,
@@ -120,6 +121,8 @@ class CausalFilter:
             raise DynidError("A sample has no reference, and the filter was made with one; give it.")
         if self._measured_speed and qd is None:
             raise DynidError("A sample has no speed, and the plan takes measured ones; give it.")
+        while self._open:
+            self.advance()
         steps = (time - self._last) * self._rate
         if self._even and 0.5 <= steps < 1.5:  # false for the first sample, whose steps are not a number
             self._last = time
@@ -147,22 +150,37 @@ class CausalFilter:
         if not steps < self.plan.bridged_samples + 1.5:
             self.restarts += self._count > 0
             self.restart()
-            self._start = time
-            self._remember(time)
-            return self._write(1.0, time)
-        if self._even:
+            self._start = self._last = time
+        elif self._even:
             self._before[:] = self._states[self._end - 1]
             self._torque_before[:] = self._torques[self._end - 1]
-            missing = round(steps)
-            ready = [
-                self._write(k / missing, time + (k - missing) / self._rate) for k in range(1, missing + 1)
-            ]
-        else:
-            ready = []
-            while (at := self._start + self._count / self._rate) <= time + _ON_GRID / self._rate:
-                ready.append(self._write((at - self._last) * self._rate / steps, at))
-        self._remember(time)
-        return any(ready)
+        self._now, self._steps = time, max(1, round(steps)) if self._even and self._count else 1
+        self._open = self._steps
+        if not self._even:
+            self._open = int((time - self._start) * self._rate + _ON_GRID) + 1 - self._count
+        if not self._open:
+            self._remember()
+        return self.advance()
+
+    def advance(self) -> bool:
+        """Go on within the last sample; whether a further instant is ready.
+
+        Only after missing or uneven samples can one sample complete more than one instant:
+        ``ready = filter.push(…)``, then ``while ready: …; ready = filter.advance()``.
+        """
+        while self._open:
+            self._open -= 1
+            if self._even:
+                share, time = 1.0 - self._open / self._steps, self._now - self._open / self._rate
+            else:
+                time = self._start + self._count / self._rate
+                share = (time - self._last) / (self._now - self._last) if self._count else 1.0
+            ready = self._write(share, time)
+            if not self._open:
+                self._remember()
+            if ready:
+                return True
+        return False
 
     def _write(self, share: float, time: float) -> bool:
         """Write a sample between the one before (share 0) and the newest (share 1)."""
@@ -174,8 +192,9 @@ class CausalFilter:
             rows[at] = newest if share == 1.0 else before + share * (newest - before)
         return self._is_due(time)
 
-    def _remember(self, time: float) -> None:
-        self._last = time
+    def _remember(self) -> None:
+        """The newest sample is now the one before."""
+        self._last = self._now
         self._before[:], self._torque_before[:] = self._newest, self._newest_torque
 
     def _next_place(self) -> int:
@@ -207,7 +226,9 @@ class CausalFilter:
         return True
 
     def state(self) -> dict[str, Any]:
-        """All that a filter needs to go on where this one is: arrays and numbers."""
+        """All that a filter needs to go on where this one is, between two samples: arrays and numbers."""
+        while self._open:
+            self.advance()
         kept = slice(self._end - min(self._end, self.warm_up), self._end)
         return {
             "states": self._states[kept].copy(),

