@@ -19,6 +19,7 @@ import numpy as np
 from dynid.base.base_map import BaseMap
 from dynid.compile.batch import BatchKernel, compile_batch
 from dynid.compile.ir_loop import STAGES
+from dynid.compile.one_sample import OneSample
 from dynid.compile.program import Port
 from dynid.compile.trace import Kernel, Symbols, fingerprint
 from dynid.core.arrays import FloatArray
@@ -101,38 +102,41 @@ class AugmentedModel:
         return robot if robot.sign_width == self.sign_width else robot.with_sign_width(self.sign_width)
 
     @cached_property
-    def _slopes(self) -> BatchKernel:
+    def _slopes(self) -> OneSample:
         n, p = self.axes, len(self.base)
         widths = {"qdd": n, "inverse": n * n, "by": n * (2 * n + p), "inertia": n * p, "pivots": n}
         outputs = tuple(Port(name, width) for name, width in widths.items())
-        return self._compiled("state_slopes", ("q", "qd", "tau", "chi"), outputs, _slopes_body)
+        kernel = self._kernel("state_slopes", ("q", "qd", "tau", "chi"), outputs, _slopes_body)
+        return OneSample(kernel, self.backend)
 
     @cached_property
     def _rates(self) -> BatchKernel:
         outputs = (Port("qdd", self.axes), Port("pivots", self.axes))
-        return self._compiled("state_rates", ("q", "qd", "tau", "chi"), outputs, _rates_body)
+        kernel = self._kernel("state_rates", ("q", "qd", "tau", "chi"), outputs, _rates_body)
+        return compile_batch(kernel, self.backend)
 
     @cached_property
-    def _pivots(self) -> BatchKernel:
-        return self._compiled("state_pivots", ("q", "chi"), (Port("pivots", self.axes),), _pivots_body)
+    def _pivots(self) -> OneSample:
+        outputs = (Port("pivots", self.axes),)
+        return OneSample(self._kernel("state_pivots", ("q", "chi"), outputs, _pivots_body), self.backend)
 
-    def _compiled(
-        self, name: str, groups: Sequence[str], outputs: tuple[Port, ...], body: Body
-    ) -> BatchKernel:
+    def _kernel(self, name: str, groups: Sequence[str], outputs: tuple[Port, ...], body: Body) -> Kernel:
         robot, columns = self.robot, self.base.columns
         inputs = tuple(Port(g, len(columns) if g == "chi" else self.axes, columns=True) for g in groups)
         key = f"{name} {robot.digest} {columns} {fingerprint(body)}"
-        kernel = Kernel(name, key, inputs, outputs, lambda s: body(robot, columns, s))
-        return compile_batch(kernel, self.backend)
+        return Kernel(name, key, inputs, outputs, lambda s: body(robot, columns, s))
 
     def slopes(self, x: FloatArray, tau: FloatArray, chi: FloatArray) -> Slopes:
         """Accelerations of a state [q, q̇] (2n,) under torques (n,) with parameters (base,)."""
-        n, p = self.axes, len(chi)
-        raw = self._slopes(x[:n, None], x[n:, None], tau[:, None], chi[:, None])[:, 0]
-        qdd, inverse, torque, inertia, pivots = np.split(raw, np.cumsum([n, n * n, n * (2 * n + p), n * p]))
-        inverse = inverse.reshape(n, n)
-        by = -inverse @ torque.reshape(n, 2 * n + p)
-        return Slopes(qdd, inverse, by, inertia.reshape(n, p), bool(np.all(pivots > 0)))
+        n, p, kernel = self.axes, len(chi), self._slopes
+        given = kernel.inputs
+        given["q"][...], given["qd"][...], given["tau"][...], given["chi"][...] = x[:n], x[n:], tau, chi
+        found = kernel()
+        inverse = found["inverse"].reshape(n, n).copy()
+        by = -inverse @ found["by"].reshape(n, 2 * n + p)
+        definite = bool(found["pivots"].min() > 0)
+        inertia = found["inertia"].reshape(n, p).copy()
+        return Slopes(found["qdd"].copy(), inverse, by, inertia, definite)
 
     def ahead(
         self, x: FloatArray, chi: FloatArray, tau: tuple[FloatArray, FloatArray], step: float, substeps: int
@@ -207,7 +211,9 @@ class AugmentedModel:
 
     def inertia_positive(self, q: FloatArray, chi: FloatArray) -> bool:
         """Whether M(q, χ) > 0; M is linear in χ, so differences of parameters may be asked about too."""
-        return bool(np.all(self._pivots(q[:, None], chi[:, None])[:, 0] > 0))
+        kernel = self._pivots
+        kernel.inputs["q"][...], kernel.inputs["chi"][...] = q, chi
+        return bool(kernel()["pivots"].min() > 0)
 
     def fastest_rate(self, q: FloatArray, chi: FloatArray) -> float:
         """Fastest rate at which friction and springs act at rest: max |λ(∂ẋ/∂x)| [1/s]."""
