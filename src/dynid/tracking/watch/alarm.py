@@ -41,7 +41,7 @@ class WatchOptions:
         every_s: time between two looks at the windows [s].
         payload_excess: excess of a window from which a payload is suspected.
         payload_share: least share of the residual's squares that a payload must explain.
-        payload_sigmas: least mass over its own σ.
+        payload_sigmas: least size of the payload's torques over their σ, as the root of the explained squares.
         length_m: how far from the flange a payload's centre and how wide it may be, roughly [m].
         collision_s: window of the fast residual [s].
         collision_excess: excess from which a push is a collision.
@@ -65,13 +65,13 @@ class WatchOptions:
     short_s: float = 0.4
     long_s: float = 4.0
     every_s: float = 0.1
-    payload_excess: float = 4.0
-    payload_share: float = 0.5
-    payload_sigmas: float = 5.0
+    payload_excess: float = 3.2
+    payload_share: float = 0.6
+    payload_sigmas: float = 6.0
     length_m: float = 0.15
     collision_s: float = 0.08
-    collision_excess: float = 6.0
-    calm_excess: float = 1.0
+    collision_excess: float = 4.0
+    calm_excess: float = 1.5
     decide_s: float = 0.5
     give_up_s: float = 3.0
     rest_s: float = 5.0
@@ -79,6 +79,6 @@ class WatchOptions:
     empty_share: float = 0.2
     friction_block_s: float = 10.0
     friction_blocks: int = 3
-    friction_sigmas: float = 6.0
+    friction_sigmas: float = 8.0
     friction_share: float = 0.03
     inertia_s: float = 0.1

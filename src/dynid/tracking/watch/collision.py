@@ -10,26 +10,35 @@ from dynid.tracking.watch.memory import Memory
 
 
 class Level(Memory):
-    """Mean square of weighted residuals over a short window and all joints, beside what it usually is.
+    """Mean squares of weighted residuals over a short window, of each joint and of all, beside the usual.
 
     Args:
+        joints: n.
         window: samples of the exponential window.
         block: see ``Excess``.
         blocks: see ``Excess``.
     """
 
-    def __init__(self, window: float, block: int, blocks: int) -> None:
+    def __init__(self, joints: int, window: float, block: int, blocks: int) -> None:
         """Nothing seen yet."""
         self._gain = 1.0 / max(window, 1.0)
-        self.mean_square = 1.0
-        self.usual = Excess(block, blocks)
+        self.squares = np.ones(joints + 1)
+        self.usual = Excess(joints + 1, block, blocks)
 
     def take(self, weighted: FloatArray, learn: bool) -> float:
-        """The excess after a weighted residual (n,); learnt from when ``learn``."""
-        self.mean_square += self._gain * (float(weighted @ weighted) / len(weighted) - self.mean_square)
+        """The largest excess after a weighted residual (n,); learnt from when ``learn``."""
+        squares = weighted * weighted
+        self.squares[:-1] += self._gain * (squares - self.squares[:-1])
+        self.squares[-1] = self.squares[:-1].mean()
+        logarithm = np.log(np.maximum(self.squares, 1e-12))
         if learn:
-            self.usual.learn(self.mean_square)
-        return self.usual.of(self.mean_square)
+            self.usual.learn(logarithm)
+        return float(self.usual.of(logarithm).max())
+
+    def at_once(self, weighted: FloatArray) -> float:
+        """The largest excess of one weighted residual (n,) alone, which does not remember the last ones."""
+        squares = weighted * weighted
+        return float(self.usual.of(np.log(np.maximum(np.append(squares, squares.mean()), 1e-12))).max())
 
 
 class Push(Memory):
@@ -46,10 +55,9 @@ class Push(Memory):
         self.excess = -np.inf
         self.torque = np.zeros(joints)
 
-    def begin(self, time: float) -> None:
-        """A push begins."""
-        self.onset = self.last = time
-        self.excess = -np.inf
+    def begin(self, onset: float, time: float, excess: float) -> None:
+        """A push begins, or something else that looks like one; ``excess`` is that of now."""
+        self.onset, self.last, self.excess = onset, time, excess
         self.torque[:] = 0.0
 
     def take(self, time: float, excess: float, fast: FloatArray, beyond: bool) -> None:

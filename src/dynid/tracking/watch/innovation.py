@@ -7,8 +7,6 @@ slowly; large residuals are clipped, so that a change does not teach its own siz
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from dynid.core.arrays import FloatArray
@@ -51,7 +49,7 @@ class ResidualScale(Memory):
         self.count += rows
         new = np.square(np.array((residual, self.slow, self.fast)))
         enough = self.count > 1 / self._gain
-        limit = np.where(enough, self._clip * self.squares, math.inf)
+        limit = np.where(enough, self._clip * self.squares, np.inf)
         gain = rows * np.maximum(1.0 / np.maximum(self.count, 1.0), self._least)
         self.squares += gain * (np.minimum(new, limit) - self.squares)
 
@@ -72,58 +70,55 @@ class ResidualScale(Memory):
 
 
 class Excess(Memory):
-    """How far a statistic is beyond what it reaches while nothing happens.
+    """How far statistics are beyond what they reach while nothing happens.
 
-    The logarithm of the statistic is cut into blocks; the largest of each block is learnt, with mean μ and
+    The logarithm of a statistic is cut into blocks; the largest of each block is learnt, with mean μ and
     deviation s of these maxima. The excess is (log x − μ)/s: what it is worth does not depend on the arm,
     on the colour of its residuals or on the unit of x, and so one threshold holds for all arms.
 
     Args:
+        size: number of statistics, each with its own μ and s.
         block: samples of a block.
         blocks: blocks that are remembered.
         least: least deviation of the logarithm, for residuals that repeat exactly.
+        fewest: blocks from which a deviation is taken; with fewer the threshold itself is a guess.
     """
 
-    def __init__(self, block: int, blocks: int, least: float = 0.2) -> None:
+    def __init__(self, size: int, block: int, blocks: int, least: float = 0.2, fewest: int = 8) -> None:
         """Nothing learnt yet."""
-        self._block, self._blocks, self._least_variance = block, blocks, least * least
-        self.mean = 0.0
-        self.variance = 0.0
-        self.count = 0
-        self.samples = 0
-        self.largest = -math.inf
+        self._block, self._blocks, self._fewest = block, blocks, fewest
+        self._least = least
+        self.mean, self.variance = np.zeros(size), np.zeros(size)
+        self.largest, self.spread = np.full(size, -np.inf), np.ones(size)
+        self.count, self.samples = 0, 0
 
     @property
     def ready(self) -> bool:
         """Whether it has seen enough blocks for a deviation."""
-        return self.count >= _FEWEST_BLOCKS
+        return self.count >= self._fewest
 
-    def of(self, value: float) -> float:
-        """The excess of a value; −inf while too little is learnt."""
+    def of(self, logarithm: FloatArray) -> FloatArray:
+        """The excess of statistics, given by their logarithm (size,); −∞ while too little is learnt."""
         if not self.ready:
-            return -math.inf
-        spread = math.sqrt(max(self.variance * (1.0 + 2.0 / self.count), self._least_variance))
-        return (math.log(max(value, 1e-300)) - self.mean) / spread
+            return np.full(len(self.mean), -np.inf)
+        return np.asarray((logarithm - self.mean) / self.spread)
 
-    def learn(self, value: float) -> None:
-        """Take a value of nominal motion."""
-        self.largest = max(self.largest, math.log(max(value, 1e-300)))
+    def learn(self, logarithm: FloatArray) -> None:
+        """Take statistics of nominal motion, by their logarithm (size,)."""
+        np.maximum(self.largest, logarithm, out=self.largest)
         self.samples += 1
         if self.samples < self._block:
             return
-        top, self.samples, self.largest = self.largest, 0, -math.inf
-        self.count = min(self.count + 1, self._blocks)
-        off = top - self.mean
+        off = self.largest - self.mean
         if self.ready:
-            limit = 4.0 * math.sqrt(max(self.variance, self._least_variance))
-            off = max(-limit, min(limit, off))
+            off = np.clip(off, -4.0 * self.spread, 4.0 * self.spread)
+        self.count = min(self.count + 1, self._blocks)
         self.mean += off / self.count
         self.variance += (off * off * (1.0 - 1.0 / self.count) - self.variance) / self.count
+        self.spread = np.maximum(np.sqrt(self.variance * (1.0 + 2.0 / self.count)), self._least)
+        self.drop_block()
 
     def drop_block(self) -> None:
         """Forget the block that is open, as when it was disturbed."""
-        self.samples, self.largest = 0, -math.inf
-
-
-_FEWEST_BLOCKS = 8
-"""Blocks from which a deviation of maxima is taken: with fewer the threshold itself is a guess."""
+        self.samples = 0
+        self.largest[:] = -np.inf

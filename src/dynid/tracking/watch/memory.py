@@ -21,8 +21,10 @@ class Followed(Protocol):
     def values(self) -> FloatArray:
         """Base parameters, (base,)."""
 
-    def update(self, W: FloatArray, y: FloatArray, Z: FloatArray | None = None) -> float:
-        """Take one sample: rows W (joints, base), torques y (joints,), instruments Z."""
+    def update(
+        self, W: FloatArray, y: FloatArray, Z: FloatArray | None = None, rows: int | None = None
+    ) -> float:
+        """Take one sample: rows W (joints, base), torques y (joints,), instruments Z; how many rows count."""
 
     def state(self) -> State:
         """Everything it has learnt."""

@@ -47,13 +47,13 @@ class Sentences:
             figures=_payload_figures(load, sigma),
         )
 
-    def put_down(self, before: float, fit: PayloadFit) -> Finding:
+    def put_down(self, before: float) -> Finding:
         """The payload went."""
         return Finding(
             Name.PAYLOAD_PUT_DOWN,
             Level.NOTE,
             f"The payload of {before:.3g} kg was put down.",
-            figures={"mass": before, "change": fit.mass, "mass_sigma": fit.mass_sigma},
+            figures={"mass": before},
         )
 
     def collision(self, push: Push) -> Finding:

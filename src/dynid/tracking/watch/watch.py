@@ -98,9 +98,9 @@ class Watch(Memory):
         self.scale = ResidualScale(n, rate_hz, o.decide_s, o.memory_s)
         self.windows = tuple(PayloadWindow(1.0 - 1.0 / samples[w]) for w in ("short_s", "long_s"))
         self.short, self.long = self.windows
-        self.short_usual, self.long_usual = Excess(looks, blocks), Excess(looks, blocks)
-        self.fast_level = Level(o.collision_s * rate_hz, block, blocks)
-        self.level = Level(2.0 * o.collision_s * rate_hz, block, blocks)
+        self.usual = Excess(len(self.windows), looks, blocks)
+        self.fast_level = Level(n, o.collision_s * rate_hz, block, blocks)
+        self.level = Level(n, 2.0 * o.collision_s * rate_hz, block, blocks)
         self.friction = FrictionWatch(n, samples["friction_block_s"], o.friction_blocks)
         self.inertia = InertiaMonitor(base)
         self.recent = RecentRows(samples["long_s"] + samples["give_up_s"], n)
@@ -110,7 +110,7 @@ class Watch(Memory):
         self.values = np.full(len(base), np.nan)
         self.anchor = np.full(len(base), np.nan)
         self.load, self.load_before = np.zeros(10), np.zeros(10)
-        self.load_sigma = np.inf
+        self.load_sigma, self.first_mass = np.inf, 0.0
         self.updates, self.quiet, self.weighed = 0, 0, -1
         self.suspect_since = math.nan
         self.loaded = False
@@ -134,7 +134,7 @@ class Watch(Memory):
     @property
     def armed(self) -> bool:
         """Whether enough is learnt for alarms."""
-        return self.level.usual.ready and self.long_usual.ready
+        return self.level.usual.ready and self.usual.ready
 
     @property
     def mass(self) -> float:
@@ -152,7 +152,7 @@ class Watch(Memory):
         self._follow(recursion, at.time)
         events = self._see(recursion, at, y) if at.rows is None or at.rows.any() else []
         if self.learns and not events:
-            recursion.update(at.W, y, at.Z)
+            recursion.update(at.W, y, at.Z, None if at.rows is None else int(np.sum(at.rows)))
         return events
 
     def _follow(self, recursion: Followed, time: float) -> None:
@@ -174,11 +174,12 @@ class Watch(Memory):
             return events
         residual = y - at.W @ self.values
         rows = np.ones(len(y)) if at.rows is None else np.asarray(at.rows, dtype=float)
-        events += self._watch_friction(residual if self.loaded else y - at.W @ self._anchored(), at, rows)
+        if not self.loaded:
+            events += self._watch_friction(y - at.W @ self._anchored(), at, rows)
         looks_usual = self.learns
         self.scale.take(residual, rows, looks_usual)
         fast = self.fast_level.take(rows * self.scale.fast / self.scale.fast_sigma, looks_usual)
-        level = self.level.take(residual / self.scale.sigma, looks_usual)
+        self.level.take(residual / self.scale.sigma, looks_usual)
         weights = rows / self.scale.long_run_sigma
         X, r = at.X * weights[:, None], residual * weights
         self.recent.put(at.time, r, X, at.qd)
@@ -189,8 +190,8 @@ class Watch(Memory):
             self._weigh(squares, products + squares @ (self.load - self.load_before))
             if self.weighed >= self._weighing:
                 events.append(self._end_weighing(at.time))
-        beyond = level > self._options.calm_excess or fast > self._options.calm_excess
         if self.suspicious:
+            beyond = self.level.at_once(residual / self.scale.sigma) > self._options.calm_excess
             self.push.take(at.time, fast, self.scale.fast, beyond)
             return events + self._decide(recursion, at.time)
         self._suspect(at.time, fast)
@@ -208,24 +209,23 @@ class Watch(Memory):
         self.quiet += 1
         may = self.armed and self.quiet > self._rest
         if may and fast > o.collision_excess:
-            self._begin(time - 2.0 * o.collision_s)
+            self._begin(time - 2.0 * o.collision_s, fast)
             return
         if self.updates % self._every:
             return
-        for window, usual in zip(self.windows, (self.short_usual, self.long_usual), strict=True):
-            gain = fit_payload(window.A, window.b, o.length_m).gain
-            if may and usual.of(gain) > o.payload_excess and not self.weighing:
-                rows = self.recent.since(time - o.long_s)
-                self._begin(onset_of(*rows[:3], o.length_m))
-                return
-            if self.learns:
-                usual.learn(gain)
+        gains = [fit_payload(window.A, window.b, o.length_m).gain for window in self.windows]
+        logarithm = np.log(np.maximum(gains, 1e-12))
+        if may and not self.weighing and self.usual.of(logarithm).max() > o.payload_excess:
+            rows = self.recent.since(time - o.long_s)
+            self._begin(onset_of(*rows[:3], o.length_m), fast)
+        elif self.learns:
+            self.usual.learn(logarithm)
 
-    def _begin(self, onset: float) -> None:
+    def _begin(self, onset: float, fast: float) -> None:
+        """Suspect that something began."""
         self.suspect_since = onset
-        self.push.begin(onset)
-        self.push.last = self.time
-        for usual in (self.short_usual, self.long_usual, self.level.usual, self.fast_level.usual):
+        self.push.begin(onset, self.time, fast)
+        for usual in (self.usual, self.level.usual, self.fast_level.usual):
             usual.drop_block()
 
     def _end(self) -> None:
@@ -259,7 +259,7 @@ class Watch(Memory):
     def _payload_since(self, onset: float) -> PayloadFit | None:
         """The payload that came, or went, at the onset; None where none explains what is seen since then."""
         o = self._options
-        _, residual, columns, _ = self.recent.since(onset + o.collision_s)
+        _, residual, columns, _ = self.recent.since(onset + 2.0 * o.collision_s)
         if not len(residual):
             return None
         X, r = columns.reshape(-1, 10), residual.ravel()
@@ -267,25 +267,23 @@ class Watch(Memory):
         fit = fit_payload(A, b, o.length_m)
         mass, sigma = self.mass + fit.mass, fit.mass_sigma
         possible = mass > -max(3.0 * sigma, o.empty_share * self.mass)
-        clear = abs(fit.mass) > o.payload_sigmas * sigma and fit.gain > o.payload_share * float(r @ r)
+        clear = fit.gain > max(o.payload_sigmas**2, o.payload_share * float(r @ r))
         return fit if possible and clear else None
 
     def _take_payload(self, fit: PayloadFit, onset: float) -> Finding:
         """Carry what was found from now on, and weigh it; nothing where it was put down."""
         before = self.mass
-        put_down = self.loaded and before + fit.mass < self._options.empty_share * before
-        if put_down:
-            self.load, self.load_before = np.zeros(10), np.zeros(10)
-            self.loaded, self.weighed = False, -1
-            self.recent.forget()
-            return self._say.put_down(before, fit)
-        _, residual, columns, _ = self.recent.since(onset + self._options.collision_s)
+        if self.loaded and self._empty(before, before + fit.mass, fit.mass_sigma):
+            self._unload()
+            return self._say.put_down(before)
+        _, residual, columns, _ = self.recent.since(onset + 2.0 * self._options.collision_s)
         X, r = columns.reshape(-1, 10), residual.ravel()
         self.load_before = self.load
         self.weight.clear()
         self.weight.take(X.T @ X, X.T @ r)
         self.load = self.load_before + fit.values
         self.loaded, self.weighed, self.load_sigma = True, 0, fit.mass_sigma
+        self.first_mass = self.mass
         return self._say.picked_up(before, self.load, fit)
 
     def _weigh(self, squares: FloatArray, products: FloatArray) -> None:
@@ -296,8 +294,23 @@ class Watch(Memory):
             fit = fit_payload(self.weight.A, self.weight.b, self._options.length_m)
             self.load, self.load_sigma = self.load_before + fit.values, fit.mass_sigma
 
+    def _empty(self, before: float, mass: float, sigma: float) -> bool:
+        """Whether so little is left of a payload that it has been put down."""
+        return mass < before and abs(mass) < max(3.0 * sigma, self._options.empty_share * before)
+
+    def _unload(self) -> None:
+        """Nothing is carried any more."""
+        self.load, self.load_before = np.zeros(10), np.zeros(10)
+        self.loaded, self.weighed = False, -1
+        self.recent.forget()
+
     def _end_weighing(self, time: float) -> WatchEvent:
+        """The arm's recursion goes on, with the torques less the payload's."""
         self.weighed, self.quiet = -1, 0
+        before = float(self.load_before[9]) or self.first_mass
+        if self._empty(before, self.mass, self.load_sigma):
+            self._unload()
+            return self._event(time, self._say.put_down(before))
         return self._event(time, self._say.weighed(self.load, self.load_sigma))
 
     def _go_back(self, recursion: Followed, onset: float) -> None:
