@@ -65,7 +65,7 @@ def test_long_kernels_have_one_gain_at_all_frequencies() -> None:
 def test_noise_is_as_the_kernels_say() -> None:
     kernels = smoothing_kernels(20, 3, RATE)
     noise = np.random.default_rng(7).standard_normal((40_000, 41))
-    for kernel, predicted in zip(kernels.stacked(), kernels.noise_gains, strict=True):
+    for kernel, predicted in zip(kernels.as_rows(), kernels.noise_gains, strict=True):
         assert np.std(noise @ kernel) == pytest.approx(predicted, rel=0.02)
     assert kernels.noise_gains[0] < 0.35
 
@@ -73,7 +73,7 @@ def test_noise_is_as_the_kernels_say() -> None:
 def test_raw_kernels_are_central_differences() -> None:
     q = np.array([1.0, 4.0, 9.0])
     kernels = raw_kernels(10.0)
-    assert (kernels.stacked() @ q).tolist() == [4.0, 40.0, 200.0]
+    assert (kernels.as_rows() @ q).tolist() == [4.0, 40.0, 200.0]
     assert kernels.half == 1
 
 

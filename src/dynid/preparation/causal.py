@@ -17,10 +17,8 @@ from dynid.preparation.motion import Motion
 from dynid.preparation.preparation import MEASURED
 from dynid.preparation.prepared_motion import refuse_unprepared
 
-CHANNELS = ("velocity", "reference")
+EXTRA_CHANNELS = ("velocity", "reference")
 """What a sample may hold beside position and torque."""
-_ROOM = 1024
-"""Samples that are written before the newest are moved to the front: once a second at 1 kHz, for some µs."""
 _ON_GRID = 1e-9
 """Share of a step by which a stamp may lie before its grid by rounding."""
 
@@ -35,6 +33,7 @@ class CausalFilter:
         plan: the filters.
         axes: n.
         channels: which of "velocity" and "reference" the samples hold.
+        room: samples that are written before the newest are moved to the front, for some µs.
 
     Attributes:
         time: stamp of the instant [s].
@@ -50,11 +49,11 @@ class CausalFilter:
         ignored: samples that came at or before the one before them.
     """
 
-    def __init__(self, plan: CausalPlan, axes: int, channels: Collection[str] = ()) -> None:
+    def __init__(self, plan: CausalPlan, axes: int, channels: Collection[str] = (), room: int = 1024) -> None:
         """Take all memory that is ever needed."""
         for channel in channels:
-            if channel not in CHANNELS:
-                raise unknown_name("channel", channel, CHANNELS)
+            if channel not in EXTRA_CHANNELS:
+                raise unknown_name("channel", channel, EXTRA_CHANNELS)
         if plan.velocity == MEASURED and "velocity" not in channels:
             raise DynidError(
                 'velocity = "measured" was asked for, but the samples hold no speeds; give the channel '
@@ -66,12 +65,12 @@ class CausalFilter:
         self._measured_speed = plan.velocity == MEASURED
         self._referenced = "reference" in channels
         width = n * (1 + self._measured_speed + self._referenced)
-        size = self.warm_up + max(self.warm_up, _ROOM)
+        size = self.warm_up + max(self.warm_up, room)
         self._states, self._torques = np.zeros((size, width)), np.zeros((size, n))
         self._position = self._states[:, :n]
         self._speed = self._states[:, n : 2 * n]
         self._reference = self._states[:, width - n :]
-        self._kernels, self._made = plan.kernels.stacked(), np.zeros((3, width))
+        self._kernels, self._made = plan.kernels.as_rows(), np.zeros((3, width))
         self._torque_span, self._torque_kernel = _without_zeros(plan.torque_kernel)
         self._before, self._torque_before = np.zeros(width), np.zeros(n)
         self._newest, self._newest_torque = np.zeros(width), np.zeros(n)
@@ -261,6 +260,7 @@ class CausalFilter:
         self._before[:], self._torque_before[:] = state["before"], state["torque_before"]
         self._count, self._due = int(state["count"]), int(state["due"])
         self._last, self._start = float(state["last"]), float(state["start"])
+        self._open = 0
         self.restarts, self.ignored = int(state["restarts"]), int(state["ignored"])
 
 
@@ -286,7 +286,7 @@ def causal_motion(log: Log, plan: CausalPlan) -> Motion:
 
     measured = plan.velocity == MEASURED
     source, orders = ("velocity", (0, 1)) if measured else ("position", (1, 2))
-    qd, qdd = (through(kernels.stacked()[order], source) for order in orders)
+    qd, qdd = (through(kernels.as_rows()[order], source) for order in orders)
     note = f"each instant lies {plan.delay_s:.4g} s before the newest sample it is made of"
     return Motion(
         name=log.name,

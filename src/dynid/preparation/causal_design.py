@@ -22,10 +22,6 @@ from dynid.core.errors import DynidError
 DEGREES = (1, 3, 5)
 """Polynomials that pass unchanged; a higher degree is flatter in the pass band and longer (0.65, 1.08, 1.46
 periods of the cut-off to either side)."""
-SHORTEST = 4
-"""Least m of a kernel with derivatives: from there on h″ has the gain −ω²H within 4 % at the cut-off."""
-HALF_GAIN = 0.5
-"""Gain at the cut-off, where the zero-phase filter of a batch has it too."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +51,7 @@ class CausalKernels:
         )
         return smooth, speed, acceleration
 
-    def stacked(self) -> FloatArray:
+    def as_rows(self) -> FloatArray:
         """(3, L), ready for one product."""
         return np.ascontiguousarray(np.stack([self.smooth, self.speed, self.acceleration]))
 
@@ -118,14 +114,14 @@ def smooth_kernel(half: int, degree: int, shift: float = 0.0) -> FloatArray:
 
 
 @lru_cache(maxsize=64)
-def half_length(cutoff_hz: float, rate_hz: float, degree: int, shortest: int = SHORTEST) -> int:
-    """m, the shortest kernel that halves the amplitude at the cut-off or below it.
+def half_length(cutoff_hz: float, rate_hz: float, degree: int, shortest: int = 4) -> int:
+    """m of the shortest kernel that halves the amplitude at the cut-off, as a batch's filter does, or below.
 
     Args:
         cutoff_hz: frequency of half the amplitude.
         rate_hz: samples per second.
         degree: of the polynomials that pass unchanged.
-        shortest: the least m that is allowed.
+        shortest: least m; from 4 on h″ has the gain −ω²H within 4 % at the cut-off.
 
     Raises:
         DynidError: when even the shortest kernel lies lower.
@@ -142,16 +138,16 @@ def half_length(cutoff_hz: float, rate_hz: float, degree: int, shortest: int = S
             "central differences without a filter."
         )
     low, high = shortest, 2 * shortest
-    while at_cutoff(high) > HALF_GAIN:
+    while at_cutoff(high) > 0.5:
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if at_cutoff(middle) <= HALF_GAIN else (middle, high)
-    return low if at_cutoff(low) <= HALF_GAIN else high
+        low, high = (low, middle) if at_cutoff(middle) <= 0.5 else (middle, high)
+    return low if at_cutoff(low) <= 0.5 else high
 
 
 @lru_cache(maxsize=64)
-def highest_cutoff(rate_hz: float, degree: int, shortest: int = SHORTEST) -> float:
+def highest_cutoff(rate_hz: float, degree: int, shortest: int = 4) -> float:
     """Cut-off of the shortest kernel [Hz]: 0.13, 0.22 and 0.3 of the rate for degrees 1, 3 and 5.
 
     Args:
@@ -161,7 +157,7 @@ def highest_cutoff(rate_hz: float, degree: int, shortest: int = SHORTEST) -> flo
     """
     kernel = smooth_kernel(shortest, degree)
     frequency = np.linspace(0.0, 0.5 * rate_hz, 2001)
-    return float(frequency[np.argmax(gain(kernel, frequency, rate_hz) <= HALF_GAIN)])
+    return float(frequency[np.argmax(gain(kernel, frequency, rate_hz) <= 0.5)])
 
 
 def _window(x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
