@@ -154,7 +154,7 @@ class CsvReader(SampleReader[Cells]):
     def _stamp_in(self, cell: str) -> float | int:
         """The stamp of a cell, whole where it is written so: nanoseconds since 1970 do not fit a float."""
         text = cell.replace(",", ".") if self._csv.decimal == "," else cell
-        if text.isascii() and text.isdigit() and len(text) < len(str(SANE.longest_ns)):
+        if text.isascii() and text.isdigit() and len(text) < 20 and int(text) < SANE.longest_ns:
             return int(text)
         if not is_number(text):
             raise RefusedMessageError(Refusal.STAMP, text[:40])

@@ -4,8 +4,9 @@ The clock of a feed foresees the stamp of the next sample, t̂ + T. A sample at 
 
     n = round((t − t̂) / T),    e = t − t̂ − n T,    t̂ ← t̂ + n T + a e,    T ← T + a²/4 · e / n,
 
-a loop of second order (critically damped) that follows the sender's clock through its jitter. n > 1 says that
-n − 1 samples are missing. Stamps stay as they came: a filter takes the samples of a stretch as evenly spaced.
+a loop of second order (critically damped; a begins at 1/2 in each stretch) that follows the sender's clock
+through its jitter, up to half a period. n > 1 says that n − 1 samples are missing. Stamps stay as they came:
+a filter takes the samples of a stretch as evenly spaced.
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ class Feed:
         self._others: list[Sample] = []
         self._last: Sample | None = None
         self._newest = self._clock = 0.0
-        self._anew = True
+        self._anew, self._along = True, 1
         self._square_sum = 0.0
 
     def in_order(self, samples: Iterable[Sample]) -> Iterator[Arrival]:
@@ -190,7 +191,7 @@ class Feed:
             self._place(window.pop(0), out)
 
     def _is_next(self, sample: Sample) -> bool:
-        return not self._anew and sample.time - self._clock < 1.5 * self.period_s
+        return self._anew or sample.time - self._clock < 1.5 * self.period_s
 
     def _take_other(self, sample: Sample, out: list[Arrival]) -> None:
         """Keep a sample that is late or far ahead until it is known whether the clock was set."""
@@ -227,18 +228,14 @@ class Feed:
         self._last = sample
         self.given += 1
         if self._anew or last is None:
-            self._clock, self._anew = sample.time, False
-            self.stretches += 1
-            out.append(Arrival(sample, True))
+            self._start_stretch(sample, out)
             return
         n = max(round((sample.time - self._clock) / period), 1)
         error = sample.time - self._clock - n * period
         if n > 1:
             self.missing += n - 1
             if n - 1 > self.rules.bridge:
-                self._clock = sample.time
-                self.stretches += 1
-                out.append(Arrival(sample, True))
+                self._start_stretch(sample, out)
                 return
             self.bridged += n - 1
             out += [Arrival(last.between(sample, k / n), False, True) for k in range(1, n)]
@@ -246,11 +243,17 @@ class Feed:
             self._clock = sample.time
         else:
             pull = self.rules.pull
-            self._clock += n * period + pull * error
+            self._along += 1
+            self._clock += n * period + max(pull, 1.0 / self._along) * error  # at first a mean
             wanted = period + 0.25 * pull * pull * error / n
             self.period_s = min(max(wanted, 0.8 * self._nominal), 1.25 * self._nominal)
         self._square_sum += error * error
         out.append(Arrival(sample))
+
+    def _start_stretch(self, sample: Sample, out: list[Arrival]) -> None:
+        self._clock, self._anew, self._along = sample.time, False, 1
+        self.stretches += 1
+        out.append(Arrival(sample, True))
 
     def findings(self) -> tuple[Finding, ...]:
         """What the order of the samples means for the result."""

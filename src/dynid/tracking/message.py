@@ -235,6 +235,16 @@ class JsonReader(SampleReader[dict[str, Any]]):
         self._sequence = number
 
 
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        raise RefusedMessageError(Refusal.TWICE)
+    return content
+
+
+DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys)
+
+
 def decode_json(data: bytes) -> dict[str, Any] | None:
     """The object of a message; None for an empty one.
 
@@ -248,7 +258,7 @@ def decode_json(data: bytes) -> dict[str, Any] | None:
     except UnicodeDecodeError:
         raise RefusedMessageError(Refusal.NOT_TEXT) from None
     try:
-        value = json.loads(text, object_pairs_hook=_unique_keys)
+        value = DECODER.decode(text)
     except RecursionError:
         raise RefusedMessageError(Refusal.NESTED) from None
     except ValueError as error:  # also of integers with thousands of digits
@@ -314,13 +324,6 @@ def joint_state_text(sample: Sample, names: Sequence[str] = (), seq: int | None 
         if values is not None:
             parts[key] = values.tolist()
     return json.dumps(parts).encode() + b"\n"
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    content = dict(pairs)
-    if len(content) < len(pairs):
-        raise RefusedMessageError(Refusal.TWICE)
-    return content
 
 
 def _shape(parts: Mapping[KeyPath, Any]) -> tuple[tuple[KeyPath, int | None], ...]:
