@@ -33,6 +33,7 @@ COMMANDS = {
     "gains": "Find drive gains from logs without and with a weighed payload.",
     "payload": "Identify what a robot carries: mass, centre of mass, inertia.",
     "resolution": "Find the coarsest sensors with which identification still holds.",
+    "track": "Follow a robot: parameters from a stream of joint states, sample by sample.",
     "simulate": "Simulate a robot under a controller and write its log.",
     "compare": "Put results side by side.",
     "export": "Write a model for a simulator, a controller, a script or a paper.",

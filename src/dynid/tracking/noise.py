@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from dynid.core.arrays import FloatArray
@@ -22,7 +24,7 @@ class NoiseLearning:
         driven: joints with a motor, (joints,); the rows of others say 0 = W_j χ and nothing of their errors.
     """
 
-    def __init__(self, joints: int, base: int, wanted: int, driven: FloatArray) -> None:
+    def __init__(self, joints: int, base: int, wanted: int, driven: Sequence[bool]) -> None:
         """Take the memory."""
         self.W, self.Z = np.zeros((wanted, joints, base)), np.zeros((wanted, joints, base))
         self.y, self.used = np.zeros((wanted, joints)), np.zeros((wanted, joints))
@@ -51,7 +53,8 @@ class NoiseLearning:
         if not np.isfinite(found).any():
             raise NotTrustworthyError(
                 f"The stream gave {self.count} usable instants, too few to tell how large the errors of the "
-                "torques are; let the robot move longer, or give the standard deviations of the torques with --sigma."
+                "torques are; let the robot move longer, or give the standard deviations of the torques "
+                "(--sigma)."
             )
         if not self.driven.all() and self.driven.any():
             found = np.where(self.driven, found, self._undriven_sigma(found))

@@ -42,7 +42,8 @@ class TrackOptions:
         prior: where it starts; nothing is known when None.
         joint_sigma: σ_j of the torques [N m or N], (joints,); learnt from the first instants when None.
         recursion: forgetting, limits, σ.
-        learn: instants from which σ_j are learnt: some 60 per joint of a seven-axis arm, 8 s at 50 Hz.
+        learn: rows per joint from which σ_j are learnt; three per base parameter, 40 at least, when None:
+            two thirds are then left to tell errors from.
         condition: of the robot in which the stream is taken; "" when it has none.
         watch: thresholds of the watch; None for no watch.
     """
@@ -51,7 +52,7 @@ class TrackOptions:
     prior: Prior | None = None
     joint_sigma: FloatArray | None = None
     recursion: RecursionOptions = field(default_factory=RecursionOptions)
-    learn: int = 400
+    learn: int | None = None
     condition: str = ""
     watch: WatchOptions | None = field(default_factory=WatchOptions)
 
@@ -59,8 +60,8 @@ class TrackOptions:
         """Refuse a method that there is not, and too few instants."""
         if self.method not in METHODS:
             raise unknown_name("method", self.method, METHODS)
-        if self.learn < 20:
-            raise DynidError(f"The noise shall be learnt from {self.learn} instants; give at least 20.")
+        if self.learn is not None and self.learn < 20:
+            raise DynidError(f"The noise shall be learnt from {self.learn} rows per joint; give at least 20.")
 
     def start(self, base: BaseMap, joint_sigma: FloatArray) -> Recursion:
         """The recursion before the first row."""
@@ -178,7 +179,7 @@ class Tracker:
         self.rows = StreamRows(base, plan, self._instruments, watched, self.options.condition)
         self.recursion: Recursion | None = None
         self._learning: NoiseLearning | None = None
-        self.samples, self.instants = 0, 0
+        self.samples, self.instants, self.last_sample = 0, 0, float("-inf")
         self._squares, self._counted, self._predicted = 0.0, 0, np.full(n, np.nan)
         self.watch = None
         if self.options.watch is not None:
@@ -190,7 +191,9 @@ class Tracker:
                 raise ShapeError(f"{sigma.size} deviations of the torques were given for {n} coordinates.")
             self._begin(sigma)
         else:
-            self._learning = NoiseLearning(n, len(base), self.options.learn, np.asarray(robot.driven))
+            self._learning = NoiseLearning(
+                n, len(base), self.options.learn or max(40, 3 * len(base)), robot.driven
+            )
 
     def _begin(self, joint_sigma: FloatArray) -> None:
         self.recursion = self.options.start(self.base, joint_sigma)
@@ -212,6 +215,7 @@ class Tracker:
         if arrival.anew:
             self.rows.restart()
         self.samples += 1
+        self.last_sample = arrival.sample.time
         if not self.rows.push(arrival.sample):
             return []
         self.instants += 1
@@ -288,7 +292,7 @@ class Tracker:
 
     def state(self) -> dict[str, Any]:
         """All that was learnt, ready to be kept: nested by part."""
-        numbers = np.array([self.samples, self.instants, self.time], dtype=float)
+        numbers = np.array([self.samples, self.instants, self.last_sample, self.time], dtype=float)
         found: dict[str, Any] = {"numbers": numbers, "rows": self.rows.state()}
         if self.recursion is not None:
             found["recursion"] = self.recursion.state()
@@ -301,7 +305,9 @@ class Tracker:
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from a kept state; the filters start anew unless the stream goes on at once."""
-        samples, instants, self.rows.time = np.asarray(state["numbers"], dtype=float).tolist()
+        samples, instants, self.last_sample, self.rows.time = np.asarray(
+            state["numbers"], dtype=float
+        ).tolist()
         self.samples, self.instants = int(samples), int(instants)
         self.rows.restore(state["rows"])
         if "recursion" in state:

@@ -89,9 +89,9 @@ class Following:
     findings: Callable[[], Sequence[Finding]] = tuple
 
     def write(self, record: Mapping[str, Any]) -> bool:
-        """Whether anybody still reads."""
-        read = [sink.write(record) for sink in self.sinks]
-        return any(read) or not read
+        """Whether everybody still reads; a reader of standard output who has left has had enough."""
+        read = [sink.write(record) for sink in self.sinks]  # all of them, before any is asked
+        return all(read)
 
     def run(
         self,

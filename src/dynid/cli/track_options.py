@@ -1,0 +1,263 @@
+"""Options of ``dynid track``: source, filters, recursion, start, watch, output."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dynid.base.base_map import BaseMap
+from dynid.cli.command import OptionGroup, numbers_in, option
+from dynid.core.arrays import FloatArray
+from dynid.core.errors import DynidError, unknown_name
+from dynid.core.files import naming_file, read_toml
+from dynid.core.keys import option_help
+from dynid.core.lazy import later
+from dynid.core.tables import table_from
+from dynid.estimators.recursive.forgetting import (
+    Directional,
+    Exponential,
+    Forgetting,
+    Remember,
+    Variable,
+    factor_of_memory,
+)
+from dynid.estimators.recursive.prior import Prior
+from dynid.logs.read import read_log
+from dynid.preparation.causal_plan import CausalPlan
+from dynid.results.load import load_result, parameters_from
+from dynid.tracking.tracker import METHODS, RLS
+from dynid.tracking.watch import WatchOptions
+from dynid.workflow.track import prior_of_result
+
+_controller_model = later("dynid.workflow.controller_model", "identify_controller_model")
+FORGETTING = ("none", "exponential", "variable", "directional")
+CAUSAL, BATCH = "causal", "batch"
+
+
+@dataclass(frozen=True)
+class StreamOptions(OptionGroup, title="The source"):
+    """What is read, and how."""
+
+    mapping: Path | None = option(
+        None, "MAP", "TOML file that says what columns or keys mean, as for logs.", name="--map"
+    )
+    rate_hz: float | None = option(None, "F", "Samples per second.", shown="from the first stamps")
+    speed: float | None = option(
+        None, "X", "Replay a log in X times the time in which it was taken.", shown="as fast as possible"
+    )
+    sender: str | None = option(None, "HOST", "Take datagrams of this address alone.", name="--from")
+    bind: bool = option(False, "", "The ZeroMQ address is this machine's: publishers connect to it.")
+    topic: str = option("", "TEXT", "Beginning of the ZeroMQ messages that are wanted.")
+    reorder: int = option(0, "N", "Samples that a late one may be waited for.", min=0)
+    condition: str = option("", "NAME", "The robot's condition in which the stream is taken.")
+
+
+@dataclass(frozen=True)
+class CausalOptions(OptionGroup, title="Filters (suggested from the data where nothing is given)"):
+    """Causal filters, or the rows of a fit."""
+
+    rows: str = option(
+        CAUSAL,
+        "KIND",
+        "causal, as a stream needs; or batch, for logs: exactly the rows that dynid fit makes of them, and "
+        "an end that equals its least squares.",
+        choices=(CAUSAL, BATCH),
+    )
+    plan: Path | None = option(None, "FILE", "Causal plan as TOML; the options below override its keys.")
+    cutoff_hz: float | None = option(None, "F", option_help(CausalPlan, "cutoff_hz"))
+    decimation: int | None = option(None, "N", option_help(CausalPlan, "decimation"))
+    row_decimation: int | None = option(None, "N", option_help(CausalPlan, "row_decimation"))
+    mask: str | None = option(None, "V", "Speeds below which rows are left out: one, or one per joint.")
+    velocity: str | None = option(None, "NAME", option_help(CausalPlan, "velocity"))
+    slow: str | None = option(None, "NAME", option_help(CausalPlan, "slow"))
+    listen_s: float = option(10.0, "S", "Seconds of a stream from which filters are suggested.", min=1.0)
+
+    def keys(self, axes: int) -> dict[str, Any]:
+        """Keys of the plan that the command line gives."""
+        own = ("cutoff_hz", "decimation", "row_decimation", "velocity", "slow")
+        keys = {name: value for name, value in self.given.items() if name in own}
+        if self.mask is not None:
+            keys["speed_thresholds"] = numbers_in(self.mask, axes)
+            if not keys["speed_thresholds"]:
+                raise DynidError(f"--mask is {self.mask!r}; give one speed, or {axes} separated by commas.")
+        return keys
+
+    def read_plan(self) -> CausalPlan | None:
+        """The plan of a file."""
+        if self.plan is None:
+            return None
+        content = read_toml(self.plan, "causal plan")
+        with naming_file(self.plan, "Causal plan"):
+            return table_from(content, CausalPlan)
+
+
+@dataclass(frozen=True)
+class RecursionChoice(OptionGroup, title="The recursion"):
+    """Method, forgetting, noise."""
+
+    method: str = option(
+        RLS,
+        "NAME",
+        "rls, or riv, whose instruments come from commanded positions: no filter needed (P4).",
+        choices=tuple(METHODS),
+    )
+    controller: str | None = option(
+        None, "C", "--rows batch --method riv: the control law, for its sample time."
+    )
+    memory_s: float | None = option(
+        None,
+        "S",
+        "Time after which rows count 1/e: parameters then follow changes.",
+        shown="nothing is forgotten",
+    )
+    forgetting: str | None = option(
+        None,
+        "NAME",
+        "With --memory-s: exponential; variable (faster after surprises); or directional (only where new "
+        "rows speak, the default, so that a robot at rest forgets nothing).",
+        choices=FORGETTING,
+        shown="directional",
+    )
+    sigma: str | None = option(
+        None,
+        "S",
+        "Standard deviation of the torques' errors [N m or N]: one, or one per joint.",
+        shown="learnt from the first rows, or those of --prior",
+    )
+    learn: int | None = option(
+        None,
+        "N",
+        "Rows per joint from which these deviations are learnt.",
+        min=20,
+        shown="three per parameter",
+    )
+
+    def forgotten(self, rows_per_second: float) -> Forgetting:
+        """How rows lose weight."""
+        if self.forgetting is not None and self.forgetting not in FORGETTING:
+            raise unknown_name("way to forget", self.forgetting, FORGETTING)
+        if self.memory_s is None:
+            if self.forgetting not in (None, "none"):
+                raise DynidError(f"--forgetting {self.forgetting} needs --memory-s, how long rows count.")
+            return Remember()
+        if self.forgetting == "none":
+            raise DynidError("--memory-s was given with --forgetting none; leave one of them out.")
+        factor = factor_of_memory(self.memory_s, rows_per_second)
+        if self.forgetting == "variable":
+            return Variable(memory=self.memory_s * rows_per_second)
+        return Exponential(factor=factor) if self.forgetting == "exponential" else Directional(factor=factor)
+
+    def joint_sigma(self, axes: int) -> FloatArray | None:
+        """Given deviations."""
+        if self.sigma is None:
+            return None
+        numbers = numbers_in(self.sigma, axes)
+        if not numbers or min(numbers) <= 0:
+            raise DynidError(
+                f"--sigma is {self.sigma!r}; give one positive number, or {axes} separated by commas."
+            )
+        return np.array(numbers)
+
+
+@dataclass(frozen=True)
+class StartOptions(OptionGroup, title="The start"):
+    """What is known before the first sample."""
+
+    prior: Path | None = option(
+        None,
+        "FILE",
+        "Start from these values: a result folder of the same robot (with its σ), or TOML or JSON with "
+        "standard parameters.",
+        shown="nothing is known",
+    )
+    prior_share: float = option(
+        0.2, "SHARE", "Standard deviation of values from a file, as a share of each.", min=1e-6
+    )
+    widen: float = option(
+        3.0, "X", "Factor on the σ of a result folder: the robot may have changed since.", min=1e-3
+    )
+    prior_variance: float | None = option(
+        None, "V", "Start at zero with this variance for every parameter (P4: 100)."
+    )
+    commands: Path | None = option(
+        None,
+        "LOG",
+        "Start from the model inside the controller, found from this log of commanded positions (reference) "
+        "and commanded torques (P4).",
+    )
+    commands_map: Path | None = option(None, "MAP", "Mapping of that log.", shown="--map")
+
+    def start(self, base: BaseMap, mapping: Path | None) -> tuple[Prior | None, FloatArray | None, list[Any]]:
+        """Prior, σ_j of the torques where a result knows them, and findings."""
+        given = [n for n in ("prior", "prior_variance", "commands") if getattr(self, n) is not None]
+        if len(given) > 1:
+            names = " and ".join(f"--{n.replace('_', '-')}" for n in given)
+            raise DynidError(f"{names} were given together; one start is enough.")
+        if self.prior_variance is not None:
+            if not self.prior_variance > 0:
+                raise DynidError(f"--prior-variance is {self.prior_variance:g}; give a positive number.")
+            return Prior.even(len(base), self.prior_variance), None, []
+        if self.commands is not None:
+            log = read_log(self.commands, self.commands_map or mapping)
+            model = _controller_model(base.robot, log, base=base)
+            return model.torque_prior(), None, [model.verdict]
+        if self.prior is None:
+            return None, None, []
+        if self.prior.is_dir():
+            saved = load_result(self.prior)
+            return prior_of_result(saved, base, self.widen), saved.joint_sigma, []
+        values = base.regroup(parameters_from(self.prior, base.robot))
+        return _prior_of_values(base, values, self.prior_share), None, []
+
+
+def _prior_of_values(base: BaseMap, values: FloatArray, share: float) -> Prior:
+    """Values with a share of each for σ; what is zero is not known."""
+    sigma = np.abs(values) * share
+    return Prior(values, np.where(sigma > 0, sigma, np.inf))
+
+
+@dataclass(frozen=True)
+class TrackWatchOptions(OptionGroup, title="The watch"):
+    """What is looked out for."""
+
+    watch: bool = option(True, "", "Payloads, friction, collisions, M(q).", name="--watch/--no-watch")
+    settle_s: float | None = option(None, "S", "Time before anything is learnt.", shown="5")
+    payload_excess: float | None = option(
+        None, "X", "Excess from which a payload is suspected; more alarms later and more rarely.", shown="4"
+    )
+    collision_excess: float | None = option(None, "X", "Excess from which a push is a collision.", shown="6")
+
+    def options(self) -> WatchOptions | None:
+        """Thresholds; None without a watch."""
+        if not self.watch:
+            return None
+        given: Mapping[str, Any] = {k: v for k, v in self.given.items() if k != "watch"}
+        return replace(WatchOptions(), **given)
+
+
+@dataclass(frozen=True)
+class TrackOutputOptions(OptionGroup, title="Output"):
+    """Where records go."""
+
+    out: str | None = option(
+        None,
+        "FILE",
+        "Records as newline-delimited JSON; - for standard output.",
+        shown="the terminal view alone",
+    )
+    page: Path | None = option(None, "FILE", "Page of the run, written at its end.")
+    serve: int | None = option(
+        None, "PORT", "Serve the live page at http://127.0.0.1:PORT/; 0 takes a free port.", min=0, max=65535
+    )
+    serve_host: str = option("127.0.0.1", "HOST", "Address of the live page; beyond loopback others look on.")
+    quiet: bool = option(False, "", "No terminal view.")
+    every_s: float = option(0.1, "S", "Time between two records.", min=0.001)
+    state: Path | None = option(
+        None, "FILE", "Keep what is learnt in this file, and go on from it when it is there."
+    )
+    keep_s: float = option(5.0, "S", "Time between two states.", min=0.1)
+    force: bool = option(False, "", "Overwrite --out and --page.")
