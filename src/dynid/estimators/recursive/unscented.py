@@ -46,7 +46,7 @@ class SigmaPoints:
             )
 
     def combine(
-        self, centre: FloatArray, ahead: FloatArray, behind: FloatArray
+        self, centre: FloatArray, ahead: FloatArray, behind: FloatArray, nearer: float = 1.0
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Mean and columns of a root of P.
 
@@ -54,16 +54,18 @@ class SigmaPoints:
             centre: image of the centre (rows,).
             ahead: images of z + γ S_i (rows, N).
             behind: images of z − γ S_i (rows, N).
+            nearer: share of γ at which the points were taken; half sums grow with its square, and are scaled
+                to what they would have been.
 
         Returns:
             Mean (rows,); first-order columns (rows, N), which belong to those of S; others (rows, N + 1).
         """
-        g, count = self.spread, ahead.shape[1]
+        g, count = nearer * self.spread, ahead.shape[1]
         first = (ahead - behind) / (2 * g)
         bent = ((ahead + behind) / 2 - centre[:, None]) / g
         mean = bent.sum(axis=1) / g
-        share = math.sqrt(max(self.beta - g * g / count, 0.0))
-        return centre + mean, first, np.column_stack([bent, share * mean])
+        share = math.sqrt(max(self.beta - self.spread**2 / count, 0.0))
+        return centre + mean, first, np.column_stack([bent / nearer, share * mean])
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,9 +119,11 @@ class UnscentedFilter(StateFilter):
         found = self._images(tau, step)
         if found is None:
             return None
-        points, images = found
+        nearer, images = found
         N = p + 2 * n
-        x, first, further = points.combine(images[:, 0], images[:, 1 : N + 1], images[:, N + 1 :])
+        x, first, further = self.points.combine(
+            images[:, 0], images[:, 1 : N + 1], images[:, N + 1 :], nearer
+        )
         inverse = self.model.slopes(self._x, tau[0], self.values).inverse * self._torque_sigma
         noise = step * np.vstack([0.5 * step * inverse, inverse])
         spread = np.zeros((N, N + 2 * n))
@@ -129,18 +133,22 @@ class UnscentedFilter(StateFilter):
 
     def _images(
         self, tau: tuple[FloatArray, FloatArray], step: float, halvings: int = 4
-    ) -> tuple[SigmaPoints, FloatArray] | None:
-        """Points and their states one sample ahead; drawn nearer while M(q) > 0 fails at any of them."""
-        p, points = len(self.names), self.points
+    ) -> tuple[float, FloatArray] | None:
+        """States of the points one sample ahead; drawn nearer while M(q) > 0 fails at any of them.
+
+        Returns:
+            Share of γ at which they were taken, and the states; None where M(q) > 0 fails very near.
+        """
+        p = len(self.names)
         centre = np.concatenate([self.values, self._x])[:, None]
         for attempt in range(halvings + 1):
-            moved = points.spread * self._root
+            nearer = 0.5**attempt
+            moved = nearer * self.points.spread * self._root
             cloud = np.hstack([centre, centre + moved, centre - moved])
             images, definite = self.model.ahead_many(cloud[p:], cloud[:p], tau, step, self._substeps)
             if definite and np.all(np.isfinite(images)):
                 self.outcomes["points"] += bool(attempt)
-                return points, images
-            points = SigmaPoints(points.spread / 2, points.beta)
+                return nearer, images
         return None
 
 
