@@ -19,8 +19,6 @@ from dynid.preparation.prepared_motion import refuse_unprepared
 
 EXTRA_CHANNELS = ("velocity", "reference")
 """What a sample may hold beside position and torque."""
-_ON_GRID = 1e-9
-"""Share of a step by which a stamp may lie before its grid by rounding."""
 
 
 class CausalFilter:
@@ -48,6 +46,8 @@ class CausalFilter:
         restarts: stretches that a gap has ended.
         ignored: samples that came at or before the one before them.
     """
+
+    _rounding = 1e-9  # share of a step by which a stamp may lie before its grid
 
     def __init__(self, plan: CausalPlan, axes: int, channels: Collection[str] = (), room: int = 1024) -> None:
         """Take all memory that is ever needed."""
@@ -156,7 +156,7 @@ class CausalFilter:
         self._now, self._steps = time, max(1, round(steps)) if self._even and self._count else 1
         self._open = self._steps
         if not self._even:
-            self._open = int((time - self._start) * self._rate + _ON_GRID) + 1 - self._count
+            self._open = int((time - self._start) * self._rate + self._rounding) + 1 - self._count
         if not self._open:
             self._remember()
         return self.advance()
@@ -318,7 +318,9 @@ def _on_grid(log: Log, plan: CausalPlan) -> tuple[FloatArray, dict[str, FloatArr
     if plan.stamps != MEASURED:
         return log.time, signals
     time = grid(float(log.time[0]), float(log.time[-1]), plan.rate_hz)
-    after = np.clip(np.searchsorted(log.time, time - _ON_GRID / plan.rate_hz), 1, log.samples - 1)
+    after = np.clip(
+        np.searchsorted(log.time, time - CausalFilter._rounding / plan.rate_hz), 1, log.samples - 1
+    )
     start = log.time[after - 1]
     share = ((time - start) / (log.time[after] - start))[:, None]
     return time, {name: x[after - 1] + share * (x[after] - x[after - 1]) for name, x in signals.items()}

@@ -89,7 +89,7 @@ def smoothing_kernels(half: int, degree: int, rate_hz: float) -> CausalKernels:
     """
     x = np.arange(-half, half + 1.0) / (half + 1)
     w, w1, w2 = _window(x)
-    p = _flattening(x, w, degree)
+    p = _flat_polynomial(x, w, degree)
     p1, p2, scale = p.deriv(), p.deriv(2), rate_hz / (half + 1)
     h1 = -(w1 * p(x) + w * p1(x))  # a product with the window reads h backward in time
     h2 = w2 * p(x) + 2 * w1 * p1(x) + w * p2(x)
@@ -110,7 +110,7 @@ def smooth_kernel(half: int, degree: int, shift: float = 0.0) -> FloatArray:
     """
     x = (np.arange(-half, half + 1.0) + shift) / (half + 1)
     w = _window(x)[0]
-    return _exact_on_powers(w * _flattening(x, w, degree)(x), x, w, 0, range(degree + 1))
+    return _exact_on_powers(w * _flat_polynomial(x, w, degree)(x), x, w, 0, range(degree + 1))
 
 
 @lru_cache(maxsize=64)
@@ -171,7 +171,7 @@ def _window(x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     )
 
 
-def _flattening(x: FloatArray, w: FloatArray, degree: int) -> Polynomial:
+def _flat_polynomial(x: FloatArray, w: FloatArray, degree: int) -> Polynomial:
     """p of least degree with Σ w p = 1 and Σ w p x^2i = 0 for 2i below the degree."""
     powers = np.stack([x**i for i in range(0, degree, 2)])
     even = np.linalg.solve((powers * w) @ powers.T, np.eye(len(powers))[0])
