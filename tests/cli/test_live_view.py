@@ -151,8 +151,8 @@ def test_without_a_terminal_there_is_a_line_now_and_then() -> None:
     assert "\x1b" not in stream.getvalue()
     assert [line.split(" s,")[0] for line in lines[:2]] == ["0.0", "1.6"]
     assert lines[2].startswith("care: event 1 at 3.0 s, payload: ")
-    assert [line.split(" s,")[0] for line in lines[3:5]] == ["3.1", "4.7"]
-    assert lines[5:] == ["The source has ended."]
+    assert [line.split(" s,")[0] for line in lines[3:6]] == ["3.1", "4.7", "5.9"]
+    assert lines[6:] == ["The source has ended."]
 
 
 def test_a_stream_without_these_letters_gets_question_marks() -> None:

@@ -260,3 +260,13 @@ def test_it_is_bound_to_loopback_and_closes_twice(server: LiveServer) -> None:
     server.close()
     with pytest.raises(ConnectionRefusedError):
         request(server)
+
+
+def test_after_the_end_nobody_gets_a_place(server: LiveServer) -> None:
+    server.write(RECORDS[0])
+    here, there = socket.socketpair()
+    with here, there:
+        assert server.join(here) is not None
+        server.close()
+        assert server.join(here) is None
+        assert server.viewers == 0

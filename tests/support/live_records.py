@@ -27,7 +27,12 @@ def live_header(parameters: int = 12, joints: int = 3) -> dict[str, Any]:
 
 
 def live_records(
-    count: int, parameters: int = 12, joints: int = 3, rate_hz: float = 10.0, seed: int = 0, start: float = 100.0
+    count: int,
+    parameters: int = 12,
+    joints: int = 3,
+    rate_hz: float = 10.0,
+    seed: int = 0,
+    start: float = 100.0,
 ) -> Iterator[dict[str, Any]]:
     """Header, records with an event in the middle, and an end; the inertia is not known at first.
 
@@ -80,5 +85,12 @@ def live_records(
                 "refused": 0,
             },
         }
-    counts = {"received": 100 * count, "late": 0, "missing": 3, "repeated": 0, "out_of_order": 1, "refused": 0}
+    counts = {
+        "received": 100 * count,
+        "late": 0,
+        "missing": 3,
+        "repeated": 0,
+        "out_of_order": 1,
+        "refused": 0,
+    }
     yield {"kind": "end", "t": start + count / rate_hz, "outcome": "The source has ended.", "counts": counts}

@@ -83,6 +83,7 @@ class LiveServer:
         self.history = LiveHistory(self.options.size)
         self.page: bytes | None = None
         self.dropped = 0
+        self._closed = False
         self._lock = threading.Lock()
         self._viewers: list[_Viewer] = []
         try:
@@ -128,9 +129,9 @@ class LiveServer:
         return True
 
     def join(self, connection: socket.socket) -> _Viewer | None:
-        """A place for one more viewer, with all that came before; None when all places are taken."""
+        """A place for one more viewer, with all that came before; None when there is none."""
         with self._lock:
-            if len(self._viewers) >= self.options.viewers:
+            if self._closed or len(self._viewers) >= self.options.viewers:
                 return None
             viewer = _Viewer(connection, self.options.behind)
             if self.history.header is not None:
@@ -145,16 +146,17 @@ class LiveServer:
                 self._viewers.remove(viewer)
 
     def close(self) -> None:
-        """Let viewers read what is left, then stop listening."""
+        """Stop listening, and let viewers read what is left."""
+        self._http.shutdown()
+        self._http.server_close()
         with self._lock:
+            self._closed = True  # a request that is just being read gets no place any more
             viewers, self._viewers = self._viewers, []
         for viewer in viewers:
             viewer.finish()
         for viewer in viewers:
             viewer.finished.wait(self.options.retry_s)
             viewer.hang_up()
-        self._http.shutdown()
-        self._http.server_close()
         self._thread.join()
 
     def __enter__(self) -> LiveServer:
