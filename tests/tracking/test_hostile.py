@@ -21,7 +21,7 @@ from support.streams import csv_lines, flat_line, json_lines, made_samples
 
 ROBOT = load_robot("double_pendulum")
 SAMPLES = made_samples(60)
-FUZZ = settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+FUZZ = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 VALUES = st.recursive(
     st.none()
     | st.booleans()

@@ -100,7 +100,7 @@ class CsvReader(SampleReader[Cells]):
         self._lines = []
         return [sample for row in self.layout.data for sample in super(CsvReader, self).read(row.encode())]
 
-    def _decoded(self, data: bytes) -> Cells | None:
+    def _message_of(self, data: bytes) -> Cells | None:
         assert self.layout is not None
         try:
             line = data.decode("utf-8-sig").strip()

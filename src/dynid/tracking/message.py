@@ -73,7 +73,7 @@ class SampleReader(ABC, Generic[Message]):
             cut: whether it may be cut off, as the last line of a pipe.
         """
         try:
-            message = self._decoded(data)
+            message = self._message_of(data)
             if message is None:
                 return ()
             if self.meaning is not None:
@@ -115,7 +115,7 @@ class SampleReader(ABC, Generic[Message]):
         return samples
 
     @abstractmethod
-    def _decoded(self, data: bytes) -> Message | None:
+    def _message_of(self, data: bytes) -> Message | None:
         """A message's parts; None when it holds nothing. Raises RefusedMessageError."""
 
     @abstractmethod
@@ -145,7 +145,7 @@ class JsonReader(SampleReader[dict[str, Any]]):
         self._wanted: tuple[str, ...] = ()
         self._orders: dict[tuple[str, ...], list[int]] = {}
 
-    def _decoded(self, data: bytes) -> dict[str, Any] | None:
+    def _message_of(self, data: bytes) -> dict[str, Any] | None:
         return decode_json(data)
 
     def _meaning_of(self, first: Sequence[dict[str, Any]]) -> RowMeaning:

@@ -38,8 +38,8 @@ class Udp(SocketSource):
     ) -> None:
         """Bind the socket and begin to receive."""
         limits = limits or SocketLimits()
-        family, place = _resolved(host, port)
-        self._sender = None if sender is None else _resolved(sender, 0, family)[1][0]
+        family, place = _address_of(host, port)
+        self._sender = None if sender is None else _address_of(sender, 0, family)[1][0]
         self._limit = limits.message_bytes
         self._socket = socket.socket(family, socket.SOCK_DGRAM)
         try:
@@ -71,7 +71,7 @@ class Udp(SocketSource):
             self._socket.close()
 
 
-def _resolved(host: str, port: int, family: int = 0) -> tuple[int, tuple[str, int]]:
+def _address_of(host: str, port: int, family: int = 0) -> tuple[int, tuple[str, int]]:
     """Family and address of a host; IPv4 where it has both."""
     if not 0 <= port <= 65_535:
         raise DynidError(f"{port} is no port; ports are 1 to 65535, or 0 for a free one.")
