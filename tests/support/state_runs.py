@@ -112,6 +112,6 @@ def state_run(name: str, seconds: float = 2.0, period: float = 1e-3, axes: int =
     rates = tuple((0.4 * (1 + 0.3 * j), 0.9 * (1 - 0.2 * j)) for j in range(n))
     size = 0.2 if name == "emps" else 1.0
     reference = Sines(((size, 0.5 * size),) * n, rates, phases).sample(period, seconds)
-    found = simulate(robot, None, law, reference, accuracy=Accuracy(width=WIDTH), base=base)
+    found = simulate(robot, None, law, reference, accuracy=Accuracy(width=WIDTH, tolerance=1e-9), base=base)
     assert found.outcome.trustworthy, found.outcome.text
     return StateRun(AugmentedModel(base, WIDTH), base.regroup(robot.parameters), found.q, found.tau, period)

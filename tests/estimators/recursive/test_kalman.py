@@ -252,9 +252,14 @@ def test_wrong_input_is_refused_in_a_sentence() -> None:
 @pytest.mark.parametrize(("name", "axes"), [("emps", 0), ("scara", 0), ("5", 2), ("6", 3)])
 @pytest.mark.parametrize("position", [1e-6, 1e-4])
 def test_sigma_is_the_spread_over_many_runs(method: EKF | UKF, name: str, axes: int, position: float) -> None:
-    """Twenty runs from starts up to 50 % off: spread over reported σ, bias, and no divergence."""
+    """Twenty runs from starts up to 50 % off: spread over reported σ, bias, and no divergence.
+
+    Torque noise of 2 % shakes the light third axis by 4 rad/s² at every sample, and draws inertias aside.
+    """
     run = state_run(name, 1.0, 1e-3, axes)
-    pulls = np.array([run.pulls(method, seed, position=position) for seed in range(20)])
+    pulls = np.array(
+        [run.pulls(method, seed, position=position, share=0.005 if axes == 3 else 0.02) for seed in range(20)]
+    )
     ratio = np.sqrt(np.mean(pulls**2, axis=0))
     print(f"{type(method).__name__} {name} {position:g}: {ratio.round(2)}, largest {np.abs(pulls).max():.1f}")
     assert np.all((ratio > 0.3) & (ratio < 1.9))
