@@ -86,7 +86,7 @@ class IgnorantRuns(IiwaRuns):
     @cached_property
     def prior(self) -> Prior:
         """As P4 starts without knowledge."""
-        return Prior.even(len(base()), iiwa_recursion.NO_KNOWLEDGE)
+        return Prior.even(len(base()), iiwa_recursion.RULES.no_knowledge)
 
 
 def test_a_start_without_knowledge_is_refused(runs: IiwaRuns) -> None:
@@ -105,8 +105,8 @@ def test_coarse_encoders_show_what_instruments_are_for(runs: IiwaRuns) -> None:
 
 
 def test_rows_at_rest_of_any_joint_are_dropped(runs: IiwaRuns) -> None:
-    for motion in (runs.fine.filtered, runs.fine.raw):
-        assert np.all(np.abs(motion.qd) >= iiwa_runs.SLOW)
+    for motion in (runs.fine.filtered_motion, runs.fine.raw_motion):
+        assert np.all(np.abs(motion.qd) >= iiwa_runs.SETTING.slow)
 
 
 def test_no_seeds_are_refused() -> None:
@@ -117,7 +117,7 @@ def test_no_seeds_are_refused() -> None:
 def test_a_run_has_the_noise_of_its_encoder(runs: IiwaRuns) -> None:
     run: RealRun = runs.fine
     noise = run.log.array("position") - run.simulation.q[1:]
-    assert noise.std() == pytest.approx(iiwa_runs.FINE, rel=0.02)
+    assert noise.std() == pytest.approx(iiwa_runs.SETTING.fine, rel=0.02)
 
 
 @pytest.mark.slow

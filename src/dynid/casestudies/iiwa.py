@@ -8,9 +8,9 @@ import numpy as np
 
 from dynid.casestudies.case import Case, CaseResult, Row
 from dynid.casestudies.iiwa_recursion import course_figures, figure_4_rows, recursion_rows
-from dynid.casestudies.iiwa_runs import RATE_HZ, IiwaRuns, model_torque
+from dynid.casestudies.iiwa_runs import SETTING, IiwaRuns, model_torque
 from dynid.casestudies.iiwa_tables import (
-    CENTRAL,
+    RULES,
     figure_3_rows,
     table_1_rows,
     table_2_rows,
@@ -21,9 +21,6 @@ from dynid.core.executor import Progress, no_progress
 from dynid.report.charts import Chart, Figure, line
 
 TITLE = "LBR iiwa 14 of P4, simulated"
-SEEDS = 1
-SHOWN_S = 20.0
-"""Length of Figure 3 [s]."""
 NOTES = (
     "The controller's model is that of the catalog, P4's Table 2. The real arm is assumed: its parameters"
     " are off by up to 2 % each from those in the controller, and it has friction (Fv .3 to .05 N m "
@@ -48,7 +45,7 @@ NOTES = (
 )
 
 
-def run(*, seeds: int = SEEDS, progress: Progress = no_progress) -> CaseResult:
+def run(*, seeds: int = 1, progress: Progress = no_progress) -> CaseResult:
     """Tables 1 to 3, figures 3 to 5.
 
     Args:
@@ -71,11 +68,11 @@ def run(*, seeds: int = SEEDS, progress: Progress = no_progress) -> CaseResult:
     return CaseResult("iiwa", TITLE, tuple(rows), NOTES, (_figure_3(runs[0]), *course_figures(runs[0])))
 
 
-def _figure_3(own: IiwaRuns) -> Figure:
-    """Commanded and sensed position and torque of joint 4, and their difference."""
-    rows = slice(0, round(SHOWN_S * RATE_HZ), 5)
+def _figure_3(own: IiwaRuns, seconds: float = 20.0) -> Figure:
+    """Commanded and sensed position and torque of joint 4, and their difference, of the first seconds."""
+    rows = slice(0, round(seconds * SETTING.rate_hz), 5)
     log = own.fine.log
-    time, joint = log.time[rows], CENTRAL
+    time, joint = log.time[rows], RULES.central
     sensed, wanted = (log.array(name)[rows, joint] for name in ("position", "reference"))
     commanded = model_torque(own.path)[1:][rows, joint]
     torque = log.array("torque")[rows, joint]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,13 +19,25 @@ from dynid.report.charts import Chart, Figure, line
 
 LARGE = ("XX2R", "ZZ2R", "MY2R", "XX4R", "ZZ4R", "MY4R")
 WELL_EXCITED = (*LARGE, "MY5R", "MY6R")
-NO_KNOWLEDGE = 100.0
-"""P4's variance of every parameter where nothing is known, in squared SI units."""
-SAME = 1e-6
-"""Largest difference of a recursion from its batch, over |χ| + σ."""
-CONVERGED = 2000
-"""Samples after which both starts of Figure 4 have come together, as P4 §5.3 says."""
 SHOWN_OF_JOINT_4 = ("XX4R", "ZZ4R", "MY4R", "Fc4")
+
+
+@dataclass(frozen=True)
+class RecursionRules:
+    """What is accepted.
+
+    Args:
+        same: largest difference of a recursion from its batch, over |χ| + σ.
+        no_knowledge: P4's variance of every parameter where nothing is known, in squared SI units.
+        converged: samples after which both starts of Figure 4 have come together; P4 says 1000 to 2000.
+    """
+
+    same: float = 1e-6
+    no_knowledge: float = 100.0
+    converged: int = 2000
+
+
+RULES = RecursionRules()
 
 
 def places(names: Sequence[str]) -> list[int]:
@@ -53,35 +66,40 @@ def _batch_rows(runs: Sequence[IiwaRuns]) -> list[Row]:
     plain, weighted = OLS(uncertainty="classical"), WLS(uncertainty="classical")
     ways: dict[str, Callable[[IiwaRuns], float]] = {
         "RLS − LS, sample by sample": lambda r: batch_difference(
-            r.fine.course("RLS")[-1], r.fine.plain["RLS"]
+            r.fine.course("RLS")[-1], r.fine.plain_batch["RLS"]
         ),
         "RIV − IV, sample by sample": lambda r: batch_difference(
-            r.fine.course("RIV")[-1], r.fine.plain["RIV"]
+            r.fine.course("RIV")[-1], r.fine.plain_batch["RIV"]
         ),
         "RLS − WLS, weighted": lambda r: batch_difference(
-            identify(r.fine.problem(r.fine.filtered), RLS(step=weighted, uncertainty="classical")).values,
-            r.fine.weighted["RLS"],
+            identify(
+                r.fine.problem(r.fine.filtered_motion), RLS(step=weighted, uncertainty="classical")
+            ).values,
+            r.fine.weighted_batch["RLS"],
         ),
         "RIV − IV, weighted": lambda r: batch_difference(
             identify(r.fine.loop, RIV(step=weighted, uncertainty="classical")).values,
-            r.fine.weighted["RIV"],
+            r.fine.weighted_batch["RIV"],
         ),
         "RLS − LS, coarse encoders": lambda r: batch_difference(
-            identify(r.coarse.problem(r.coarse.filtered), RLS(step=plain, uncertainty="classical")).values,
-            r.coarse.plain["RLS"],
+            identify(
+                r.coarse.problem(r.coarse.filtered_motion), RLS(step=plain, uncertainty="classical")
+            ).values,
+            r.coarse.plain_batch["RLS"],
         ),
     }
     return [
-        runs_below(f"{name}: largest |Δ|/(|χ| + σ)", None, [way(run) for run in runs], SAME)
+        runs_below(f"{name}: largest |Δ|/(|χ| + σ)", None, [way(run) for run in runs], RULES.same)
         for name, way in ways.items()
     ]
 
 
 def _fine_rows(runs: Sequence[IiwaRuns]) -> list[Row]:
-    found = [percent_off(run.fine.plain["RLS"].values, WELL_EXCITED) for run in runs]
+    found = [percent_off(run.fine.plain_batch["RLS"].values, WELL_EXCITED) for run in runs]
     at = places(WELL_EXCITED)
     apart = [
-        100 * np.abs(run.fine.plain["RIV"].values[at] / run.fine.plain["RLS"].values[at] - 1) for run in runs
+        100 * np.abs(run.fine.plain_batch["RIV"].values[at] / run.fine.plain_batch["RLS"].values[at] - 1)
+        for run in runs
     ]
     rows = [
         runs_below(f"2e-5 rad, filtered RLS: {name} off [%]", None, [float(own[i]) for own in found], 1.0)
@@ -95,7 +113,7 @@ def _fine_rows(runs: Sequence[IiwaRuns]) -> list[Row]:
     others = places(small)
     wide = [
         float(100 * np.max(np.abs(
-            run.fine.plain["RIV"].values[others] / run.fine.plain["RLS"].values[others] - 1
+            run.fine.plain_batch["RIV"].values[others] / run.fine.plain_batch["RLS"].values[others] - 1
         )))
         for run in runs
     ]  # fmt: skip
@@ -104,7 +122,7 @@ def _fine_rows(runs: Sequence[IiwaRuns]) -> list[Row]:
 
 def _coarse_rows(runs: Sequence[IiwaRuns]) -> list[Row]:
     def of(kind: str) -> list[float]:
-        return [float(percent_off(run.coarse.plain[kind].values, ("ZZ2R",))[0]) for run in runs]
+        return [float(percent_off(run.coarse.plain_batch[kind].values, ("ZZ2R",))[0]) for run in runs]
 
     return [
         runs_above("3e-4 rad, RLS without filter: ZZ2R off [%]", None, of("raw RLS"), 10.0),
@@ -115,7 +133,7 @@ def _coarse_rows(runs: Sequence[IiwaRuns]) -> list[Row]:
 
 def _weight_rows(runs: Sequence[IiwaRuns]) -> list[Row]:
     def of(kind: str, weighted: bool) -> list[float]:
-        made = [run.fine.weighted if weighted else run.fine.plain for run in runs]
+        made = [run.fine.weighted_batch if weighted else run.fine.plain_batch for run in runs]
         return [float(percent_off(own[kind].values, ("ZZ7",))[0]) for own in made]
 
     return [
@@ -133,7 +151,7 @@ def figure_4_rows(runs: Sequence[IiwaRuns]) -> list[Row]:
     instruments = [run.fine.course("RIV", run.prior) for run in runs]
     at = places(LARGE)
     met = [
-        float(100 * np.max(np.abs(b[CONVERGED:, at] / a[CONVERGED:, at] - 1)))
+        float(100 * np.max(np.abs(b[RULES.converged :, at] / a[RULES.converged :, at] - 1)))
         for a, b in zip(known, unknown, strict=True)
     ]
     rows = [
@@ -152,7 +170,7 @@ def figure_4_rows(runs: Sequence[IiwaRuns]) -> list[Row]:
 
 
 def _no_knowledge() -> Prior:
-    return Prior.even(len(base()), NO_KNOWLEDGE)
+    return Prior.even(len(base()), RULES.no_knowledge)
 
 
 def course_figures(run: IiwaRuns) -> tuple[Figure, Figure]:
@@ -175,14 +193,14 @@ def course_figures(run: IiwaRuns) -> tuple[Figure, Figure]:
     )
 
 
-def _chart(name: str, courses: dict[str, FloatArray]) -> Chart:
-    """One parameter; what leaves three times its true size is cut, as P4's figures are."""
+def _chart(name: str, courses: dict[str, FloatArray], shown: int = 3000) -> Chart:
+    """One parameter; what is below zero or above twice its true size is cut."""
     (at,) = places((name,))
     true, unit = float(truth()[at]), base().units[at]
-    low, high = sorted((true - 2 * abs(true), true + 2 * abs(true)))
+    low, high = sorted((0.0, 2 * true))
     lines = [
-        line(label, np.arange(1, len(own) + 1), np.clip(own[:, at], low, high))
+        line(label, np.arange(1, shown + 1), np.clip(own[:shown, at], low, high))
         for label, own in courses.items()
     ]
-    ends = [1.0, float(max(map(len, courses.values())))]
+    ends = [1.0, float(shown)]
     return Chart(name, "samples", unit, (*lines, line("real arm", ends, [true, true], colour="measured")))

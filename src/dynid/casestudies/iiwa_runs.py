@@ -39,24 +39,42 @@ from dynid.trajectories.reference import Reference
 from dynid.workflow.commanded import chosen_samples
 from dynid.workflow.controller_model import P4_PLAN, ControllerModel, identify_controller_model
 
-RATE_HZ, EVERY = 1000.0, slice(None, None, 20)
-"""Rate of controller and log, and the samples of it that make P4's 50 Hz."""
-FINE, COARSE = 2e-5, 3e-4
-"""Noise of the encoders on the joint side [rad]."""
-PROXIMAL, DISTAL = 0.05, 0.02
-"""Noise of torques, commanded and sensed, of joints 1 to 4 and 5 to 7 [N m]."""
+
+@dataclass(frozen=True)
+class IiwaSetting:
+    """Numbers of the experiment; P4's where it prints them.
+
+    Args:
+        rate_hz: of controller and log (P4 §4.2).
+        every: samples of the log of which one is kept, for P4's 50 Hz.
+        fine: noise of good encoders on the joint side [rad].
+        coarse: noise of bad ones [rad].
+        slow: speed of any joint below which a sample is dropped (P4 §4.2) [rad/s].
+        ends: samples at 50 Hz dropped at both ends, where filters and differences know one side only.
+        deviation: largest deviation of a parameter of the real arm from that in its controller, as a share of
+            it; assumed.
+    """
+
+    rate_hz: float = 1000.0
+    every: int = 20
+    fine: float = 2e-5
+    coarse: float = 3e-4
+    slow: float = 0.01
+    ends: int = 10
+    deviation: float = 0.02
+
+
+SETTING = IiwaSetting()
+BOTH = "noise of .05/.02 N m"
 NOISES = {
     "without noise": (0.0,) * 7,
-    "noise of .02 N m": (DISTAL,) * 7,
-    "noise of .05 N m": (PROXIMAL,) * 7,
-    "noise of .05 N m on joints 1 to 4, .02 on 5 to 7": (*(PROXIMAL,) * 4, *(DISTAL,) * 3),
+    "noise of .02 N m": (0.02,) * 7,
+    "noise of .05 N m": (0.05,) * 7,
+    BOTH: (*(0.05,) * 4, *(0.02,) * 3),
 }
-"""Of the commanded torque."""
-TABLE_3_NOISE = (*(PROXIMAL,) * 4, *(0.01,) * 3)
+"""Of the commanded torque; .05 on joints 1 to 4 and .02 on 5 to 7 is also that of the sensed torque."""
+TABLE_3_NOISE = (*(0.05,) * 4, *(0.01,) * 3)
 """Of commanded torques in Table 3: with .02 N m joint 7, which has .19 N m, is at 11 %; P4 has 4 and 5 %."""
-BOTH = "noise of .05 N m on joints 1 to 4, .02 on 5 to 7"
-SLOW = 0.01
-"""Speed of any joint below which P4 drops a sample [rad/s]."""
 FILTERED = Preparation(cutoff_hz=3.5, order=2, torque_cutoff_hz=3.5)
 RAW = Preparation()
 COMMANDS = replace(P4_PLAN, difference_points=5)
@@ -67,10 +85,6 @@ FRICTION = {
     "off": (0.2, -0.3, 0.1, -0.1, 0.05, 0.03, -0.02),
 }
 """Friction and torque offsets of the real arm, assumed: P4 prints none [N m s/rad, N m, N m]."""
-DEVIATION = 0.02
-"""Largest deviation of a parameter of the real arm from that in its controller, as a share of it, assumed."""
-ENDS = 10
-"""Samples at 50 Hz dropped at both ends, where filters and differences know one side only."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +123,7 @@ def base() -> BaseMap:
 def real_arm() -> Robot:
     """The arm itself: near its model, with friction and offsets."""
     rng = np.random.default_rng(4)
-    own = {name: v * (1 + DEVIATION * rng.uniform(-1, 1)) for name, v in model().parameters.items()}
+    own = {name: v * (1 + SETTING.deviation * rng.uniform(-1, 1)) for name, v in model().parameters.items()}
     friction = {f"{name}{j + 1}": v for name, values in FRICTION.items() for j, v in enumerate(values)}
     return model().with_parameters({**own, **friction})
 
@@ -130,7 +144,9 @@ def reference(pace: Pace, rng: np.random.Generator) -> Reference:
     low, high = (0.8 * np.array([getattr(limit, name) for limit in limits]) for name in ("lower", "upper"))
     speeds = pace.share * np.array([limit.velocity for limit in limits])
     poses = random_poses(low, high, pace.poses, rng)
-    return PointToPoint(poses, speeds, np.full(7, pace.acceleration), cruise=0.3).sample(1.0 / RATE_HZ)
+    return PointToPoint(poses, speeds, np.full(7, pace.acceleration), cruise=0.3).sample(
+        1.0 / SETTING.rate_hz
+    )
 
 
 def model_torque(path: Reference) -> FloatArray:
@@ -147,10 +163,10 @@ def commands(path: Reference, noise: tuple[float, ...], rng: np.random.Generator
     return Log("commands", path.time, {"position": path.q, "reference": path.q, "torque": noisy})
 
 
-def moving(motion: Motion) -> Motion:
+def moving_samples(motion: Motion) -> Motion:
     """Its samples in which every joint moves, the ends left out (P4 §4.2)."""
-    used = np.all(np.abs(np.asarray(motion.qd)) >= SLOW, axis=1)
-    used[:ENDS] = used[-ENDS:] = False
+    used = np.all(np.abs(np.asarray(motion.qd)) >= SETTING.slow, axis=1)
+    used[: SETTING.ends] = used[-SETTING.ends :] = False
     return chosen_samples(motion, used)
 
 
@@ -187,7 +203,7 @@ class IiwaRuns:
         return identify_controller_model(model(), log, plan=plan, feedback=False, base=base())
 
     @cached_property
-    def validated(self) -> tuple[FloatArray, ...]:
+    def reconstruction_errors(self) -> tuple[FloatArray, ...]:
         """Torque reconstruction errors on two other trajectories, (7,) each [%] (Table 3)."""
         rng = self._rng(2)
         logs = [commands(reference(pace, rng), TABLE_3_NOISE, rng) for pace in VALIDATED]
@@ -201,15 +217,15 @@ class IiwaRuns:
     @cached_property
     def fine(self) -> RealRun:
         """The real arm with encoders of 2e-5 rad."""
-        return RealRun(self.path, FINE, self._rng(3))
+        return RealRun(self.path, SETTING.fine, self._rng(3))
 
     @cached_property
     def coarse(self) -> RealRun:
         """The real arm with encoders of 3e-4 rad."""
-        return RealRun(self.path, COARSE, self._rng(4))
+        return RealRun(self.path, SETTING.coarse, self._rng(4))
 
     @cached_property
-    def controlled(self) -> ControllerModel:
+    def whole_torque_model(self) -> ControllerModel:
         """What the log of the real arm says about its controller: all torque, feedback included."""
         return identify_controller_model(model(), self.fine.log, base=base())
 
@@ -243,14 +259,14 @@ class RealRun:
         return Log("iiwa", log.time[1:], {**channels, "torque": (held[:-1] + held[1:]) / 2})
 
     @cached_property
-    def filtered(self) -> Motion:
+    def filtered_motion(self) -> Motion:
         """3.5 Hz, order 2, forward and backward, then 50 Hz (P4 §4.2)."""
-        return moving(chosen_samples(prepare(self.log, FILTERED), EVERY))
+        return moving_samples(chosen_samples(prepare(self.log, FILTERED), slice(None, None, SETTING.every)))
 
     @cached_property
-    def raw(self) -> Motion:
+    def raw_motion(self) -> Motion:
         """Not filtered: 50 Hz, then differences."""
-        return moving(prepare(self.log.part(EVERY), RAW))
+        return moving_samples(prepare(self.log.part(slice(None, None, SETTING.every)), RAW))
 
     def problem(self, motion: Motion) -> Problem:
         """The rows of a motion."""
@@ -259,33 +275,33 @@ class RealRun:
     @cached_property
     def loop(self) -> LoopProblem:
         """The raw motion beside the reference, which makes its instruments."""
-        motions = [self.raw]
+        motions = [self.raw_motion]
         return build_loop_problem(
             model(), [self.log], controller(), [self.path], RAW, motions=motions, base=base()
         )
 
     @cached_property
-    def instrumented(self) -> tuple[Problem, tuple[FloatArray, ...]]:
+    def instrument_problem(self) -> tuple[Problem, tuple[FloatArray, ...]]:
         """The raw rows and Z of the commanded position, per joint (rows, 64), as IV("reference") has them."""
         measured = at_motions(self.loop, "RIV")
-        rows = measured.linear([self.raw])
+        rows = measured.linear([self.raw_motion])
         return rows, instrument_rows(rows, measured.linear(reference_motions(measured), masked=False))
 
     @cached_property
-    def plain(self) -> dict[str, Estimate]:
+    def plain_batch(self) -> dict[str, Estimate]:
         """All joints weigh alike, as P4 prints eq 6, 9 and 10."""
         return self._batch(OLS(uncertainty="classical"))
 
     @cached_property
-    def weighted(self) -> dict[str, Estimate]:
+    def weighted_batch(self) -> dict[str, Estimate]:
         """Each joint's rows over the σ of its torque."""
         return self._batch(WLS(uncertainty="classical"))
 
     def _batch(self, step: OLS | WLS) -> dict[str, Estimate]:
         """Least squares, filtered and raw, and instruments of the reference on the raw motion."""
         return {
-            "RLS": identify(self.problem(self.filtered), step),
-            "raw RLS": identify(self.problem(self.raw), step),
+            "RLS": identify(self.problem(self.filtered_motion), step),
+            "raw RLS": identify(self.problem(self.raw_motion), step),
             "RIV": identify(self.loop, IV(step=step, instruments="reference", uncertainty="classical")),
         }
 
@@ -301,9 +317,9 @@ class RealRun:
         """
         told = None
         if kind == "RIV":
-            problem, told = self.instrumented
+            problem, told = self.instrument_problem
         else:
-            problem = self.problem(self.filtered if kind == "RLS" else self.raw)
+            problem = self.problem(self.filtered_motion if kind == "RLS" else self.raw_motion)
         made: type[Recursion] = LeastSquaresRecursion if told is None else InstrumentRecursion
         sigma = np.ones(7) if joint_sigma is None else joint_sigma
         recursion = made(base().names, sigma, prior, RecursionOptions(blocks=0))

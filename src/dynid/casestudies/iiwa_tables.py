@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -40,13 +41,27 @@ TABLE_2_SIGMA = {
 }  # fmt: skip
 """%σ as printed."""
 TABLE_3 = ((3.44, 0.45, 0.56, 0.61, 1.80, 1.68, 3.83), (10.07, 1.14, 3.26, 1.25, 2.87, 2.51, 5.31))
-MOST_RECONSTRUCTED = 11.0
-"""P4's bound of Table 3 [%]."""
-EXACTLY = 0.01
-"""Deviation of a parameter found from torques without noise that counts as none: differences at 50 Hz leave
-.2 to .6 %."""
-CENTRAL = 3
-"""Joint 4, which Figure 3 shows."""
+
+
+@dataclass(frozen=True)
+class TableRules:
+    """What is accepted.
+
+    Args:
+        reconstructed: largest error of Table 3, P4's words [%].
+        exact: deviation of a parameter found from torques without noise that counts as none [%]; differences
+            at 50 Hz leave .1.
+        shape: |correlation| of the tracking error with friction at least, with acceleration at most.
+        central: the axis that Figure 3 shows, from 0.
+    """
+
+    reconstructed: float = 11.0
+    exact: float = 1.0
+    shape: float = 0.5
+    central: int = 3
+
+
+RULES = TableRules()
 
 
 def printed_row(formula: str) -> tuple[str, FloatArray]:
@@ -98,11 +113,11 @@ def table_2_rows(runs: Sequence[IiwaRuns]) -> list[Row]:
         missed = [float(len(own ^ wanted)) for own in kept]
         rows.append(runs_below(f"{noise}, differences as printed: missed or false", 0, missed, np.inf))
     exact = [_largest_deviation(run.models["without noise"].estimate) for run in runs]
-    rows.append(runs_below("without noise: largest deviation of a parameter [%]", None, exact, 100 * EXACTLY))
+    rows.append(runs_below("without noise: largest deviation of a parameter [%]", None, exact, RULES.exact))
     percent = [np.nan_to_num(np.abs(run.models[BOTH].estimate.relative_sigma)) for run in runs]
     for name, printed in TABLE_2_SIGMA.items():
         ours = [float(own[base().names.index(name)]) for own in percent]
-        rows.append(runs_below(f"{BOTH}: %σ of {name}", printed, ours, np.inf))
+        rows.append(runs_below(f"%σ of {name}", printed, ours, np.inf))
     return rows_of_table("table 2: the model inside the controller", rows)
 
 
@@ -117,33 +132,33 @@ def table_3_rows(runs: Sequence[IiwaRuns]) -> list[Row]:
     rows = []
     for k, printed in enumerate(TABLE_3):
         for j, percent in enumerate(printed):
-            ours = [float(run.validated[k][j]) for run in runs]
+            ours = [float(run.reconstruction_errors[k][j]) for run in runs]
             rows.append(
-                runs_below(f"trajectory {k + 1}, joint {j + 1} [%]", percent, ours, MOST_RECONSTRUCTED)
+                runs_below(f"trajectory {k + 1}, joint {j + 1} [%]", percent, ours, RULES.reconstructed)
             )
     return rows_of_table("table 3: reconstruction of commanded torques", rows)
 
 
 def figure_3_rows(runs: Sequence[IiwaRuns]) -> list[Row]:
     """How well the controller follows, what its error looks like, and whether it is told to have a model."""
-    tracking = [run.controlled.tracking_percent for run in runs]
+    tracking = [run.whole_torque_model.tracking_percent for run in runs]
     like_speed, like_acceleration = np.transpose([error_profile(run) for run in runs])
     verdicts = [float(run.models[BOTH].verdict.level is Level.GOOD) for run in runs]
-    whole = [float(run.controlled.verdict.level is Level.GOOD) for run in runs]
-    alone = [float(run.controlled.verdict.figures["own_axis_percent"]) for run in runs]
-    beside = [float(run.controlled.verdict.figures["beside_model_percent"]) for run in runs]
+    whole = [float(run.whole_torque_model.verdict.level is Level.GOOD) for run in runs]
+    alone = [float(run.whole_torque_model.verdict.figures["own_axis_percent"]) for run in runs]
+    beside = [float(run.whole_torque_model.verdict.figures["beside_model_percent"]) for run in runs]
     rows = [
         runs_below(
             "largest position error of joint 4 over its range [%]",
             1.0,
-            [float(t[CENTRAL]) for t in tracking],
+            [float(t[RULES.central]) for t in tracking],
             1.0,
         ),
-        runs_below("of any joint [%]", None, [float(t.max()) for t in tracking], np.inf),
-        runs_above("correlation of joint 4's error with its friction", None, like_speed.tolist(), 0.5),
-        runs_below("with its acceleration", None, like_acceleration.tolist(), 0.5),
-        runs_above("has a model, said from the model's torque", 1, verdicts, 1.0),
-        runs_above("said from the whole torque of its arm, feedback included", 1, whole, 1.0),
+        runs_below("that of any joint [%]", None, [float(t.max()) for t in tracking], np.inf),
+        runs_above("|correlation| of its error with friction", None, like_speed.tolist(), RULES.shape),
+        runs_below("|correlation| of its error with acceleration", None, like_acceleration.tolist(), RULES.shape),
+        runs_above("a model is seen in the model's torque", 1, verdicts, 1.0),
+        runs_above("and in the whole torque of the law", 1, whole, 1.0),
         runs_below("torque that laws of single axes leave [%]", None, alone, np.inf),
         runs_below("with a model beside them [%]", None, beside, np.inf),
     ]  # fmt: skip
@@ -152,11 +167,11 @@ def figure_3_rows(runs: Sequence[IiwaRuns]) -> list[Row]:
 
 def error_profile(run: IiwaRuns) -> tuple[float, float]:
     """|correlation| of joint 4's tracking error with Fv q̇ + Fc sign(q̇), and with q̈."""
-    path, error = run.path, run.fine.simulation.q[:, CENTRAL] - run.path.q[:, CENTRAL]
+    path, error = run.path, run.fine.simulation.q[:, RULES.central] - run.path.q[:, RULES.central]
     assert path.qd is not None
     assert path.qdd is not None
-    speed = path.qd[:, CENTRAL]
-    friction = FRICTION["Fv"][CENTRAL] * speed + FRICTION["Fc"][CENTRAL] * np.sign(speed)
-    pairs = (friction, path.qdd[:, CENTRAL])
+    speed = path.qd[:, RULES.central]
+    friction = FRICTION["Fv"][RULES.central] * speed + FRICTION["Fc"][RULES.central] * np.sign(speed)
+    pairs = (friction, path.qdd[:, RULES.central])
     like = [abs(float(np.corrcoef(error, signal)[0, 1])) for signal in pairs]
     return like[0], like[1]
