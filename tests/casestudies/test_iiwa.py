@@ -14,7 +14,7 @@ from dynid.casestudies import iiwa, iiwa_recursion, iiwa_runs, iiwa_tables
 from dynid.casestudies.case import Row
 from dynid.casestudies.iiwa_runs import BOTH, IiwaRuns, RealRun, base, real_arm, truth
 from dynid.core.errors import DynidError
-from dynid.estimators.recursive.prior import Prior
+from dynid.estimators.recursive.prior import ParameterPrior
 from dynid.workflow.controller_model import ControllerModel
 
 
@@ -84,9 +84,9 @@ class IgnorantRuns(IiwaRuns):
     """A prior that knows nothing."""
 
     @cached_property
-    def prior(self) -> Prior:
+    def prior(self) -> ParameterPrior:
         """As P4 starts without knowledge."""
-        return Prior.even(len(base()), iiwa_recursion.RULES.no_knowledge)
+        return ParameterPrior.even(len(base()), iiwa_recursion.RULES.no_knowledge)
 
 
 def test_a_start_without_knowledge_is_refused(runs: IiwaRuns) -> None:

@@ -12,7 +12,7 @@ from tests.support.robots import with_random_inertias
 from dynid.base import BaseMap, find_base
 from dynid.estimators.recursive.joint_state import AugmentedModel
 from dynid.estimators.recursive.kalman import EKF
-from dynid.estimators.recursive.prior import Prior
+from dynid.estimators.recursive.prior import ParameterPrior
 from dynid.estimators.recursive.state_filter import StateFilter, StateNoise
 from dynid.estimators.recursive.unscented import UKF
 from dynid.model.joint import Joint
@@ -88,7 +88,7 @@ class StateRun:
         tau = self.tau + sigma * rng.normal(size=self.tau.shape)
         size = np.maximum(np.abs(self.truth), 0.02 * np.abs(self.truth).max())
         start = self.truth + off * size * rng.uniform(-1, 1, len(self.truth))
-        run = method.start(self.model, StateNoise(position, sigma), Prior(start, off * size))
+        run = method.start(self.model, StateNoise(position, sigma), ParameterPrior(start, off * size))
         for k in range(len(q) if samples is None else samples):
             run.update(k * self.period, q[k], tau[k])
         return run

@@ -10,7 +10,7 @@ import pytest
 from dynid.compile.kernels import kernels
 from dynid.core.errors import DynidError
 from dynid.core.finding import Level, Name
-from dynid.estimators.recursive.prior import Prior
+from dynid.estimators.recursive.prior import ParameterPrior
 from dynid.logs.log import Log
 from dynid.workflow.controller_model import P4_PLAN, ControllerModel, identify_controller_model
 from population.controllers import ARMS, WITH, WITHOUT, DrawnController, draw_controller
@@ -87,7 +87,7 @@ def test_p4s_variances(found: ControllerModel) -> None:
 
 def test_a_prior_by_torque_knows_no_units(fed_forward: DrawnController) -> None:
     """An arm a thousand times as heavy has deviations a thousand times as large."""
-    priors: list[Prior] = []
+    priors: list[ParameterPrior] = []
     for scale in (1.0, 1000.0):
         log = model_output(fed_forward, scale)
         priors.append(identify_controller_model(fed_forward.robot, log, feedback=False).torque_prior())

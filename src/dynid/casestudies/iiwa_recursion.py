@@ -13,7 +13,7 @@ from dynid.core.arrays import FloatArray
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.identification import identify
 from dynid.estimators.linear.least_squares import OLS, WLS
-from dynid.estimators.recursive.prior import Prior
+from dynid.estimators.recursive.prior import ParameterPrior
 from dynid.estimators.recursive.strategies import RIV, RLS
 from dynid.report.charts import Chart, Figure, line
 
@@ -169,8 +169,8 @@ def figure_4_rows(runs: Sequence[IiwaRuns]) -> list[Row]:
     return rows_of_table("figures 4 and 5: starts", rows)
 
 
-def _no_knowledge() -> Prior:
-    return Prior.even(len(base()), RULES.no_knowledge)
+def _no_knowledge() -> ParameterPrior:
+    return ParameterPrior.even(len(base()), RULES.no_knowledge)
 
 
 def course_figures(run: IiwaRuns) -> tuple[Figure, Figure]:

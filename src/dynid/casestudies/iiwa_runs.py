@@ -17,7 +17,7 @@ from dynid.estimators.estimate import Estimate
 from dynid.estimators.identification import identify
 from dynid.estimators.linear.least_squares import OLS, WLS
 from dynid.estimators.recursive.instants import instants_of
-from dynid.estimators.recursive.prior import Prior
+from dynid.estimators.recursive.prior import ParameterPrior
 from dynid.estimators.recursive.recursion import Recursion, RecursionOptions
 from dynid.estimators.recursive.riv import InstrumentRecursion
 from dynid.estimators.recursive.rls import LeastSquaresRecursion
@@ -210,7 +210,7 @@ class IiwaRuns:
         return tuple(self.models[BOTH].reconstruct(log, COMMANDS) for log in logs)
 
     @cached_property
-    def prior(self) -> Prior:
+    def prior(self) -> ParameterPrior:
         """P4 §5.3: variances of .01, 1 and 100 around the model found in the controller."""
         return self.models[BOTH].prior()
 
@@ -306,7 +306,7 @@ class RealRun:
         }
 
     def course(
-        self, kind: str, prior: Prior | None = None, joint_sigma: FloatArray | None = None
+        self, kind: str, prior: ParameterPrior | None = None, joint_sigma: FloatArray | None = None
     ) -> FloatArray:
         """Parameters after every sample, (samples, 64).
 

@@ -39,7 +39,7 @@ from dynid.tracking.batch_rows import RowTracker
 from dynid.tracking.feed import Feed, FeedRules, counts_of
 from dynid.tracking.kept_state import KeptState, about_run
 from dynid.tracking.sample import Arrival
-from dynid.tracking.sources import Replay, SampleSource, SourceOptions, open_source
+from dynid.tracking.sources import Replay, SampleSource, open_source
 from dynid.tracking.tracker import RIV, Tracker, TrackOptions
 from dynid.workflow.live_plan import listen, live_plan
 from dynid.workflow.track import BatchRows, Following, RecordSink, follow_rows, follow_samples
@@ -147,15 +147,14 @@ def _stream_run(
         )
     base = base_of(robot)
     mapping = None if stream.mapping is None else load_mapping(stream.mapping)
-    opened = SourceOptions(speed=stream.speed, sender=stream.sender, bind=stream.bind, topic=stream.topic)
-    origin = stack.enter_context(open_source(source, robot, mapping, opened))
+    origin = stack.enter_context(open_source(source, robot, mapping, stream.opened))
     feed = Feed(FeedRules(rate_hz=stream.rate_hz, reorder=stream.reorder))
     arrivals = feed.in_order(origin)
     plan = filters.read_plan()
     log = origin.log if isinstance(origin, Replay) else None
     if log is None and plan is None:
         log, arrivals = listen(arrivals, filters.listen_s, origin.name)
-    found = live_plan(log, recursion.method, filters.keys(robot.n_coordinates), plan)
+    found = live_plan(robot, log, recursion.method, filters.keys(robot.n_coordinates), plan)
     prior, known_sigma, findings = start.start(base, stream.mapping)
     sigma = recursion.joint_sigma(robot.n_coordinates)
     tracker = Tracker(
@@ -206,7 +205,7 @@ def _rows_run(
         )
     law = None if recursion.controller is None else _load_controller(recursion.controller, robot)
     keys = filters.keys(robot.n_coordinates)
-    for name in ("row_decimation", "slow"):
+    for name in ("row_decimation", "held_torque", "slow"):
         if name in keys:
             raise DynidError(
                 f"--{name.replace('_', '-')} is for causal rows; leave it out with --rows batch."

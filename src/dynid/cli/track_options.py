@@ -25,10 +25,11 @@ from dynid.estimators.recursive.forgetting import (
     Variable,
     factor_of_memory,
 )
-from dynid.estimators.recursive.prior import Prior
+from dynid.estimators.recursive.prior import ParameterPrior
 from dynid.logs.read import read_log
 from dynid.preparation.causal_plan import CausalPlan
 from dynid.results.load import load_result, parameters_from
+from dynid.tracking.sources import SocketLimits, SourceOptions
 from dynid.tracking.tracker import METHODS, RLS
 from dynid.tracking.watch import WatchOptions
 from dynid.workflow.track import prior_of_result
@@ -52,8 +53,20 @@ class StreamOptions(OptionGroup, title="The source"):
     sender: str | None = option(None, "HOST", "Take datagrams of this address alone.", name="--from")
     bind: bool = option(False, "", "The ZeroMQ address is this machine's: publishers connect to it.")
     topic: str = option("", "TEXT", "Beginning of the ZeroMQ messages that are wanted.")
+    timeout_s: float | None = option(
+        None, "S", "End after a socket has been silent for so long.", shown="wait for ever", min=0.01
+    )
+    queue: int = option(1000, "N", "Messages of a socket that may wait before the oldest are dropped.", min=1)
     reorder: int = option(0, "N", "Samples that a late one may be waited for.", min=0)
     condition: str = option("", "NAME", "The robot's condition in which the stream is taken.")
+
+    @property
+    def opened(self) -> SourceOptions:
+        """How the source is opened."""
+        limits = SocketLimits(queue=self.queue, timeout_s=self.timeout_s)
+        return SourceOptions(
+            speed=self.speed, sender=self.sender, bind=self.bind, topic=self.topic, limits=limits
+        )
 
 
 @dataclass(frozen=True)
@@ -73,12 +86,15 @@ class CausalOptions(OptionGroup, title="Filters (suggested from the data where n
     row_decimation: int | None = option(None, "N", option_help(CausalPlan, "row_decimation"))
     mask: str | None = option(None, "V", "Speeds below which rows are left out: one, or one per joint.")
     velocity: str | None = option(None, "NAME", option_help(CausalPlan, "velocity"))
+    held_torque: bool = option(
+        False, "", "Torques are commands that hold from their stamp to the next: read half a sample later."
+    )
     slow: str | None = option(None, "NAME", option_help(CausalPlan, "slow"))
     listen_s: float = option(10.0, "S", "Seconds of a stream from which filters are suggested.", min=1.0)
 
     def keys(self, axes: int) -> dict[str, Any]:
         """Keys of the plan that the command line gives."""
-        own = ("cutoff_hz", "decimation", "row_decimation", "velocity", "slow")
+        own = ("cutoff_hz", "decimation", "row_decimation", "velocity", "held_torque", "slow")
         keys = {name: value for name, value in self.given.items() if name in own}
         if self.mask is not None:
             keys["speed_thresholds"] = numbers_in(self.mask, axes)
@@ -191,7 +207,9 @@ class StartOptions(OptionGroup, title="The start"):
     )
     commands_map: Path | None = option(None, "MAP", "Mapping of that log.", shown="--map")
 
-    def start(self, base: BaseMap, mapping: Path | None) -> tuple[Prior | None, FloatArray | None, list[Any]]:
+    def start(
+        self, base: BaseMap, mapping: Path | None
+    ) -> tuple[ParameterPrior | None, FloatArray | None, list[Any]]:
         """Prior, σ_j of the torques where a result knows them, and findings."""
         given = [n for n in ("prior", "prior_variance", "commands") if getattr(self, n) is not None]
         if len(given) > 1:
@@ -200,7 +218,7 @@ class StartOptions(OptionGroup, title="The start"):
         if self.prior_variance is not None:
             if not self.prior_variance > 0:
                 raise DynidError(f"--prior-variance is {self.prior_variance:g}; give a positive number.")
-            return Prior.even(len(base), self.prior_variance), None, []
+            return ParameterPrior.even(len(base), self.prior_variance), None, []
         if self.commands is not None:
             log = read_log(self.commands, self.commands_map or mapping)
             model = _controller_model(base.robot, log, base=base)
@@ -214,10 +232,10 @@ class StartOptions(OptionGroup, title="The start"):
         return _prior_of_values(base, values, self.prior_share), None, []
 
 
-def _prior_of_values(base: BaseMap, values: FloatArray, share: float) -> Prior:
+def _prior_of_values(base: BaseMap, values: FloatArray, share: float) -> ParameterPrior:
     """Values with a share of each for σ; what is zero is not known."""
     sigma = np.abs(values) * share
-    return Prior(values, np.where(sigma > 0, sigma, np.inf))
+    return ParameterPrior(values, np.where(sigma > 0, sigma, np.inf))
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from dynid.base.base_map import BaseMap
-from dynid.compile.instant import compile_instant
+from dynid.compile.one_sample import OneSample
+from dynid.compile.trace import describe
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, ShapeError, unknown_name
-from dynid.estimators.recursive.prior import Prior
+from dynid.estimators.recursive.prior import ParameterPrior
 from dynid.estimators.recursive.recursion import Recursion, RecursionOptions
 from dynid.estimators.recursive.riv import InstrumentRecursion
 from dynid.estimators.recursive.rls import LeastSquaresRecursion
@@ -49,7 +50,7 @@ class TrackOptions:
     """
 
     method: str = RLS
-    prior: Prior | None = None
+    prior: ParameterPrior | None = None
     joint_sigma: FloatArray | None = None
     recursion: RecursionOptions = field(default_factory=RecursionOptions)
     learn: int | None = None
@@ -89,8 +90,10 @@ class StreamRows:
         loaded, columns = _with_payload(base) if watched else (robot, base.columns)
         channels = ["velocity"] if plan.velocity == MEASURED else []
         self.filter = CausalFilter(plan, n, [*channels, "reference"] if instruments else channels)
-        self._regressor = compile_instant(loaded, columns)
-        self._commanded = compile_instant(loaded, columns) if instruments else None
+        regressor = describe(loaded, "regressor", columns)
+        self._regressor = OneSample(regressor)
+        self._commanded = OneSample(regressor) if instruments else None
+        self._width = len(columns)
         self._rows = CausalRows(plan, n, len(columns), instruments=instruments)
         living = (
             np.array(robot.lives_in(condition)) if robot.conditions else np.ones(len(robot.table), dtype=bool)
@@ -108,21 +111,41 @@ class StreamRows:
         self._rows.restart()
 
     def push(self, sample: Sample) -> bool:
-        """Take one sample; whether rows are ready, in ``W``, ``y``, ``Z``, ``X`` and ``used``."""
-        own = self.filter
-        restarts = own.restarts
-        if not own.push(sample.time, sample.q, sample.tau, sample.qd, sample.reference):
-            return False
-        if own.restarts != restarts:
+        """Take one sample; whether rows are ready, in ``W``, ``y``, ``Z``, ``X`` and ``used``.
+
+        After missing or uneven samples more may be ready at once: ask ``advance`` until it says no.
+        """
+        restarts = self.filter.restarts
+        due = self.filter.push(sample.time, sample.q, sample.tau, sample.qd, sample.reference)
+        if self.filter.restarts != restarts:
             self._rows.restart()
-        states = self._regressor.states
-        states[0], states[1], states[2] = own.q, own.qd, own.qdd
-        Z = None
+        return self._next(due)
+
+    def advance(self) -> bool:
+        """Whether further rows of the last sample are ready."""
+        return self._next(self.filter.advance())
+
+    def _next(self, due: bool) -> bool:
+        """Take instants until rows are ready."""
+        while due:
+            if self._take_instant():
+                return True
+            due = self.filter.advance()
+        return False
+
+    def _take_instant(self) -> bool:
+        own, given, Z = self.filter, self._regressor.inputs, None
+        given["q"][:], given["qd"][:], given["qdd"][:] = own.q, own.qd, own.qdd
+        W = self._regressor()["W"].reshape(-1, self._width)
         if self._commanded is not None:
-            there = self._commanded.states
-            there[0], there[1], there[2] = own.reference_q, own.reference_qd, own.reference_qdd
-            Z = self._commanded()
-        if not self._rows.push(self._regressor(), own.tau, own.qd, Z):
+            there = self._commanded.inputs
+            there["q"][:], there["qd"][:], there["qdd"][:] = (
+                own.reference_q,
+                own.reference_qd,
+                own.reference_qdd,
+            )
+            Z = self._commanded()["W"].reshape(-1, self._width)
+        if not self._rows.push(W, own.tau, own.qd, Z):
             return False
         self.time = own.time - self._rows.delay_s
         self._mask()
@@ -216,13 +239,16 @@ class Tracker:
             self.rows.restart()
         self.samples += 1
         self.last_sample = arrival.sample.time
-        if not self.rows.push(arrival.sample):
-            return []
-        self.instants += 1
-        if self._learning is not None:
-            self._learn()
-            return []
-        return self._update()
+        events: list[WatchEvent] = []
+        ready = self.rows.push(arrival.sample)
+        while ready:
+            self.instants += 1
+            if self._learning is not None:
+                self._learn()
+            else:
+                events += self._update()
+            ready = self.rows.advance()
+        return events
 
     @property
     def time(self) -> float:

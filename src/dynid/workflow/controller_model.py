@@ -18,7 +18,7 @@ from dynid.estimators.essential import Essential
 from dynid.estimators.estimate import Estimate
 from dynid.estimators.identification import identify
 from dynid.estimators.linear.least_squares import WLS
-from dynid.estimators.recursive.prior import Prior, degrees_of_knowledge
+from dynid.estimators.recursive.prior import ParameterPrior, degrees_of_knowledge
 from dynid.estimators.strategy import Strategy
 from dynid.logs.log import Log
 from dynid.model.robot import Robot
@@ -125,7 +125,7 @@ class ControllerModel:
         problem = build_problem(self.estimate.problem.robot, [motion], ALL_ROWS, self.base)
         return _percent(problem, self.values)
 
-    def prior(self, variances: tuple[float, float, float] = (0.01, 1.0, 100.0)) -> Prior:
+    def prior(self, variances: tuple[float, float, float] = (0.01, 1.0, 100.0)) -> ParameterPrior:
         """The start of a recursion by degree of knowledge (P4 §5.3).
 
         P4's variances are in the units of the parameters of an arm of the iiwa's size; those of robots of
@@ -138,7 +138,7 @@ class ControllerModel:
         robot = self.estimate.problem.robot
         return degrees_of_knowledge(robot, self.base, self.values, self.kept, variances)
 
-    def torque_prior(self, shares: tuple[float, float, float] = (0.1, 0.3, 1.0)) -> Prior:
+    def torque_prior(self, shares: tuple[float, float, float] = (0.1, 0.3, 1.0)) -> ParameterPrior:
         """The same for a robot of any size: a deviation is what a parameter does to the torques.
 
         σ_i is the value with which the parameter alone makes a share of the torque of the joint that feels it
@@ -155,13 +155,13 @@ class ControllerModel:
             lengths = np.linalg.norm(factor.R[:, :-1], axis=0)
             felt[own] = np.maximum(felt[own], lengths / max(factor.torque_norm, np.finfo(float).tiny))
         sigma = np.divide(unit, felt, out=np.full_like(felt, np.inf), where=felt > 0)
-        return Prior(self.values, sigma)
+        return ParameterPrior(self.values, sigma)
 
     def _require_model(self) -> None:
         if self.verdict.level is Level.FAIL:
             raise DynidError(
                 f"No recursion can start from this controller: {self.verdict.sentence} Start from "
-                "Prior.unknown, or from values of another fit."
+                "ParameterPrior.unknown, or from values of another fit."
             )
 
 

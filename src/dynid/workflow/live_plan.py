@@ -11,10 +11,12 @@ import numpy as np
 
 from dynid.core.errors import NotTrustworthyError
 from dynid.logs.log import Log
+from dynid.model.robot import Robot
 from dynid.preparation.causal_plan import CausalPlan, suggest_causal
 from dynid.preparation.suggestion import suggest, suggest_for_instruments
 from dynid.tracking.sample import Arrival
 from dynid.tracking.tracker import RIV
+from dynid.workflow.preparation_choice import choose_preparation
 
 
 @dataclass(frozen=True)
@@ -31,11 +33,16 @@ class LivePlan:
 
 
 def live_plan(
-    log: Log | None, method: str, overrides: Mapping[str, Any], plan: CausalPlan | None = None
+    robot: Robot,
+    log: Log | None,
+    method: str,
+    overrides: Mapping[str, Any],
+    plan: CausalPlan | None = None,
 ) -> LivePlan:
     """The plan given, or the live counterpart of what a log suggests.
 
     Args:
+        robot: the robot, with which preparations are compared.
         log: joint side, of motion like that of the stream; not needed where a plan is given.
         method: "rls" or "riv", whose instruments keep noise out of the parameters and need less filtering.
         overrides: keys of the plan to replace.
@@ -44,7 +51,10 @@ def live_plan(
     if plan is not None or log is None:
         assert plan is not None
         return LivePlan(replace(plan, **overrides), {})
-    found = suggest_for_instruments(log) if method == RIV else suggest(log)
+    if method == RIV:
+        found = suggest_for_instruments(log)
+    else:
+        found = choose_preparation(robot, [log], suggest(log), {})
     suggested = suggest_causal(found.plan, log.rate_hz)
     return LivePlan(replace(suggested, **overrides), found.why)
 

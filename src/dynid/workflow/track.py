@@ -16,7 +16,7 @@ from dynid.core.finding import Finding, Level
 from dynid.estimators.closed_loop.instruments import TwoStage, instrument_rows
 from dynid.estimators.fit import Fit
 from dynid.estimators.linear.least_squares import WLS
-from dynid.estimators.recursive.prior import Prior
+from dynid.estimators.recursive.prior import ParameterPrior
 from dynid.estimators.recursive.recursion import Recursion
 from dynid.estimators.recursive.strategies import RIV
 from dynid.logs.log import Log
@@ -247,7 +247,7 @@ def follow_rows(rows: BatchRows, tracker: RowTracker, following: Following, done
     return following.run(tracker, tracker.instants(done), tracker.take, finish)
 
 
-def prior_of_result(saved: SavedResult, base: BaseMap, widen: float = 1.0) -> Prior:
+def prior_of_result(saved: SavedResult, base: BaseMap, widen: float = 1.0) -> ParameterPrior:
     """A start from an earlier fit: its values and σ.
 
     Args:
@@ -258,4 +258,4 @@ def prior_of_result(saved: SavedResult, base: BaseMap, widen: float = 1.0) -> Pr
     if saved.base != base:
         raise DynidError(f"The result in {saved.folder} is of another robot or other base parameters.")
     sigma = np.sqrt(np.maximum(np.diag(saved.covariance), 0.0)) * widen
-    return Prior(saved.values, np.where(sigma > 0, sigma, np.inf))
+    return ParameterPrior(saved.values, np.where(sigma > 0, sigma, np.inf))

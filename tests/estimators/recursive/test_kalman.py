@@ -16,7 +16,7 @@ from dynid.core.finding import Name
 from dynid.estimators.recursive.joint_state import AugmentedModel
 from dynid.estimators.recursive.kalman import EKF
 from dynid.estimators.recursive.limits import CovarianceLimits
-from dynid.estimators.recursive.prior import Prior
+from dynid.estimators.recursive.prior import ParameterPrior
 from dynid.estimators.recursive.state_filter import StateFilterOptions, StateNoise
 from dynid.estimators.recursive.unscented import UKF, SigmaPoints
 from dynid.model.load import load_robot
@@ -68,7 +68,10 @@ def test_on_parameters_alone_they_are_recursive_least_squares(
 ) -> None:
     """P4 eq 9, with I_n replaced by diag(σ_j²)."""
     rng = np.random.default_rng(seed)
-    prior, sigma = Prior(rng.normal(size=base), rng.uniform(0.1, 3, base)), rng.uniform(0.1, 2, joints)
+    prior, sigma = (
+        ParameterPrior(rng.normal(size=base), rng.uniform(0.1, 3, base)),
+        rng.uniform(0.1, 2, joints),
+    )
     run = method.start_parameters([f"p{i}" for i in range(base)], sigma, prior)
     chi, P = prior.values, np.diag(prior.sigma**2)
     for _ in range(40):
@@ -119,7 +122,7 @@ def test_truth_is_found_within_honest_sigma(method: EKF | UKF, name: str, axes: 
 def test_measured_speeds_and_a_straight_hold(method: EKF | UKF) -> None:
     run = state_run("scara", 1.0, 2e-3)
     rng, qd = np.random.default_rng(0), np.gradient(run.q, run.period, axis=0)
-    prior = Prior(0.9 * run.truth, 0.2 * np.abs(run.truth))
+    prior = ParameterPrior(0.9 * run.truth, 0.2 * np.abs(run.truth))
     options = StateFilterOptions(hold="first")
     filters = [
         replace(method, options=options).start(
@@ -158,7 +161,7 @@ def test_a_kept_state_goes_on_as_if_nothing_had_been(method: EKF | UKF) -> None:
 def test_an_update_that_would_lose_the_inertia_is_shortened(method: EKF | UKF) -> None:
     """Twenty times the predicted acceleration asks for a negative inertia, along the derivative."""
     run = state_run("emps", 1.0, 2e-3)
-    prior = Prior(run.truth, np.abs(run.truth) * [0.5, 1e-3, 1e-3, 1e-3])
+    prior = ParameterPrior(run.truth, np.abs(run.truth) * [0.5, 1e-3, 1e-3, 1e-3])
     own = method.start(run.model, StateNoise(1e-6, 0.1, 1e-3), prior)
     for k in range(60):
         t = k * 2e-3
@@ -171,7 +174,7 @@ def test_an_update_that_would_lose_the_inertia_is_shortened(method: EKF | UKF) -
 @both
 def test_a_prior_without_inertia_is_said_and_does_not_diverge(method: EKF | UKF) -> None:
     run = state_run("scara", 1.0, 2e-3)
-    own = method.start(run.model, StateNoise(1e-5, 0.1), Prior(-run.truth, 0.1 * np.abs(run.truth)))
+    own = method.start(run.model, StateNoise(1e-5, 0.1), ParameterPrior(-run.truth, 0.1 * np.abs(run.truth)))
     for k in range(20):
         own.update(k * run.period, run.q[k], run.tau[k])
     assert np.array_equal(own.values, -run.truth)
@@ -193,7 +196,7 @@ def test_a_gap_starts_the_state_anew_and_keeps_the_parameters(method: EKF | UKF)
 
 def test_a_random_walk_keeps_parameters_free_within_limits() -> None:
     run = state_run("emps", 1.0, 2e-3)
-    prior = Prior(run.truth, 0.2 * np.abs(run.truth))
+    prior = ParameterPrior(run.truth, 0.2 * np.abs(run.truth))
     limits = CovarianceLimits(0.05 * prior.sigma, prior.sigma)
     still, walking, held = (
         EKF(options).start(run.model, StateNoise(1e-5, 0.5), prior)
@@ -216,7 +219,7 @@ def test_a_random_walk_keeps_parameters_free_within_limits() -> None:
 
 def test_wrong_input_is_refused_in_a_sentence() -> None:
     run = state_run("emps", 1.0, 2e-3)
-    prior = Prior(run.truth, np.abs(run.truth))
+    prior = ParameterPrior(run.truth, np.abs(run.truth))
     own = EKF().start(run.model, StateNoise(1e-5, 0.5), prior)
     own.update(0.0, run.q[0], run.tau[0])
     with pytest.raises(DynidError, match="does not follow"):
@@ -226,9 +229,9 @@ def test_wrong_input_is_refused_in_a_sentence() -> None:
     with pytest.raises(ShapeError, match="expected 1"):
         own.update(1e-3, [0.0, 1.0], run.tau[0])
     with pytest.raises(DynidError, match="finite sigma"):
-        EKF().start(run.model, StateNoise(1e-5, 0.5), Prior.unknown(4))
+        EKF().start(run.model, StateNoise(1e-5, 0.5), ParameterPrior.unknown(4))
     with pytest.raises(ShapeError, match="base parameters"):
-        EKF().start(run.model, StateNoise(1e-5, 0.5), Prior(np.ones(2), np.ones(2)))
+        EKF().start(run.model, StateNoise(1e-5, 0.5), ParameterPrior(np.ones(2), np.ones(2)))
     with pytest.raises(DynidError, match="noise of torque"):
         EKF().start(run.model, StateNoise(1e-5, 0.0), prior)
     with pytest.raises(DynidError, match="hold"):
@@ -240,7 +243,7 @@ def test_wrong_input_is_refused_in_a_sentence() -> None:
     with pytest.raises(DynidError, match="beta"):
         SigmaPoints(beta=0.5)
     with pytest.raises(DynidError, match="instruments"):
-        EKF().start_parameters(["a"], np.ones(1), Prior([1.0], [1.0])).update(*[np.ones((1, 1))] * 3)
+        EKF().start_parameters(["a"], np.ones(1), ParameterPrior([1.0], [1.0])).update(*[np.ones((1, 1))] * 3)
     with pytest.raises(DynidError, match="finite"):
         own.set_free([own.names[0]], np.inf)
     with pytest.raises(DynidError, match="base parameter"):

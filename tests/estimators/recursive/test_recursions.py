@@ -19,7 +19,7 @@ from dynid.estimators.recursive import (
     Forgetting,
     InstrumentRecursion,
     LeastSquaresRecursion,
-    Prior,
+    ParameterPrior,
     Recursion,
     RecursionOptions,
     Variable,
@@ -85,7 +85,7 @@ def weighted(given: Stream) -> tuple[Arrays, Arrays]:
 def test_rls_is_equation_9(seed: int) -> None:
     given = stream(seed)
     chi, P = printed_recursion(given, 100.0 * np.eye(12), np.zeros(12))
-    found = run(LeastSquaresRecursion(given.names, given.sigma, Prior.even(12, 100.0)), given)
+    found = run(LeastSquaresRecursion(given.names, given.sigma, ParameterPrior.even(12, 100.0)), given)
     assert np.allclose(found.values, chi, rtol=1e-8, atol=1e-10)
     assert np.allclose(found.covariance(), P, rtol=1e-6, atol=1e-12)
 
@@ -94,7 +94,7 @@ def test_rls_is_equation_9(seed: int) -> None:
 def test_riv_is_equation_10(seed: int) -> None:
     given = stream(seed, noise=0.3)
     chi, _ = printed_recursion(given, 100.0 * np.eye(12), np.zeros(12), given.W)
-    found = run(InstrumentRecursion(given.names, given.sigma, Prior.even(12, 100.0)), given, given.W)
+    found = run(InstrumentRecursion(given.names, given.sigma, ParameterPrior.even(12, 100.0)), given, given.W)
     assert np.allclose(found.values, chi, rtol=1e-6, atol=1e-8)
 
 
@@ -185,7 +185,7 @@ def test_forgetting_follows_a_change(forgetting: Forgetting) -> None:
     after = given.truth.copy()
     after[0] += 0.5
     given.y[300:] += (given.W[300:, :, 0]) * 0.5
-    start = Prior.even(12, 100.0)
+    start = ParameterPrior.even(12, 100.0)
     follows = LeastSquaresRecursion(given.names, given.sigma, start, RecursionOptions(forgetting=forgetting))
     stays = LeastSquaresRecursion(given.names, given.sigma, start)
     run(follows, given)
@@ -213,7 +213,7 @@ def test_limits_hold_the_covariance_from_both_sides() -> None:
     given = stream(6, count=2000)
     limits = CovarianceLimits(np.full(12, 0.02), np.full(12, 0.5))
     options = RecursionOptions(forgetting=Exponential(factor=0.95), limits=limits, checked=100)
-    found = LeastSquaresRecursion(given.names, given.sigma, Prior.even(12, 0.2), options)
+    found = LeastSquaresRecursion(given.names, given.sigma, ParameterPrior.even(12, 0.2), options)
     for k in range(2000):
         W = given.W[k] * (np.arange(12) < 4)  # eight parameters are never shown
         found.update(W, W @ given.truth)
@@ -247,7 +247,7 @@ def test_a_kept_state_goes_on_as_if_nothing_had_happened(
 ) -> None:
     given = stream(9, count=1000)
     options = RecursionOptions() if forgetting is None else RecursionOptions(forgetting=forgetting)
-    make = lambda: recursion(given.names, given.sigma, Prior.even(12, 4.0), options)  # noqa: E731
+    make = lambda: recursion(given.names, given.sigma, ParameterPrior.even(12, 4.0), options)  # noqa: E731
     Z = given.W if recursion is InstrumentRecursion else None
     whole, first, second = make(), make(), make()
     run(whole, given, Z)
@@ -299,9 +299,9 @@ def test_bad_starts_are_sentences() -> None:
     with pytest.raises(DynidError, match=r"give one positive number per joint"):
         LeastSquaresRecursion(["a"], np.array([0.0]))
     with pytest.raises(DynidError, match=r"The prior has 2 values, but there are 1 base parameters"):
-        LeastSquaresRecursion(["a"], np.ones(1), Prior.unknown(2))
+        LeastSquaresRecursion(["a"], np.ones(1), ParameterPrior.unknown(2))
     with pytest.raises(DynidError, match=r"deviation of parameter 2 is 0; every deviation must be positive"):
-        Prior(np.zeros(2), np.array([1.0, 0.0]))
+        ParameterPrior(np.zeros(2), np.array([1.0, 0.0]))
     with pytest.raises(DynidError, match=r"forgetting factor is 1; it must be above 0 and below 1"):
         Exponential(factor=1.0)
     with pytest.raises(DynidError, match=r"memory of 0.001 s is 0.1 updates at 100 Hz"):

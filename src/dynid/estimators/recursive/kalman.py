@@ -10,7 +10,7 @@ import numpy as np
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError
 from dynid.estimators.recursive.joint_state import AugmentedModel, Slopes
-from dynid.estimators.recursive.prior import Prior
+from dynid.estimators.recursive.prior import ParameterPrior
 from dynid.estimators.recursive.root_filter import RootFilter
 from dynid.estimators.recursive.state_filter import StateFilter, StateFilterOptions, StateNoise
 
@@ -25,12 +25,12 @@ class EKF:
 
     options: StateFilterOptions = field(default_factory=StateFilterOptions)
 
-    def start(self, model: AugmentedModel, noise: StateNoise, prior: Prior) -> ExtendedFilter:
+    def start(self, model: AugmentedModel, noise: StateNoise, prior: ParameterPrior) -> ExtendedFilter:
         """A filter on [q, q̇] and χ."""
         return ExtendedFilter(model, noise, prior, self.options)
 
     def start_parameters(
-        self, names: Sequence[str], joint_sigma: FloatArray, prior: Prior
+        self, names: Sequence[str], joint_sigma: FloatArray, prior: ParameterPrior
     ) -> ParameterFilter:
         """A filter on χ alone with τ = W χ + e as measurement: recursive least squares (P4 eq 9)."""
         return ParameterFilter(names, joint_sigma, prior)
@@ -77,7 +77,7 @@ class ParameterFilter(RootFilter):
         prior: values and finite standard deviations.
     """
 
-    def __init__(self, names: Sequence[str], joint_sigma: FloatArray, prior: Prior) -> None:
+    def __init__(self, names: Sequence[str], joint_sigma: FloatArray, prior: ParameterPrior) -> None:
         """Begin at the prior."""
         super().__init__(names, prior)
         sigma = np.array(joint_sigma, dtype=float)

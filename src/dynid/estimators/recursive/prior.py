@@ -15,7 +15,7 @@ from dynid.model.robot import Robot
 
 
 @dataclass(frozen=True, eq=False)
-class Prior:
+class ParameterPrior:
     """χ₀ and the square roots of the diagonal of P₀ (P4 §5.3).
 
     Args:
@@ -47,19 +47,19 @@ class Prior:
             )
 
     @classmethod
-    def unknown(cls, count: int) -> Prior:
+    def unknown(cls, count: int) -> ParameterPrior:
         """Nothing is known: the recursion is least squares over the rows alone."""
         return cls(np.zeros(count), np.full(count, np.inf))
 
     @classmethod
-    def even(cls, count: int, variance: float) -> Prior:
+    def even(cls, count: int, variance: float) -> ParameterPrior:
         """Zero with one variance for all, as P4 starts without knowledge (P₀ = 100)."""
         return cls(np.zeros(count), np.full(count, variance**0.5))
 
     @classmethod
     def by_name(
         cls, names: Sequence[str], values: Mapping[str, float], sigma: Mapping[str, float] | float
-    ) -> Prior:
+    ) -> ParameterPrior:
         """Known for some parameters, by name; the others are unknown.
 
         Args:
@@ -89,7 +89,7 @@ def degrees_of_knowledge(
     values: ArrayLike,
     kept: ArrayLike,
     variances: tuple[float, float, float] = (0.01, 1.0, 100.0),
-) -> Prior:
+) -> ParameterPrior:
     """P4 §5.3: variances of essential parameters, of the other inertial ones, and of friction.
 
     Args:
@@ -103,4 +103,4 @@ def degrees_of_knowledge(
     families = [robot.table.entries[c].family for c in base.columns]
     own = np.array([inertial if family == "inertial" else friction for family in families])
     mask = np.asarray(kept, dtype=bool)
-    return Prior(np.where(mask, values, 0.0), np.sqrt(np.where(mask, essential, own)))
+    return ParameterPrior(np.where(mask, values, 0.0), np.sqrt(np.where(mask, essential, own)))

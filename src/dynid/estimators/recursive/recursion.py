@@ -15,7 +15,7 @@ from dynid.core.errors import DynidError, ShapeError
 from dynid.estimators.honest import RULES
 from dynid.estimators.recursive.forgetting import Forgetting, Remember
 from dynid.estimators.recursive.limits import CovarianceLimits
-from dynid.estimators.recursive.prior import Prior
+from dynid.estimators.recursive.prior import ParameterPrior
 from dynid.estimators.recursive.stretches import Stretches
 from dynid.problem.factor import RANK_TOLERANCE, spectrum
 
@@ -85,7 +85,7 @@ class Recursion(ABC):
         self,
         names: Sequence[str],
         joint_sigma: FloatArray,
-        prior: Prior | None = None,
+        prior: ParameterPrior | None = None,
         options: RecursionOptions | None = None,
     ) -> None:
         """Begin."""
@@ -97,7 +97,7 @@ class Recursion(ABC):
                 "per joint."
             )
         self.joint_sigma, self.weights = sigma, 1.0 / sigma
-        self.prior = Prior.unknown(len(self.names)) if prior is None else prior
+        self.prior = ParameterPrior.unknown(len(self.names)) if prior is None else prior
         if len(self.prior.values) != len(self.names):
             raise ShapeError(
                 f"The prior has {len(self.prior.values)} values, but there are {len(self.names)} base "
@@ -258,8 +258,9 @@ class Recursion(ABC):
             blocks = self._stretches.blocks(root, values, self.options.blocks)
         if blocks is None or blocks.count < RULES.fewest or not scale > 0:
             return RecursiveEstimate(values, classical, "classical", undetermined, self.updates, self.rows)
+        own = np.sum((blocks.pulls(0.5) @ root.T) ** 2, axis=0) / np.diag(classical)
         ratio = float(np.sum(blocks.pulls(0.5) ** 2) / (scale * root.shape[1]))
-        if ratio <= 1.0 + RULES.near:
+        if ratio <= 1.0 + RULES.near and own.max() <= RULES.largest:
             return RecursiveEstimate(values, classical, "classical", undetermined, self.updates, self.rows)
         meat = blocks.jackknife() + scale * blocks.prior_share()
         return RecursiveEstimate(

@@ -20,7 +20,7 @@ import numpy as np
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, ShapeError, unknown_name
 from dynid.estimators.recursive.limits import CovarianceLimits
-from dynid.estimators.recursive.prior import Prior
+from dynid.estimators.recursive.prior import ParameterPrior
 from dynid.estimators.recursive.recursion import RecursiveEstimate
 
 
@@ -35,7 +35,11 @@ class RootFilter:
     """
 
     def __init__(
-        self, names: Sequence[str], prior: Prior, states: int = 0, limits: CovarianceLimits | None = None
+        self,
+        names: Sequence[str],
+        prior: ParameterPrior,
+        states: int = 0,
+        limits: CovarianceLimits | None = None,
     ) -> None:
         """Begin at the prior."""
         self.names, self.prior, self.limits = tuple(names), prior, limits

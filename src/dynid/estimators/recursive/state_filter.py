@@ -16,7 +16,7 @@ from dynid.core.errors import DynidError, ShapeError, unknown_name
 from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.recursive.joint_state import AugmentedModel
 from dynid.estimators.recursive.limits import CovarianceLimits
-from dynid.estimators.recursive.prior import Prior
+from dynid.estimators.recursive.prior import ParameterPrior
 from dynid.estimators.recursive.root_filter import RootFilter
 
 HOLDS = ("zero", "first")
@@ -99,7 +99,7 @@ class StateFilter(RootFilter):
     """
 
     def __init__(
-        self, model: AugmentedModel, noise: StateNoise, prior: Prior, options: StateFilterOptions
+        self, model: AugmentedModel, noise: StateNoise, prior: ParameterPrior, options: StateFilterOptions
     ) -> None:
         """Begin; the state itself begins with the first sample."""
         n = model.axes

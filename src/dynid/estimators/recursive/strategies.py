@@ -23,7 +23,7 @@ from dynid.estimators.linear.least_squares import (
     root_over_base,
 )
 from dynid.estimators.recursive.instants import instants_of
-from dynid.estimators.recursive.prior import Prior
+from dynid.estimators.recursive.prior import ParameterPrior
 from dynid.estimators.recursive.recursion import Recursion, RecursionOptions
 from dynid.estimators.recursive.riv import InstrumentRecursion
 from dynid.estimators.recursive.rls import LeastSquaresRecursion
@@ -77,13 +77,13 @@ class RLS(Strategy):
             )
         return self._run(problem, chosen, np.ones(len(problem.regression.joints)), None)
 
-    def starting_point(self, names: Sequence[str]) -> Prior:
+    def starting_point(self, names: Sequence[str]) -> ParameterPrior:
         """What is known before the first row, of some parameters."""
         if self.prior_variance is None:
-            return Prior.unknown(len(names))
+            return ParameterPrior.unknown(len(names))
         given = self.prior or {}
         values = np.array([given.get(name, 0.0) for name in names])
-        return Prior(values, np.full(len(names), self.prior_variance**0.5))
+        return ParameterPrior(values, np.full(len(names), self.prior_variance**0.5))
 
     def _run(
         self, problem: Problem, kept: NDArray[np.bool_], weights: FloatArray, sigma: FloatArray | None
@@ -110,7 +110,7 @@ def kept_names(problem: Problem, kept: NDArray[np.bool_]) -> list[str]:
 
 
 def run_over(
-    problem: Problem, kept: NDArray[np.bool_], weights: FloatArray, prior: Prior | None = None
+    problem: Problem, kept: NDArray[np.bool_], weights: FloatArray, prior: ParameterPrior | None = None
 ) -> Recursion:
     """Recursive least squares after all rows of a problem.
 

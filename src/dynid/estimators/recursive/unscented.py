@@ -12,7 +12,7 @@ from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError
 from dynid.estimators.recursive.joint_state import AugmentedModel
 from dynid.estimators.recursive.kalman import ParameterFilter
-from dynid.estimators.recursive.prior import Prior
+from dynid.estimators.recursive.prior import ParameterPrior
 from dynid.estimators.recursive.root_filter import lower_root
 from dynid.estimators.recursive.state_filter import StateFilter, StateFilterOptions, StateNoise
 
@@ -80,12 +80,12 @@ class UKF:
     options: StateFilterOptions = field(default_factory=StateFilterOptions)
     points: SigmaPoints = field(default_factory=SigmaPoints)
 
-    def start(self, model: AugmentedModel, noise: StateNoise, prior: Prior) -> UnscentedFilter:
+    def start(self, model: AugmentedModel, noise: StateNoise, prior: ParameterPrior) -> UnscentedFilter:
         """A filter on [q, q̇] and χ."""
         return UnscentedFilter(model, noise, prior, self.options, self.points)
 
     def start_parameters(
-        self, names: Sequence[str], joint_sigma: FloatArray, prior: Prior
+        self, names: Sequence[str], joint_sigma: FloatArray, prior: ParameterPrior
     ) -> UnscentedParameterFilter:
         """A filter on χ alone with τ = W χ + e as measurement: recursive least squares (P4 eq 9)."""
         return UnscentedParameterFilter(names, joint_sigma, prior, self.points)
@@ -106,7 +106,7 @@ class UnscentedFilter(StateFilter):
         self,
         model: AugmentedModel,
         noise: StateNoise,
-        prior: Prior,
+        prior: ParameterPrior,
         options: StateFilterOptions,
         points: SigmaPoints,
     ) -> None:
@@ -163,7 +163,7 @@ class UnscentedParameterFilter(ParameterFilter):
     """
 
     def __init__(
-        self, names: Sequence[str], joint_sigma: FloatArray, prior: Prior, points: SigmaPoints
+        self, names: Sequence[str], joint_sigma: FloatArray, prior: ParameterPrior, points: SigmaPoints
     ) -> None:
         """Begin at the prior."""
         super().__init__(names, joint_sigma, prior)
