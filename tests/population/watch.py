@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.signal import butter, lfilter
 
 from dynid.base.base_map import BaseMap
 from dynid.base.find import base_of
@@ -24,12 +25,11 @@ from dynid.estimators.recursive.rls import LeastSquaresRecursion
 from dynid.model.inertia import LinkInertia
 from dynid.model.joint import JointKind
 from dynid.model.robot import Robot
-from dynid.tracking.watch import WatchedInstant, PayloadColumns, Watch, WatchEvent, WatchOptions
+from dynid.tracking.watch import PayloadColumns, Watch, WatchedInstant, WatchEvent, WatchOptions
 from population.cases import draw_case
 from population.motions import Path, draw_path
 from population.plant import Plant
 from population.robots import generator
-from scipy.signal import butter, lfilter
 from support.motions import coloured
 
 Array = NDArray[np.float64]
@@ -93,7 +93,9 @@ def arms(half: str) -> Iterator[tuple[int, Arm]]:
         index += 1
 
 
-def rows_of(arm: Arm, state: tuple[Array, Array, Array], tau: Array, time: Array, rng: np.random.Generator) -> Rows:
+def rows_of(
+    arm: Arm, state: tuple[Array, Array, Array], tau: Array, time: Array, rng: np.random.Generator
+) -> Rows:
     """What sensors and causal filters make of a motion: positions rounded, torques with errors, one delay."""
     step = np.maximum(arm.encoder_step, 1e-6)
     q = np.round(state[0] / step) * step
@@ -118,7 +120,9 @@ def drawn_payload(arm: Arm, share: float, rng: np.random.Generator) -> LinkInert
     """A box of a share of the moving mass, within 8 cm of the flange."""
     moving = sum(v for name, v in arm.plant.bodies.items() if name.rstrip("0123456789").split("_")[0] == "M")
     mass, edges = share * moving, rng.uniform(0.05, 0.15, 3)
-    return LinkInertia.from_com(mass, rng.uniform(-0.08, 0.08, 3), np.diag(mass / 12 * (edges @ edges - edges**2)))
+    return LinkInertia.from_com(
+        mass, rng.uniform(-0.08, 0.08, 3), np.diag(mass / 12 * (edges @ edges - edges**2))
+    )
 
 
 def push_torques(arm: Arm, q: Array, force: Array, link: int) -> Array:
@@ -145,7 +149,7 @@ class Stretch:
         nominal_s: nominal motion at the beginning [s].
         payload: share of the moving mass that is picked up then; none when 0.
         carried_s: how long it is carried before it is put down [s].
-        pushes: sizes of pushes as shares of the rms torque of the joint that feels most, one every ten seconds after that.
+        pushes: sizes of pushes as shares of the rms torque of the joint that feels most, ten seconds apart.
         drift: relative growth of friction over ``drift_s`` of the end.
         drift_s: how long that takes [s].
     """
@@ -195,16 +199,22 @@ def stretch_rows(arm: Arm, stretch: Stretch, rng: np.random.Generator) -> tuple[
         grown = replace(arm.plant.drive, Fc=1.3 * arm.plant.drive.Fc, Fv=1.3 * arm.plant.drive.Fv)
         more = replace(arm.plant, drive=grown).torques(path, time, np.random.default_rng(1))[1]
         grows = np.clip((time - (stretch.seconds - stretch.drift_s)) / stretch.drift_s, 0, 1)
-        tau = tau + (stretch.drift / 0.3) * grows[:, None] * (more - arm.plant.torques(path, time, np.random.default_rng(1))[1])
+        tau = tau + (stretch.drift / 0.3) * grows[:, None] * (
+            more - arm.plant.torques(path, time, np.random.default_rng(1))[1]
+        )
     return rows_of(arm, state, tau, time, rng), body
 
 
-def watched(rows: Rows, forget_s: float | None = None, options: WatchOptions | None = None) -> list[WatchEvent]:
+def watched(
+    rows: Rows, forget_s: float | None = None, options: WatchOptions | None = None
+) -> list[WatchEvent]:
     """Events of a recursion that begins with nothing and forgets nothing, or over a while."""
     sigma = 0.05 * np.sqrt(np.mean(rows.y[:500] ** 2, axis=0)) + 1e-9
     rate = LOG_HZ / EVERY
     law = Remember() if forget_s is None else Exponential(factor=1.0 - 1.0 / (forget_s * rate))
-    recursion = LeastSquaresRecursion(rows.base.names, sigma, None, RecursionOptions(forgetting=law, blocks=0))
+    recursion = LeastSquaresRecursion(
+        rows.base.names, sigma, None, RecursionOptions(forgetting=law, blocks=0)
+    )
     watch = Watch(rows.base, rate, options)
     events = [event for at in rows.instants() for event in watch.update(recursion, at)]
     return [event for event in events if event.finding.name not in SUPERSEDED]
@@ -226,7 +236,9 @@ def row_of(half: str, number: int, index: int, arm: Arm) -> dict[str, object]:
     seen = named(events, Name.PAYLOAD_PICKED_UP, begin, end)
     weighed = named(events, Name.PAYLOAD_WEIGHED, begin, end)
     down = named(events, Name.PAYLOAD_PUT_DOWN, end, end + 15.0)
-    told = [e for e in events if begin <= e.time < end + 15.0 and e not in (*seen[:1], *weighed[:1], *down[:1])]
+    told = [
+        e for e in events if begin <= e.time < end + 15.0 and e not in (*seen[:1], *weighed[:1], *down[:1])
+    ]
     mass = [float(e.finding.figures["mass"]) / body.mass - 1.0 for e in weighed[:1]]
     sigma = [float(e.finding.figures["mass_sigma"]) / body.mass for e in weighed[:1]]
     drift = Stretch(180.0, drift=0.3, drift_s=150.0)
@@ -245,7 +257,11 @@ def row_of(half: str, number: int, index: int, arm: Arm) -> dict[str, object]:
         "pushes": [[str(e.finding.name) for e in events if t <= e.time < t + 6.0] for t in stretch.pushed],
         "drift": sorted({e.finding.where.axis for e in named(drifting, Name.FRICTION_DRIFT, 180.0, 400.0)}),
         "drift_false": [str(e.finding.name) for e in drifting if e.time < 180.0],
-        "drift_other": [str(e.finding.name) for e in drifting if e.time >= 180.0 and e.finding.name is not Name.FRICTION_DRIFT],
+        "drift_other": [
+            str(e.finding.name)
+            for e in drifting
+            if e.time >= 180.0 and e.finding.name is not Name.FRICTION_DRIFT
+        ],
     }
 
 
@@ -257,7 +273,10 @@ def main(half: str, count: int) -> None:
         print(rows[-1], flush=True)
     hours = sum(float(row["nominal_h"]) for row in rows)  # type: ignore[arg-type]
     false = [name for row in rows for name in row["false"]]  # type: ignore[attr-defined]
-    print(f"nominal motion {hours:.2f} h: " + (", ".join(f"{n} {false.count(n)}" for n in sorted(set(false))) or "no alarm"))
+    print(
+        f"nominal motion {hours:.2f} h: "
+        + (", ".join(f"{n} {false.count(n)}" for n in sorted(set(false))) or "no alarm")
+    )
     for share in SHARES:
         own = [row for row in rows if row["share"] == share]
         delays = [float(row["delay"]) for row in own if row["delay"] is not None]  # type: ignore[arg-type]
@@ -269,7 +288,11 @@ def main(half: str, count: int) -> None:
         )
     for k, size in enumerate(PUSHES):
         names = [row["pushes"][k] for row in rows]  # type: ignore[index]
-        print(f"| push {size:g} | {sum('collision' in n for n in names)} of {len(names)} | other {sum(bool(n) and 'collision' not in n for n in names)} |")
+        seen, other = (
+            sum("collision" in n for n in names),
+            sum(bool(n) and "collision" not in n for n in names),
+        )
+        print(f"| push {size:g} | {seen} of {len(names)} | otherwise named {other} |")
     print(f"| drift | {sum(bool(row['drift']) for row in rows)} of {len(rows)} |")
 
 

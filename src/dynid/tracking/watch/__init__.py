@@ -1,6 +1,6 @@
 """What happens beside a running robot: payloads, friction, collisions, M(q)."""
 
 from dynid.tracking.watch.alarm import WatchEvent, WatchOptions
-from dynid.tracking.watch.watch import WatchedInstant, PayloadColumns, Watch
+from dynid.tracking.watch.watch import PayloadColumns, Watch, WatchedInstant
 
-__all__ = ["WatchedInstant", "PayloadColumns", "Watch", "WatchEvent", "WatchOptions"]
+__all__ = ["PayloadColumns", "Watch", "WatchEvent", "WatchOptions", "WatchedInstant"]

@@ -31,7 +31,8 @@ class WatchOptions:
     were set on one half of the arms of tests/population/watch.py, the rates come from the other half.
 
     Args:
-        settle_s: what passes before anything is learnt, while the recursion converges [s].
+        settle_s: what passes before anything is learnt, and how often it is looked, during the first
+            ``memory_s``, whether the recursion has converged further and learning begins anew [s].
         block_s: blocks whose largest statistic is learnt [s].
         memory_s: time constant of what is learnt [s]; longer ones give steadier thresholds, shorter ones
             follow other motions sooner.
@@ -41,7 +42,7 @@ class WatchOptions:
         every_s: time between two looks at the windows [s].
         payload_excess: excess of a window from which a payload is suspected.
         payload_share: least share of the residual's squares that a payload must explain.
-        payload_sigmas: least size of the payload's torques over their σ, as the root of the explained squares.
+        payload_sigmas: least size of the payload's torques over their σ, the root of what is explained.
         length_m: how far from the flange a payload's centre and how wide it may be, roughly [m].
         collision_s: window of the fast residual [s].
         collision_excess: excess from which a push is a collision.
@@ -57,6 +58,8 @@ class WatchOptions:
         friction_sigmas: change of the average over the spread of the learnt blocks.
         friction_share: least change as a share of the joint's rms torque.
         inertia_s: time between two looks at M(q) [s].
+        acts: whether the recursion waits, goes back and gets the torques less the payload's; it takes every
+            sample as it is when False, and the watch only tells.
     """
 
     settle_s: float = 5.0
@@ -82,3 +85,4 @@ class WatchOptions:
     friction_sigmas: float = 8.0
     friction_share: float = 0.03
     inertia_s: float = 0.1
+    acts: bool = True

@@ -28,8 +28,9 @@ class Level(Memory):
     def take(self, weighted: FloatArray, learn: bool) -> float:
         """The largest excess after a weighted residual (n,); learnt from when ``learn``."""
         squares = weighted * weighted
-        self.squares[:-1] += self._gain * (squares - self.squares[:-1])
-        self.squares[-1] = self.squares[:-1].mean()
+        own = self.squares[:-1]
+        own += self._gain * (squares - own)
+        self.squares[-1] = own.sum() / len(own)
         logarithm = np.log(np.maximum(self.squares, 1e-12))
         if learn:
             self.usual.learn(logarithm)

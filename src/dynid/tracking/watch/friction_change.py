@@ -25,10 +25,9 @@ class FrictionWatch(Memory):
     def __init__(self, joints: int, block: int, average: int, learnt: int = 9) -> None:
         """No block yet."""
         self._block, self._average, self._learnt = block, average, learnt
-        self.A = np.zeros((joints, 3, 3))
-        self.b = np.zeros((joints, 3))
-        self.torque = np.zeros(joints)
-        self.rows, self.updates = 0, 0
+        self.signals = np.zeros((block, 4, joints))
+        self.torque, self.counted = np.zeros(joints), np.zeros(joints)
+        self.rows = 0
         self.first = np.full((learnt, joints), np.nan)
         self.last = np.full((average, joints), np.nan)
         self.blocks = 0
@@ -42,32 +41,33 @@ class FrictionWatch(Memory):
             torque: measured (n,).
             rows: 1 where the row counts (n,).
         """
-        columns = np.stack([np.sign(speed), speed, np.ones_like(speed)], axis=1) * rows[:, None]
-        self.A += columns[:, :, None] * columns[:, None, :]
-        self.b += columns * residual[:, None]
-        self.torque += rows * np.square(torque)
+        into = self.signals[self.rows]
+        into[0], into[1], into[2], into[3] = residual, speed, torque, rows
         self.rows += 1
-        self.updates += 1
         return self.rows >= self._block
 
     def close(self) -> FloatArray:
-        """f of the block that is complete, (n,), not a number for joints that turned back too little."""
-        count = np.maximum(self.A[:, 2, 2], 1.0)
-        mean_square = self.A[:, 1, 1] / count
-        scale = np.stack([np.ones_like(count), np.sqrt(mean_square) + 1e-12, np.ones_like(count)], axis=1)
-        A = self.A / (scale[:, :, None] * scale[:, None, :]) + 1e-3 * count[:, None, None] * np.eye(3)
-        x = np.linalg.solve(A, (self.b / scale)[:, :, None])[:, :, 0]
-        both_ways = np.abs(self.A[:, 0, 2]) < 0.8 * count
+        """f of the block that is complete, (n,); NaN for joints that turned back too little."""
+        residual, speed, torque, rows = self.signals.transpose(1, 2, 0)
+        self.torque += np.sum(rows * np.square(torque), axis=1)
+        self.counted += rows.sum(axis=1)
+        count = np.maximum(rows.sum(axis=1), 1.0)
+        usual = np.sqrt(np.sum(rows * np.square(speed), axis=1) / count) + 1e-12
+        ways = np.sign(speed) * rows
+        columns = np.stack([ways, rows * speed / usual[:, None], rows], axis=1)
+        A = columns @ columns.transpose(0, 2, 1) + 1e-3 * count[:, None, None] * np.eye(3)
+        x = np.linalg.solve(A, np.sum(columns * residual[:, None, :], axis=2)[:, :, None])[:, :, 0]
+        both_ways = np.abs(ways.sum(axis=1)) < 0.8 * count
         f = np.where(both_ways & (count > 0.2 * self._block), x[:, 0] + x[:, 1], np.nan)
-        self.A[:], self.b[:], self.rows = 0.0, 0.0, 0
+        self.rows = 0
         if self.blocks < self._learnt:
             self.first[self.blocks] = f
         self.last = np.vstack([self.last[1:], f])
         self.blocks += 1
-        return f
+        return np.asarray(f)
 
     def change(self) -> tuple[FloatArray, FloatArray]:
-        """Change of the last blocks against the first ones and its σ, (n,) each; not a number when unknown."""
+        """Change of the last blocks against the first ones and its σ, (n,) each; NaN when unknown."""
         unknown = np.full(len(self.torque), np.nan)
         if self.blocks < self._learnt + self._average:
             return unknown, unknown
@@ -81,9 +81,10 @@ class FrictionWatch(Memory):
 
     def rms_torque(self) -> FloatArray:
         """Of each joint, (n,) [N m or N]."""
-        return np.sqrt(self.torque / max(self.updates, 1))
+        return np.asarray(np.sqrt(self.torque / np.maximum(self.counted, 1.0)))
 
     def accept(self, joint: int) -> None:
-        """Take the present friction of a joint as the usual one, after it has been told."""
+        """Take the present friction of a joint as the usual one, and wait for new blocks of it."""
         change, _ = self.change()
         self.first[:, joint] += change[joint]
+        self.last[:, joint] = np.nan

@@ -39,6 +39,7 @@ class ResidualScale(Memory):
         self.slow = np.zeros(joints)
         self.fast = np.zeros(joints)
         self.squares = np.zeros((3, joints))
+        self.lately, self.lately_rows = np.zeros((3, joints)), np.zeros(joints)
 
     def take(self, residual: FloatArray, rows: FloatArray, learn: bool) -> None:
         """Follow a residual (n,); rows (n,) is 1 where it counts and 0 where the row is masked."""
@@ -48,25 +49,44 @@ class ResidualScale(Memory):
             return
         self.count += rows
         new = np.square(np.array((residual, self.slow, self.fast)))
+        self.lately += rows * new
+        self.lately_rows += rows
         enough = self.count > 1 / self._gain
         limit = np.where(enough, self._clip * self.squares, np.inf)
         gain = rows * np.maximum(1.0 / np.maximum(self.count, 1.0), self._least)
         self.squares += gain * (np.minimum(new, limit) - self.squares)
 
+    def has_shrunk(self, ratio: float = 3.0) -> bool:
+        """Start from what was lately seen if that is far below what was learnt: the recursion converges.
+
+        Args:
+            ratio: of the deviations.
+        """
+        count = np.maximum(self.lately_rows, 1.0)
+        lately, seen = self.lately / count, self.lately_rows > 0
+        shrunk = bool(np.any(seen & (lately[0] * ratio**2 < self.squares[0])))
+        if shrunk:
+            self.squares = np.where(seen, lately, self.squares)
+            self.count = self.lately_rows.copy()
+        self.lately, self.lately_rows = np.zeros_like(self.lately), np.zeros_like(self.lately_rows)
+        return shrunk
+
     @property
     def fast_sigma(self) -> FloatArray:
         """Deviation of the fast part, (n,) [N m or N]."""
-        return np.sqrt(np.maximum(self.squares[2], 1e-300))
+        return np.asarray(np.sqrt(np.maximum(self.squares[2], 1e-300)))
 
     @property
     def sigma(self) -> FloatArray:
         """Deviation of the residual, (n,) [N m or N]."""
-        return np.sqrt(np.maximum(self.squares[0], 1e-300))
+        return np.asarray(np.sqrt(np.maximum(self.squares[0], 1e-300)))
 
     @property
     def long_run_sigma(self) -> FloatArray:
         """What white noise would need to average as badly as the residual does, (n,) [N m or N]."""
-        return np.sqrt(np.maximum(np.maximum(self.squares[1] * 2 / self._gain, self.squares[0]), 1e-300))
+        return np.asarray(
+            np.sqrt(np.maximum(np.maximum(self.squares[1] * 2 / self._gain, self.squares[0]), 1e-300))
+        )
 
 
 class Excess(Memory):
@@ -116,6 +136,12 @@ class Excess(Memory):
         self.mean += off / self.count
         self.variance += (off * off * (1.0 - 1.0 / self.count) - self.variance) / self.count
         self.spread = np.maximum(np.sqrt(self.variance * (1.0 + 2.0 / self.count)), self._least)
+        self.drop_block()
+
+    def forget(self) -> None:
+        """Begin anew, as when what was learnt is no longer usual."""
+        self.count = 0
+        self.mean[:], self.variance[:], self.spread[:] = 0.0, 0.0, 1.0
         self.drop_block()
 
     def drop_block(self) -> None:

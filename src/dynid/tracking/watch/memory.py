@@ -34,12 +34,12 @@ class Followed(Protocol):
 
 
 class Memory:
-    """Something whose attributes are numbers, arrays or memories themselves, saved and restored as a whole."""
+    """Saved and restored as a whole: attributes are numbers, arrays or memories themselves."""
 
     def state(self) -> State:
         """Attributes by name; those of memories inside with a dot."""
         saved: State = {}
-        for name, value in vars(self).items():
+        for name, value in self._own():
             if isinstance(value, Memory):
                 saved |= {f"{name}.{key}": inner for key, inner in value.state().items()}
             elif isinstance(value, np.ndarray):
@@ -48,9 +48,13 @@ class Memory:
                 saved[name] = value
         return saved
 
+    def _own(self) -> list[tuple[str, Any]]:
+        """Attributes that are learnt; those with an underscore are options and scratch."""
+        return [(name, value) for name, value in vars(self).items() if not name.startswith("_")]
+
     def restore(self, state: Mapping[str, Any]) -> None:
         """Take over what ``state`` has given."""
-        for name, value in vars(self).items():
+        for name, value in self._own():
             if isinstance(value, Memory):
                 own = {k.removeprefix(f"{name}."): v for k, v in state.items() if k.startswith(f"{name}.")}
                 value.restore(own)
@@ -60,7 +64,7 @@ class Memory:
 
 
 class RecentRows(Memory):
-    """The last rows: time, weighted residual, weighted payload columns and speed, in a ring.
+    """The last rows: time, weighted residual and weighted payload columns, in a ring.
 
     Args:
         length: how many rows.
@@ -72,20 +76,24 @@ class RecentRows(Memory):
         self.time = np.full(length, -np.inf)
         self.residual = np.zeros((length, joints))
         self.columns = np.zeros((length, joints, 10))
-        self.speed = np.zeros((length, joints))
         self.next = 0
 
-    def put(self, time: float, residual: FloatArray, columns: FloatArray, speed: FloatArray) -> None:
+    def put(self, time: float, residual: FloatArray, columns: FloatArray) -> None:
         """Write over the oldest row."""
         k = self.next
-        self.time[k], self.residual[k], self.columns[k], self.speed[k] = time, residual, columns, speed
+        self.time[k], self.residual[k], self.columns[k] = time, residual, columns
         self.next = (k + 1) % len(self.time)
 
-    def since(self, time: float) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Time, residual, columns and speed of the rows from a time on, oldest first."""
+    def since(self, time: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Time, residual and columns of the rows from a time on, oldest first."""
         order = np.roll(np.arange(len(self.time)), -self.next)
         order = order[self.time[order] >= time]
-        return self.time[order], self.residual[order], self.columns[order], self.speed[order]
+        return self.time[order], self.residual[order], self.columns[order]
+
+    def last(self, count: int) -> tuple[FloatArray, FloatArray]:
+        """Columns (rows, 10) and residual (rows,) of the last few times, all joints one below the other."""
+        order = np.arange(self.next - count, self.next)
+        return self.columns[order].reshape(-1, 10), self.residual[order].ravel()
 
     def forget(self) -> None:
         """Empty it, as after a change that has been dealt with."""

@@ -65,9 +65,9 @@ def fit_payload(A: FloatArray, b: FloatArray, length_m: float, passes: int = 2) 
         deviation = shape * max(mass, 1e-9)
         given.ravel()[:99:11] += 1.0 / np.square(deviation[:9])
         given[9, 9] += 1e-12 * A[9, 9]
-        values = np.linalg.solve(given, b)
+        values = np.asarray(np.linalg.solve(given, b), dtype=float)
         mass = max(abs(float(values[9])), float(np.sqrt(values[6:9] @ values[6:9])) / (2.0 * length_m))
-    return PayloadFit(values, np.linalg.inv(given), float(b @ values))
+    return PayloadFit(values, np.asarray(np.linalg.inv(given), dtype=float), float(b @ values))
 
 
 class PayloadWindow(Memory):
@@ -84,14 +84,14 @@ class PayloadWindow(Memory):
         self.b = np.zeros(10)
         self.rows = 0
 
-    def take(self, squares: FloatArray, products: FloatArray) -> None:
-        """Add Xᵀ X (10, 10) and Xᵀ r (10,) of weighted rows."""
+    def take(self, squares: FloatArray, products: FloatArray, updates: int = 1) -> None:
+        """Add Xᵀ X (10, 10) and Xᵀ r (10,) of the weighted rows of some updates."""
         if self._keep < 1.0:
-            self.A *= self._keep
-            self.b *= self._keep
+            self.A *= self._keep**updates
+            self.b *= self._keep**updates
         self.A += squares
         self.b += products
-        self.rows += 1
+        self.rows += updates
 
     def clear(self) -> None:
         """Start anew."""

@@ -58,7 +58,9 @@ class Sentences:
 
     def collision(self, push: Push) -> Finding:
         """Something pushed the arm and let it go."""
-        return self._pushed(Name.COLLISION, push, f"The arm was pushed for about {push.last - push.onset:.1g} s")
+        return self._pushed(
+            Name.COLLISION, push, f"The arm was pushed for about {push.last - push.onset:.1g} s"
+        )
 
     def unexplained(self, push: Push) -> Finding:
         """Torques changed and stay so."""
@@ -82,7 +84,8 @@ class Sentences:
         return Finding(
             Name.FRICTION_DRIFT,
             Level.NOTE,
-            f"Joint {self.joints[j]!r} rubs by {abs(change):.2g} ± {sigma:.1g} {self.units[j]} {way} than before.",
+            f"Joint {self.joints[j]!r} rubs by {abs(change):.2g} ± {sigma:.1g} {self.units[j]} {way} than "
+            "when the watch began.",
             "Recursions that forget follow it; others average over it.",
             Where(axis=j + 1),
             {"change": change, "sigma": sigma},

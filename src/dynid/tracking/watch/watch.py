@@ -92,6 +92,7 @@ class Watch(Memory):
         self._say = Sentences(tuple(joint.name for joint in joints), tuple(torque_unit(j) for j in joints))
         samples = {name: max(1, round(getattr(o, name) * rate_hz)) for name in _TIMES}
         self._every, self._settle, self._rest = samples["every_s"], samples["settle_s"], samples["rest_s"]
+        self._memory = samples["memory_s"]
         self._weighing, self._inertia_every = samples["weighing_s"], samples["inertia_s"]
         block, blocks = samples["block_s"], max(2, round(o.memory_s / o.block_s))
         looks = max(1, round(o.block_s / o.every_s))
@@ -107,6 +108,7 @@ class Watch(Memory):
         self.push = Push(n)
         self.weight = PayloadWindow()
         self._line = DelayLine(_STATE_STEP_S, o.long_s + o.decide_s)
+        self.sigma = self.fast_sigma = self.long_run = np.ones(n)
         self.values = np.full(len(base), np.nan)
         self.anchor = np.full(len(base), np.nan)
         self.load, self.load_before = np.zeros(10), np.zeros(10)
@@ -148,11 +150,16 @@ class Watch(Memory):
             recursion: of the arm's parameters; it may be set back.
             at: the sample.
         """
-        y = at.y - at.X @ self.load if self.loaded else at.y
+        rows = np.ones(len(at.y)) if at.rows is None else np.asarray(at.rows, dtype=float)
+        load = self.load
+        y = at.y - rows * (at.X @ load) if self.loaded else at.y
         self._follow(recursion, at.time)
-        events = self._see(recursion, at, y) if at.rows is None or at.rows.any() else []
-        if self.learns and not events:
-            recursion.update(at.W, y, at.Z, None if at.rows is None else int(np.sum(at.rows)))
+        events = self._see(recursion, at, y, rows) if rows.any() else []
+        count = None if at.rows is None else int(rows.sum())
+        if not self._options.acts:
+            recursion.update(at.W, at.y, at.Z, count)
+        elif self.learns and self.load is load:
+            recursion.update(at.W, y, at.Z, count)
         return events
 
     def _follow(self, recursion: Followed, time: float) -> None:
@@ -165,7 +172,9 @@ class Watch(Memory):
         if reference is not None:
             self.values = reference[0]
 
-    def _see(self, recursion: Followed, at: WatchedInstant, y: FloatArray) -> list[WatchEvent]:
+    def _see(
+        self, recursion: Followed, at: WatchedInstant, y: FloatArray, rows: FloatArray
+    ) -> list[WatchEvent]:
         self.updates += 1
         events: list[WatchEvent] = []
         if self.updates % self._inertia_every == 0 and self.inertia.take(at.q, np.asarray(recursion.values)):
@@ -173,29 +182,49 @@ class Watch(Memory):
         if self.updates <= self._settle:
             return events
         residual = y - at.W @ self.values
-        rows = np.ones(len(y)) if at.rows is None else np.asarray(at.rows, dtype=float)
         if not self.loaded:
             events += self._watch_friction(y - at.W @ self._anchored(), at, rows)
         looks_usual = self.learns
         self.scale.take(residual, rows, looks_usual)
-        fast = self.fast_level.take(rows * self.scale.fast / self.scale.fast_sigma, looks_usual)
-        self.level.take(residual / self.scale.sigma, looks_usual)
-        weights = rows / self.scale.long_run_sigma
-        X, r = at.X * weights[:, None], residual * weights
-        self.recent.put(at.time, r, X, at.qd)
-        squares, products = X.T @ X, X.T @ r
-        for window in self.windows:
-            window.take(squares, products)
-        if self.weighing:
-            self._weigh(squares, products + squares @ (self.load - self.load_before))
-            if self.weighed >= self._weighing:
-                events.append(self._end_weighing(at.time))
+        if self.updates <= self._memory and self.updates % self._settle == 0:
+            self._learn_anew()
+        fast = self.fast_level.take(rows * self.scale.fast / self.fast_sigma, looks_usual)
+        self.level.take(residual / self.sigma, looks_usual)
+        weights = rows / self.long_run
+        self.recent.put(at.time, residual * weights, at.X * weights[:, None])
+        if self.updates % self._every == 0:
+            events += self._take_rows(at.time)
         if self.suspicious:
-            beyond = self.level.at_once(residual / self.scale.sigma) > self._options.calm_excess
+            beyond = self.level.at_once(residual / self.sigma) > self._options.calm_excess
             self.push.take(at.time, fast, self.scale.fast, beyond)
-            return events + self._decide(recursion, at.time)
+            return events + (self._decide(recursion, at.time) if self.updates % self._every == 0 else [])
         self._suspect(at.time, fast)
         return events
+
+    def _take_rows(self, time: float) -> list[WatchEvent]:
+        """Give the weighted rows since the last look to the windows and to the scales."""
+        X, r = self.recent.last(self._every)
+        squares, products = X.T @ X, X.T @ r
+        for window in self.windows:
+            window.take(squares, products, self._every)
+        self._refresh()
+        if not self.weighing:
+            return []
+        self._weigh(squares, products + squares @ (self.load - self.load_before))
+        return [self._end_weighing(time)] if self.weighed >= self._weighing else []
+
+    def _refresh(self) -> None:
+        """Take over what the scales have learnt."""
+        self.sigma, self.fast_sigma = self.scale.sigma, self.scale.fast_sigma
+        self.long_run = self.scale.long_run_sigma
+
+    def _learn_anew(self) -> None:
+        """Forget what was learnt while the recursion converged, as soon as residuals are far smaller."""
+        if not (self.learns and self.scale.has_shrunk()):
+            return
+        self._refresh()
+        for usual in (self.usual, self.level.usual, self.fast_level.usual):
+            usual.forget()
 
     def _anchored(self) -> FloatArray:
         """Parameters of when the watch was armed: friction is compared with that moment."""
@@ -217,7 +246,7 @@ class Watch(Memory):
         logarithm = np.log(np.maximum(gains, 1e-12))
         if may and not self.weighing and self.usual.of(logarithm).max() > o.payload_excess:
             rows = self.recent.since(time - o.long_s)
-            self._begin(onset_of(*rows[:3], o.length_m), fast)
+            self._begin(onset_of(*rows, o.length_m), fast)
         elif self.learns:
             self.usual.learn(logarithm)
 
@@ -259,7 +288,7 @@ class Watch(Memory):
     def _payload_since(self, onset: float) -> PayloadFit | None:
         """The payload that came, or went, at the onset; None where none explains what is seen since then."""
         o = self._options
-        _, residual, columns, _ = self.recent.since(onset + 2.0 * o.collision_s)
+        _, residual, columns = self.recent.since(onset + 2.0 * o.collision_s)
         if not len(residual):
             return None
         X, r = columns.reshape(-1, 10), residual.ravel()
@@ -276,7 +305,7 @@ class Watch(Memory):
         if self.loaded and self._empty(before, before + fit.mass, fit.mass_sigma):
             self._unload()
             return self._say.put_down(before)
-        _, residual, columns, _ = self.recent.since(onset + 2.0 * self._options.collision_s)
+        _, residual, columns = self.recent.since(onset + 2.0 * self._options.collision_s)
         X, r = columns.reshape(-1, 10), residual.ravel()
         self.load_before = self.load
         self.weight.clear()
@@ -287,12 +316,11 @@ class Watch(Memory):
         return self._say.picked_up(before, self.load, fit)
 
     def _weigh(self, squares: FloatArray, products: FloatArray) -> None:
-        """One more sample of the payload's own recursion."""
-        self.weight.take(squares, products)
-        self.weighed += 1
-        if self.weighed % self._every == 0:
-            fit = fit_payload(self.weight.A, self.weight.b, self._options.length_m)
-            self.load, self.load_sigma = self.load_before + fit.values, fit.mass_sigma
+        """The next samples of the payload's own recursion."""
+        self.weight.take(squares, products, self._every)
+        self.weighed += self._every
+        fit = fit_payload(self.weight.A, self.weight.b, self._options.length_m)
+        self.load, self.load_sigma = self.load_before + fit.values, fit.mass_sigma
 
     def _empty(self, before: float, mass: float, sigma: float) -> bool:
         """Whether so little is left of a payload that it has been put down."""
@@ -316,7 +344,7 @@ class Watch(Memory):
     def _go_back(self, recursion: Followed, onset: float) -> None:
         """Set the recursion back to before the onset."""
         found = self._line.before(onset)
-        if found is not None:
+        if found is not None and self._options.acts:
             recursion.restore(found[1])
             self._line.drop_after(onset)
 
@@ -332,7 +360,8 @@ class Watch(Memory):
         with np.errstate(invalid="ignore"):
             drifted = np.flatnonzero((np.abs(change) > o.friction_sigmas * sigma) & (np.abs(change) > least))
         events = [
-            self._event(at.time, self._say.friction(int(j), float(change[j]), float(sigma[j]))) for j in drifted
+            self._event(at.time, self._say.friction(int(j), float(change[j]), float(sigma[j])))
+            for j in drifted
         ]
         for j in drifted:
             self.friction.accept(int(j))
@@ -350,5 +379,5 @@ _STATE_STEP_S = 0.5
 """Time between two kept states of the recursion [s]: how much is lost when it is set back."""
 _TIMES = (
     "every_s", "settle_s", "rest_s", "weighing_s", "inertia_s", "block_s", "short_s", "long_s",
-    "give_up_s", "friction_block_s",
+    "give_up_s", "memory_s", "friction_block_s",
 )  # fmt: skip
