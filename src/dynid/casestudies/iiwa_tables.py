@@ -156,12 +156,14 @@ def figure_3_rows(runs: Sequence[IiwaRuns]) -> list[Row]:
         ),
         runs_below("that of any joint [%]", None, [float(t.max()) for t in tracking], np.inf),
         runs_above("|correlation| of its error with friction", None, like_speed.tolist(), RULES.shape),
-        runs_below("|correlation| of its error with acceleration", None, like_acceleration.tolist(), RULES.shape),
+        runs_below(
+            "|correlation| of its error with acceleration", None, like_acceleration.tolist(), RULES.shape
+        ),
         runs_above("a model is seen in the model's torque", 1, verdicts, 1.0),
         runs_above("and in the whole torque of the law", 1, whole, 1.0),
         runs_below("torque that laws of single axes leave [%]", None, alone, np.inf),
         runs_below("with a model beside them [%]", None, beside, np.inf),
-    ]  # fmt: skip
+    ]
     return rows_of_table("figure 3 and §5.1: is there a model in the controller?", rows)
 
 
