@@ -65,6 +65,7 @@ class CausalRows:
         self._thresholds = np.array(thresholds) if thresholds else None
         self._size_of_speed = np.zeros(joints)
         self.delay_s = plan.row_delay_s - plan.delay_s
+        self._plain = len(kernel) == 1
         self.restart()
 
     def restart(self) -> None:
@@ -81,16 +82,28 @@ class CausalRows:
             speed: (joints,), for the thresholds.
             Z: instruments (joints, columns), where the rows were made with them.
         """
+        if self._plain:
+            return self._pass_on(W, y, speed, Z)
         at = self._filled
         self._W[at] = W.reshape(-1)
         self._y[at] = y
         self._speed[at] = speed
         if self.Z is not None:
             if Z is None:
-                raise DynidError("An instant has no instruments, and the rows were made with some; give Z.")
+                raise _no_instruments()
             self._Z[at] = Z.reshape(-1)
         self._filled = at + 1
         return self._filled == len(self._block) and self._end_block()
+
+    def _pass_on(self, W: FloatArray, y: FloatArray, speed: FloatArray, Z: FloatArray | None) -> bool:
+        """Take an instant as it is, where there is no low-pass."""
+        self.W[...], self.y[...], self.speed[...] = W, y, speed
+        if self.Z is not None:
+            if Z is None:
+                raise _no_instruments()
+            self.Z[...] = Z
+        self._mask()
+        return True
 
     def _end_block(self) -> bool:
         """Give each open row its share of the block; the oldest is complete, but for the warm-up."""
@@ -104,12 +117,17 @@ class CausalRows:
         self._blocks += 1
         if self._blocks < cuts:
             return False
-        if self._thresholds is not None:
-            np.abs(self.speed, out=self._size_of_speed)
-            np.greater_equal(self._size_of_speed, self._thresholds, out=self.moving)
-            if self.plan.slow == ALL and not self.moving.all():
-                self.moving[:] = False
+        self._mask()
         return True
+
+    def _mask(self) -> None:
+        """Whose rows count."""
+        if self._thresholds is None:
+            return
+        np.abs(self.speed, out=self._size_of_speed)
+        np.greater_equal(self._size_of_speed, self._thresholds, out=self.moving)
+        if self.plan.slow == ALL and not self.moving.all():
+            self.moving[:] = False
 
     def state(self) -> dict[str, Any]:
         """All that rows need to go on where these are: arrays and numbers."""
@@ -133,6 +151,10 @@ class CausalRows:
             )
         self._filled, self._blocks = len(block), int(state["blocks"])
         self._block[: self._filled], self._sums[:] = block, sums
+
+
+def _no_instruments() -> DynidError:
+    return DynidError("An instant has no instruments, and the rows were made with some; give Z.")
 
 
 def filtered_rows(values: FloatArray, plan: CausalPlan) -> FloatArray:

@@ -102,7 +102,8 @@ class StreamRows:
         self.W, self.X = self._rows.W[:, :p], self._rows.W[:, p:]
         self.Z = None if self._rows.Z is None else self._rows.Z[:, :p]
         self.y, self.speed, self.torque = self._rows.y, self._rows.speed, np.full(n, np.nan)
-        self.used, self.number, self.time = np.ones(n), 0, float("-inf")
+        self.used, self.number, self.time = np.ones(n), n, float("-inf")
+        self._masked = bool(plan.speed_thresholds)
         self.delay_s = plan.row_delay_s
 
     def restart(self) -> None:
@@ -153,9 +154,10 @@ class StreamRows:
 
     def _mask(self) -> None:
         """Rows of slow joints, and columns that do not live here, are zero."""
-        self.used[:] = self._rows.moving
         self.torque[:] = self.y
-        self.number = int(self.used.sum())
+        if self._masked:
+            self.used[:] = self._rows.moving
+            self.number = int(np.count_nonzero(self._rows.moving))
         if self.number < len(self.used):
             self._rows.W[...] *= self.used[:, None]
             self.y[...] *= self.used
@@ -277,17 +279,19 @@ class Tracker:
     def _update(self) -> list[WatchEvent]:
         recursion, rows = self.recursion, self.rows
         assert recursion is not None
-        np.matmul(rows.W, recursion.values, out=self._predicted)
+        self._counted += rows.number
+        if self.watch is None:
+            if rows.number:
+                self._squares += recursion.update(rows.W, rows.y, rows.Z, rows.number)
+                self._predicted = recursion.predicted
+            return []
+        # The watch may keep the recursion waiting, so that its own prediction would be an old one.
+        self._predicted = np.matmul(rows.W, recursion.values)
         weighted = (rows.y - self._predicted) * recursion.weights
         self._squares += float(weighted @ weighted)
-        self._counted += rows.number
-        if self.watch is not None:
-            own = self.rows.filter
-            at = WatchedInstant(rows.time, own.q, rows.speed, rows.W, rows.y, rows.X, rows.Z, rows.used)
-            return self.watch.update(recursion, at)
-        if rows.number:
-            recursion.update(rows.W, rows.y, rows.Z, rows.number)
-        return []
+        own = self.rows.filter
+        at = WatchedInstant(rows.time, own.q, rows.speed, rows.W, rows.y, rows.X, rows.Z, rows.used)
+        return self.watch.update(recursion, at)
 
     def header(self) -> dict[str, Any]:
         """The first of the live records."""

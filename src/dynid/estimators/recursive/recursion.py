@@ -111,14 +111,14 @@ class Recursion(ABC):
             )
         p, joints = len(self.names), len(sigma)
         self._folded = FoldedRows(p, self._width(p), joints, self.options.backend)
-        self._stretches: Stretches | None = None
-        if self.options.blocks >= RULES.fewest:
-            own = (p, self._width(p), joints, self.options.stretch, self.options.backend)
-            self._stretches = Stretches(*own)
         self.updates, self.rows, self.squares, self.surprise = 0, 0, 0.0, 1.0
         self._counted_squares, self._counted_rows, self._given_back = 0.0, 0.0, 0
         self.predicted, self.innovation = np.zeros(joints), np.zeros(joints)
+        self._remembers = isinstance(self.options.forgetting, Remember)
         self._set_information(self.prior.root)
+        self._stretches: Stretches | None = None
+        if self.options.blocks >= RULES.fewest:
+            self._stretches = Stretches(self._folded.factor, self.options.stretch)
 
     @staticmethod
     @abstractmethod
@@ -166,11 +166,10 @@ class Recursion(ABC):
             χ² = eᵀ S⁻¹ e of the innovation e = y − W χ; about one per row where the model and σ_j are right.
         """
         count = len(y) if rows is None else rows
-        share = self._forget(W if Z is None else Z)
-        if self._stretches is not None:
-            self._write_rows(self._stretches.new_rows, W, y, Z)
-            self._stretches.add(share)
+        share = 1.0 if self._remembers else self._forget(W if Z is None else Z)
         squares = self._fold(W, y, Z)
+        if self._stretches is not None:
+            self._stretches.add(self._folded.factor)
         self.updates += 1
         self.rows += count
         self.squares += squares
@@ -183,10 +182,10 @@ class Recursion(ABC):
         return squares
 
     def _forget(self, directions: FloatArray) -> float:
-        forgetting = self.options.forgetting
-        if isinstance(forgetting, Remember):
-            return 1.0
-        share = forgetting.apply(self._folded, directions * self.weights[:, None], self.surprise)
+        rows = directions * self.weights[:, None]
+        share = self.options.forgetting.apply(self._folded, rows, self.surprise)
+        if self._stretches is not None and share < 1.0:
+            self._stretches.fade(share)
         limits = self.options.limits
         if limits is not None and limits.holds_down and share < 1.0:
             self._give_back(limits, share)
@@ -215,7 +214,7 @@ class Recursion(ABC):
         sigma = np.sqrt(np.sum(self.root**2, axis=1))
         missing = limits.missing_variance(sigma)
         if missing.any():
-            self._add_variance(missing)
+            self._change_variance(missing)
 
     def _write_rows(self, into: FloatArray, W: FloatArray, y: FloatArray, Z: FloatArray | None) -> None:
         """Weighted [W y], or [Z W y]."""
@@ -240,7 +239,12 @@ class Recursion(ABC):
             if not own > 0:
                 raise DynidError(f"The deviation given to {name} is {own:g}; it must be positive.")
             variance[self.names.index(name)] = own**2
+        self._change_variance(variance)
+
+    def _change_variance(self, variance: FloatArray) -> None:
         self._add_variance(variance)
+        if self._stretches is not None:
+            self._stretches.begin_anew(self._folded.factor)
 
     @property
     def noise_scale(self) -> float:
@@ -255,7 +259,7 @@ class Recursion(ABC):
         undetermined = self.undetermined()
         blocks = None
         if self._stretches is not None and root.shape[1] == len(values):
-            blocks = self._stretches.blocks(root, values, self.options.blocks)
+            blocks = self._stretches.blocks(self._folded.factor, root, values, self.options.blocks)
         if blocks is None or blocks.count < RULES.fewest or not scale > 0:
             return RecursiveEstimate(values, classical, "classical", undetermined, self.updates, self.rows)
         own = np.sum((blocks.pulls(0.5) @ root.T) ** 2, axis=0) / np.diag(classical)
@@ -296,8 +300,8 @@ class Recursion(ABC):
         self.updates, self.rows = int(updates), int(rows)
         self._counted_squares, self._counted_rows = others[:2]
         self._given_back = int(others[2])
-        if self._stretches is not None and "stretch_factors" in state:
-            found = ("factors", "updates", "faded")
+        if self._stretches is not None and "stretch_A" in state:
+            found = ("A", "b", "numbers")
             self._stretches.restore({name: np.asarray(state[f"stretch_{name}"]) for name in found})
         self._solve()
 

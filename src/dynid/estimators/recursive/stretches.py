@@ -1,4 +1,4 @@
-"""Stretches of time as factors of their own, so that σ of a recursion can be honest at any moment."""
+"""Stretches of time inside a recursion, so that its σ can be honest at any moment."""
 
 from __future__ import annotations
 
@@ -6,134 +6,128 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dynid.compile.fold import FoldedRows
 from dynid.core.arrays import FloatArray
 from dynid.estimators.honest import TimeBlocks
 
-MOST = 30
-"""Stretches kept: three for each of the ten blocks that σ is made from."""
-
 
 @dataclass(frozen=True, eq=False)
-class Stretch:
-    """The factor of the rows of a stretch of time.
+class Moments:
+    """A = ZᵀW and b = Zᵀy of weighted rows; Z = W for least squares.
 
     Args:
-        factor: [R | …], (pivots, width).
-        updates: how many it holds.
-        faded: Σ log λ of the recursion when the factor was right.
+        A: (base, base).
+        b: (base,).
+        updates: instants that they hold.
+        faded: Σ log λ of the recursion when they were right.
     """
 
-    factor: FloatArray
+    A: FloatArray
+    b: FloatArray
     updates: int
     faded: float
 
-    def at(self, faded: float) -> FloatArray:
-        """The factor as it counts at a later Σ log λ."""
-        return np.asarray(self.factor * np.exp(0.5 * (faded - self.faded)), dtype=float)
+    @classmethod
+    def of_factor(cls, factor: FloatArray, updates: int, faded: float) -> Moments:
+        """From [Rz Rw ry], or [R z] of least squares: A = RzᵀRw, b = Rzᵀry."""
+        p = len(factor)
+        Z = factor[:, :p].T
+        return cls(Z @ factor[:, -p - 1 : -1], Z @ factor[:, -1], updates, faded)
+
+    def at(self, faded: float) -> Moments:
+        """As they count at a later Σ log λ."""
+        share = float(np.exp(faded - self.faded))
+        return Moments(share * self.A, share * self.b, self.updates, faded)
+
+    def plus(self, other: Moments, sign: float = 1.0) -> Moments:
+        """With those of other rows added, or taken off, at the later of both moments."""
+        faded = min(self.faded, other.faded)
+        a, b = self.at(faded), other.at(faded)
+        return Moments(a.A + sign * b.A, a.b + sign * b.b, a.updates + int(sign) * b.updates, faded)
 
 
 class Stretches:
-    """Up to ``MOST`` stretches of nearly equal length, however long the recursion runs.
+    """Up to ``most`` stretches of nearly equal length, however long the recursion runs.
+
+    A stretch is what the factor's moments grew by: nothing is done but at its end.
 
     Args:
-        pivots: as of the recursion's factor.
-        width: likewise.
-        rows: likewise.
+        factor: of the recursion at its start: what a prior gave belongs to no stretch.
         length: updates after which a stretch is closed.
-        backend: of the compiled fold.
+        most: stretches kept; three for each of ten blocks.
     """
 
-    def __init__(self, pivots: int, width: int, rows: int, length: int, backend: str = "auto") -> None:
+    def __init__(self, factor: FloatArray, length: int, most: int = 30) -> None:
         """Begin with an empty stretch."""
-        self.closed: list[Stretch] = []
-        self.length = length
-        self._open = FoldedRows(pivots, width, rows, backend)
-        self._updates, self._faded = 0, 0.0
+        self.closed: list[Moments] = []
+        self.length, self.most, self.updates, self.faded = length, most, 0, 0.0
+        self._start = Moments.of_factor(factor, 0, 0.0)
 
-    @property
-    def new_rows(self) -> FloatArray:
-        """Where weighted rows go before ``add``, (rows, width)."""
-        return self._open.new_rows
+    def fade(self, share: float) -> None:
+        """All rows so far count less by λ."""
+        self.faded += float(np.log(share))
 
-    def add(self, share: float) -> None:
-        """Fold ``new_rows``.
+    def add(self, factor: FloatArray) -> None:
+        """Count an update, after which the factor is this."""
+        self.updates += 1
+        if self.updates - self._start.updates >= self.length:
+            self._close(factor)
 
-        Args:
-            share: λ by which all rows before were faded.
-        """
-        if share < 1.0:
-            self._faded += float(np.log(share))
-            self._open.fade(share)
-        self._open.fold()
-        self._updates += 1
-        if self._updates >= self.length:
-            self._close()
+    def begin_anew(self, factor: FloatArray) -> None:
+        """The factor was changed by more than rows: what changed it belongs to no stretch."""
+        self._start = Moments.of_factor(factor, self.updates, self.faded)
 
-    def _close(self) -> None:
-        self.closed.append(Stretch(self._open.factor.copy(), self._updates, self._faded))
-        self._open.set_factor(np.zeros_like(self._open.factor))
-        self._updates = 0
-        if len(self.closed) > MOST:
+    def _close(self, factor: FloatArray) -> None:
+        now = Moments.of_factor(factor, self.updates, self.faded)
+        self.closed.append(now.plus(self._start, -1.0))
+        self._start = now
+        if len(self.closed) > self.most:
             # One merge a time: a pause of many would be a late answer.
             sizes = [a.updates + b.updates for a, b in zip(self.closed, self.closed[1:], strict=False)]
             k = int(np.argmin(sizes))
-            self.closed[k : k + 2] = [_merged_pair(*self.closed[k : k + 2])]
+            self.closed[k : k + 2] = [self.closed[k].plus(self.closed[k + 1])]
 
-    def all(self) -> list[Stretch]:
+    def all(self, factor: FloatArray) -> list[Moments]:
         """The closed stretches and the open one."""
-        last = Stretch(self._open.factor.copy(), self._updates, self._faded)
-        return [*self.closed, last] if self._updates else list(self.closed)
+        if self.updates == self._start.updates:
+            return list(self.closed)
+        now = Moments.of_factor(factor, self.updates, self.faded)
+        return [*self.closed, now.plus(self._start, -1.0)]
 
-    def blocks(self, root: FloatArray, values: FloatArray, wanted: int) -> TimeBlocks:
-        """About ``wanted`` blocks of equal length, in whitened directions.
-
-        With [Rz Rw ry] of a stretch, ZᵀW = RzᵀRw and the score is Rzᵀ (ry − Rw χ); for least squares Z = W.
+    def blocks(self, factor: FloatArray, root: FloatArray, values: FloatArray, wanted: int) -> TimeBlocks:
+        """About ``wanted`` blocks of equal length, in whitened directions: scores Tᵀ (b − A χ).
 
         Args:
+            factor: of the recursion now.
             root: T with T Tᵀ = (WᵀW)⁻¹ of all rows as they count now, (base, base).
             values: χ, (base,).
             wanted: number of blocks.
         """
+        found = [stretch.at(self.faded) for stretch in self.all(factor)]
         p = len(values)
-        now, found = self._faded, self.all()
         share, score = np.zeros((len(found), p, p)), np.zeros((len(found), p))
         for k, stretch in enumerate(found):
-            factor = stretch.at(now)
-            Z, W, y = factor[:, :p], factor[:, -p - 1 : -1], factor[:, -1]
-            share[k] = root.T @ (Z.T @ W) @ root
-            score[k] = root.T @ (Z.T @ (y - W @ values))
-        ends = np.cumsum([stretch.updates for stretch in found])
-        number = np.minimum((ends - 1) * wanted // max(int(ends[-1]), 1), wanted - 1) if found else ends
-        starts = np.unique(number, return_index=True)[1]
+            share[k] = root.T @ (0.5 * (stretch.A + stretch.A.T)) @ root
+            score[k] = root.T @ (stretch.b - stretch.A @ values)
         if not found:
             return TimeBlocks(np.zeros(0, dtype=np.int64), share, score)
+        ends = np.cumsum([stretch.updates for stretch in found])
+        number = np.minimum((ends - 1) * wanted // max(int(ends[-1]), 1), wanted - 1)
+        starts = np.unique(number, return_index=True)[1]
         share, score = np.add.reduceat(share, starts), np.add.reduceat(score, starts)
         return TimeBlocks(np.zeros(len(starts), dtype=np.int64), share, score)
 
     def state(self) -> dict[str, FloatArray]:
-        """All of it as arrays."""
-        found = self.all()
-        shape = (len(found), *self._open.factor.shape)
+        """All of it as arrays, the beginning of the open stretch last."""
+        found = [*self.closed, self._start]
         return {
-            "factors": np.array([s.factor for s in found]).reshape(shape),
-            "updates": np.array([s.updates for s in found], dtype=float),
-            "faded": np.array([*(s.faded for s in found), self._faded]),
+            "A": np.array([m.A for m in found]),
+            "b": np.array([m.b for m in found]),
+            "numbers": np.array([[m.updates, m.faded] for m in found] + [[self.updates, self.faded]]),
         }
 
     def restore(self, state: dict[str, FloatArray]) -> None:
-        """Go on from a state: the stretch that was open is closed."""
-        parts = zip(state["factors"], state["updates"], state["faded"], strict=False)
-        self.closed = [Stretch(np.array(f), int(n), float(faded)) for f, n, faded in parts]
-        self._faded, self._updates = float(state["faded"][-1]), 0
-        self._open.set_factor(np.zeros_like(self._open.factor))
-
-
-def _merged_pair(first: Stretch, second: Stretch) -> Stretch:
-    """Two neighbours as one: their rows turned until the first columns are triangular."""
-    both = np.vstack([first.at(second.faded), second.factor])
-    p = len(second.factor)
-    Q, R = np.linalg.qr(both[:, :p])
-    # What is orthogonal to the pivots says nothing of χ: a stretch keeps no residual.
-    factor = np.hstack([np.triu(R), Q.T @ both[:, p:]])
-    return Stretch(factor, first.updates + second.updates, second.faded)
+        """Go on from a state."""
+        *numbers, now = np.asarray(state["numbers"]).tolist()
+        parts = zip(state["A"], state["b"], numbers, strict=True)
+        *self.closed, self._start = [Moments(np.array(A), np.array(b), int(n), f) for A, b, (n, f) in parts]
+        self.updates, self.faded = int(now[0]), now[1]
