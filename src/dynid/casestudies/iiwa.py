@@ -34,7 +34,7 @@ NOTES = (
     "all of the noise where there is little of it: small parameters are then up to 17 % off, and without "
     "noise every second motion keeps a false one.",
     "Table 3 has noise of .05 N m on joints 1 to 4 and .01 on 5 to 7. Joint 7 carries .19 N m: with .02 "
-    "its errors are 10 to 11 %, at P4's bound. All of ours is noise and differences, since the model is "
+    "its errors are up to 11.2 %, beyond P4's 11 %. All of ours is noise and differences, since the model is "
     "exact.",
     "Rows are dropped where any joint is slower than .01 rad/s. Signals for RLS are filtered forward and "
     "backward (order 2, 3.5 Hz), torques too; RIV has them as they are at 50 Hz, with instruments from "
