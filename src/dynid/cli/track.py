@@ -147,7 +147,7 @@ def _stream_run(
         )
     base = base_of(robot)
     mapping = None if stream.mapping is None else load_mapping(stream.mapping)
-    origin = stack.enter_context(open_source(source, robot, mapping, stream.opened))
+    origin = stack.enter_context(open_source(source, robot, mapping, stream.source_options))
     feed = Feed(FeedRules(rate_hz=stream.rate_hz, reorder=stream.reorder))
     arrivals = feed.in_order(origin)
     plan = filters.read_plan()
@@ -177,7 +177,7 @@ def _stream_run(
             tracker.restore(state)
             if isinstance(origin, Replay):
                 arrivals = _after(arrivals, tracker.last_sample)
-    following = _following(sinks, output, kept, origin, feed)
+    following = _course(sinks, output, kept, origin, feed)
     _tell(sinks, findings)
     return follow_samples(tracker, arrivals, following)
 
@@ -225,7 +225,7 @@ def _rows_run(
     kept = _kept(output, about_run(base, recursion.method, rows.problem.plan.to_dict()))
     done = _restore_rows(tracker, kept)
     _tell(sinks, findings)
-    return follow_rows(rows, tracker, _following(sinks, output, kept), done)
+    return follow_rows(rows, tracker, _course(sinks, output, kept), done)
 
 
 def _restore_rows(tracker: RowTracker, kept: KeptState | None) -> int:
@@ -241,7 +241,7 @@ def _kept(output: TrackOutputOptions, about: Mapping[str, Any]) -> KeptState | N
     return None if output.state is None else KeptState(output.state, about, output.keep_s)
 
 
-def _following(
+def _course(
     sinks: list[RecordSink],
     output: TrackOutputOptions,
     kept: KeptState | None,

@@ -61,7 +61,7 @@ class StreamOptions(OptionGroup, title="The source"):
     condition: str = option("", "NAME", "The robot's condition in which the stream is taken.")
 
     @property
-    def opened(self) -> SourceOptions:
+    def source_options(self) -> SourceOptions:
         """How the source is opened."""
         limits = SocketLimits(queue=self.queue, timeout_s=self.timeout_s)
         return SourceOptions(

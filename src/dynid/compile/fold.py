@@ -11,7 +11,7 @@ import numpy as np
 from dynid.compile import jit
 from dynid.compile.arrays import address, aligned_array
 from dynid.compile.batch import chosen_backend
-from dynid.compile.ir_fold import fold_ir, padded
+from dynid.compile.ir_fold import fold_ir, line_length
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import ModelError, ShapeError
 
@@ -40,16 +40,16 @@ class FoldedRows:
                 "least one column, one more for the torques, and one row."
             )
         self.pivots, self.width, self.rows = pivots, width, rows
-        self.table = aligned_array((pivots + rows, padded(width)))
-        self.lengths = aligned_array((padded(width),))
-        self.solution = aligned_array((padded(width),))
+        self.table = aligned_array((pivots + rows, line_length(width)))
+        self.lengths = aligned_array((line_length(width),))
+        self.solution = aligned_array((line_length(width),))
         self.out = aligned_array((2 * rows + 2,))
         for array in (self.table, self.lengths, self.solution, self.out):
             array[...] = 0.0
         self.backend, self.reason = chosen_backend(backend), ""
-        self._module = self._compiled()
+        self._module = self._machine_code()
 
-    def _compiled(self) -> jit.Module | None:
+    def _machine_code(self) -> jit.Module | None:
         if self.backend == "casadi":
             self.reason = "asked for"
             return None

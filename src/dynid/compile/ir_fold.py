@@ -22,7 +22,7 @@ declare double @llvm.vector.reduce.fadd.v{CHUNK}f64(double, {_KIND})
 """
 
 
-def padded(width: int) -> int:
+def line_length(width: int) -> int:
     """Doubles from one line of a table to the next: whole vectors."""
     return -(-width // CHUNK) * CHUNK
 
@@ -47,7 +47,7 @@ def fold_ir(pivots: int, width: int, rows: int) -> str:
         width: columns in all.
         rows: new rows at a time.
     """
-    stride = padded(width)
+    stride = line_length(width)
     return "\n".join(
         [
             _DECLARATIONS,

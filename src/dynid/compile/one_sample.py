@@ -27,9 +27,9 @@ class OneSample:
         self.kernel, self.reason = kernel, ""
         self.inputs = {port.name: _zeros(port) for port in kernel.inputs}
         self.outputs = {port.name: _zeros(port) for port in kernel.outputs}
-        self._module = self._compiled(chosen_backend(backend))
+        self._module = self._machine_code(chosen_backend(backend))
 
-    def _compiled(self, backend: str) -> jit.Module | None:
+    def _machine_code(self, backend: str) -> jit.Module | None:
         if backend == "casadi":
             self.reason = "asked for"
             return None

@@ -64,7 +64,7 @@ class LiveHistory:
 
     def add(self, record: LiveRecord) -> dict[str, Any]:
         """Keep one record; returns it as kept, ready for JSON: numbers rounded, None where there are none."""
-        kept: dict[str, Any] = self._rounded(plain(record))
+        kept: dict[str, Any] = self._few_digits(plain(record))
         kind = kept["kind"]
         if kind == "header":
             self._start(kept)
@@ -87,10 +87,10 @@ class LiveHistory:
         self._group.append(_point(record))
         if len(self._group) < self._stride:
             return
-        self._older.append(_merged(self._group))
+        self._older.append(_mean_of(self._group))
         self._group = []
         if len(self._older) >= self.size.older:
-            self._older = [_merged(self._older[k : k + 2]) for k in range(0, len(self._older), 2)]
+            self._older = [_mean_of(self._older[k : k + 2]) for k in range(0, len(self._older), 2)]
             self._stride *= 2
 
     def to_dict(self) -> dict[str, Any]:
@@ -98,7 +98,7 @@ class LiveHistory:
         return {
             "kind": "history",
             "first": self.first and _point(self.first),
-            "older": [*self._older, *([_merged(self._group)] if self._group else [])],
+            "older": [*self._older, *([_mean_of(self._group)] if self._group else [])],
             "stride": self._stride,
             "recent": list(self._recent),
             "events": list(self.events),
@@ -124,12 +124,12 @@ class LiveHistory:
             found.append((error, 100 * error / scale if scale > 0 else math.nan))
         return found
 
-    def _rounded(self, value: Any) -> Any:
+    def _few_digits(self, value: Any) -> Any:
         """Floats with as many digits as a page needs; stamps, which may count from 1970, to 0.1 ms."""
         if isinstance(value, dict):
-            return {key: round(v, 4) if key == "t" and v else self._rounded(v) for key, v in value.items()}
+            return {key: round(v, 4) if key == "t" and v else self._few_digits(v) for key, v in value.items()}
         if isinstance(value, list):
-            return [self._rounded(item) for item in value]
+            return [self._few_digits(item) for item in value]
         return float(f"{value:.{self.size.digits}g}") if isinstance(value, float) else value
 
 
@@ -138,7 +138,7 @@ def _point(record: dict[str, Any]) -> dict[str, Any]:
     return {key: record.get(key) for key in ("kind", "t", "values", "sigma", "innovation")}
 
 
-def _merged(group: list[dict[str, Any]]) -> dict[str, Any]:
+def _mean_of(group: list[dict[str, Any]]) -> dict[str, Any]:
     """The last of some points, with the largest innovation of all, so that no peak is lost."""
     peaks = [point["innovation"] for point in group if point["innovation"] is not None]
     return {**group[-1], "innovation": max(peaks, default=None)}

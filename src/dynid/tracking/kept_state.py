@@ -45,7 +45,7 @@ class KeptState:
         Raises:
             FileError: when it cannot be written.
         """
-        flat = _flat(state)
+        flat = _leaves_of(state)
         about = json.dumps({"schema": SCHEMA, **self.about}, sort_keys=True)
         try:
             with replaced_file(self.path) as file:
@@ -77,7 +77,7 @@ class KeptState:
                     f"{str(own)[:60]}); give another file, or delete it to begin anew."
                 )
         arrays.pop(_ABOUT, None)
-        return _nested(arrays)
+        return _tree_of(arrays)
 
 
 def about_run(base: BaseMap, method: str, plan: Mapping[str, Any]) -> dict[str, Any]:
@@ -90,18 +90,18 @@ def about_run(base: BaseMap, method: str, plan: Mapping[str, Any]) -> dict[str, 
     }
 
 
-def _flat(state: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+def _leaves_of(state: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     """Arrays by path; what is None is left out."""
     found: dict[str, Any] = {}
     for name, value in state.items():
         if isinstance(value, Mapping):
-            found |= _flat(value, f"{before}{name}/")
+            found |= _leaves_of(value, f"{before}{name}/")
         elif value is not None:
             found[f"{before}{name}"] = np.asarray(value)
     return found
 
 
-def _nested(arrays: Mapping[str, Any]) -> dict[str, Any]:
+def _tree_of(arrays: Mapping[str, Any]) -> dict[str, Any]:
     """The way back; single numbers and texts become plain ones."""
     found: dict[str, Any] = {}
     for path, array in arrays.items():

@@ -57,10 +57,8 @@ class Remember(Forgetting):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Exponential(Forgetting):
-    """λ per update: rows count λᵏ after k further updates, a memory of 1/(1 − λ) updates.
-
-    Where the motion shows nothing the covariance grows without end; ``CovarianceLimits`` hold it.
+class ByFactor(Forgetting):
+    """Forgetting by one factor.
 
     Args:
         factor: λ, above 0, below 1.
@@ -72,6 +70,14 @@ class Exponential(Forgetting):
         """Refuse a factor that remembers nothing or everything."""
         super().__post_init__()
         require_factor(self.factor)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exponential(ByFactor):
+    """λ per update: rows count λᵏ after k further updates, a memory of 1/(1 − λ) updates.
+
+    Where the motion shows nothing the covariance grows without end; ``CovarianceLimits`` hold it.
+    """
 
     def share(self, surprise: float) -> float:
         """Always λ."""
@@ -103,22 +109,12 @@ class Variable(Forgetting):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Directional(Forgetting):
+class Directional(ByFactor):
     """Only what new rows speak of is forgotten (Kulhavý 1987; Cao and Schwartz 2000).
 
     With R of the old rows and U an orthonormal basis of R Wᵀ, R ← (1 − (1 − √λ) U Uᵀ) R: information in the
     directions of W fades by λ, all other stays, and so does R χ = z. A robot at rest forgets nothing.
-
-    Args:
-        factor: λ, above 0, below 1.
     """
-
-    factor: float
-
-    def __post_init__(self) -> None:
-        """Refuse a factor that remembers nothing or everything."""
-        super().__post_init__()
-        require_factor(self.factor)
 
     def share(self, surprise: float) -> float:
         """Rows themselves are kept whole: only the factor fades, and not in all directions."""

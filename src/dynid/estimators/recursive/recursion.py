@@ -148,7 +148,7 @@ class Recursion(ABC):
         """T with T Tᵀ = P for unit noise of weighted rows, (base, rank)."""
 
     @abstractmethod
-    def undetermined(self) -> FloatArray:
+    def lost_parameters(self) -> FloatArray:
         """Parameters that neither rows nor prior tell, (base,) of bool."""
 
     def update(
@@ -256,7 +256,7 @@ class Recursion(ABC):
         root, values = self.root, self.values.copy()
         scale = self.noise_scale**2
         classical = scale * root @ root.T
-        undetermined = self.undetermined()
+        undetermined = self.lost_parameters()
         blocks = None
         if self._stretches is not None and root.shape[1] == len(values):
             blocks = self._stretches.blocks(self._folded.factor, root, values, self.options.blocks)

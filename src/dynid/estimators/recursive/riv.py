@@ -83,7 +83,7 @@ class InstrumentRecursion(Recursion):
             return np.asarray(np.linalg.inv(Rw), dtype=float)
         return spectrum(np.column_stack([Rw, np.zeros(len(Rw))])).root
 
-    def undetermined(self) -> FloatArray:
+    def lost_parameters(self) -> FloatArray:
         """Parameters of null directions, (base,) of bool."""
         lost = np.zeros(len(self.names), dtype=bool)
         if not self._regular:

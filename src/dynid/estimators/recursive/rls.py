@@ -54,7 +54,7 @@ class LeastSquaresRecursion(Recursion):
             return np.asarray(solve_triangular(R, np.eye(len(R)), check_finite=False), dtype=float)
         return spectrum(self._folded.factor).root
 
-    def undetermined(self) -> FloatArray:
+    def lost_parameters(self) -> FloatArray:
         """Parameters of null directions, (base,) of bool."""
         lost = np.zeros(len(self.names), dtype=bool)
         if not is_full(self._ratio):
