@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from dynid.preparation.causal import CausalFilter as CausalFilter
+    from dynid.preparation.causal_plan import CausalPlan as CausalPlan, suggest_causal as suggest_causal
+    from dynid.preparation.causal_rows import CausalRows as CausalRows
     from dynid.preparation.motion import Motion as Motion
     from dynid.preparation.preparation import Preparation as Preparation
     from dynid.preparation.prepared_motion import prepare as prepare
@@ -13,6 +16,9 @@ else:
     from dynid.core.lazy import lazy_exports
 
     _NAMES = {
+        "causal": ("CausalFilter",),
+        "causal_plan": ("CausalPlan", "suggest_causal"),
+        "causal_rows": ("CausalRows",),
         "motion": ("Motion",),
         "preparation": ("Preparation",),
         "prepared_motion": ("prepare",),
