@@ -12,7 +12,7 @@ BLOCK, AVERAGE, LEARNT = 250, 3, 9
 
 
 def watched(change: float, blocks: int, seed: int, joint: int = 1) -> FrictionWatch:
-    """Two joints with coloured residuals; one rubs more by ``change`` [N m] after the blocks that are learnt."""
+    """Two joints with coloured residuals; one rubs more by ``change`` [N m] after the learnt blocks."""
     rng, watch = np.random.default_rng(seed), FrictionWatch(2, BLOCK, AVERAGE, LEARNT)
     n = BLOCK * blocks
     speed = np.sin(0.02 * np.arange(n)[:, None] * [1.0, 1.7]) + 0.1

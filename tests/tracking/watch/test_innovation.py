@@ -57,7 +57,7 @@ def test_the_excess_does_not_depend_on_units(unit: float) -> None:
 
 def test_nothing_is_excessive_before_enough_is_learnt() -> None:
     usual = Excess(2, 10, 60)
-    for _ in range(79):
+    for _ in range(99):
         usual.learn(np.zeros(2))
     assert not usual.ready
     assert np.all(usual.of(np.full(2, 50.0)) == -np.inf)

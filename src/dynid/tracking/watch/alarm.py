@@ -40,7 +40,8 @@ class WatchOptions:
         long_s: long window of the payload's columns, and age of the parameters that residuals are taken
             with [s]; longer ones see lighter payloads, later.
         every_s: time between two looks at the windows [s].
-        payload_excess: excess of a window from which a payload is suspected.
+        payload_short_excess: excess of the short window from which a payload is suspected.
+        payload_long_excess: the same of the long window.
         payload_share: least share of the residual's squares that a payload must explain.
         payload_sigmas: least size of the payload's torques over their σ, the root of what is explained.
         length_m: how far from the flange a payload's centre and how wide it may be, roughly [m].
@@ -68,13 +69,14 @@ class WatchOptions:
     short_s: float = 0.4
     long_s: float = 4.0
     every_s: float = 0.1
-    payload_excess: float = 3.2
+    payload_short_excess: float = 5.0
+    payload_long_excess: float = 3.0
     payload_share: float = 0.6
     payload_sigmas: float = 6.0
     length_m: float = 0.15
     collision_s: float = 0.08
-    collision_excess: float = 4.0
-    calm_excess: float = 1.5
+    collision_excess: float = 5.0
+    calm_excess: float = 2.0
     decide_s: float = 0.5
     give_up_s: float = 3.0
     rest_s: float = 5.0

@@ -94,7 +94,8 @@ class Excess(Memory):
 
     The logarithm of a statistic is cut into blocks; the largest of each block is learnt, with mean μ and
     deviation s of these maxima. The excess is (log x − μ)/s: what it is worth does not depend on the arm,
-    on the colour of its residuals or on the unit of x, and so one threshold holds for all arms.
+    on the colour of its residuals or on the unit of x, and so one threshold holds for all arms. Alarms are
+    learnt from too, clipped to four deviations: what recurs becomes usual, and no arm keeps on alarming.
 
     Args:
         size: number of statistics, each with its own μ and s.
@@ -104,7 +105,7 @@ class Excess(Memory):
         fewest: blocks from which a deviation is taken; with fewer the threshold itself is a guess.
     """
 
-    def __init__(self, size: int, block: int, blocks: int, least: float = 0.2, fewest: int = 8) -> None:
+    def __init__(self, size: int, block: int, blocks: int, least: float = 0.2, fewest: int = 10) -> None:
         """Nothing learnt yet."""
         self._block, self._blocks, self._fewest = block, blocks, fewest
         self._least = least
@@ -135,7 +136,7 @@ class Excess(Memory):
         self.count = min(self.count + 1, self._blocks)
         self.mean += off / self.count
         self.variance += (off * off * (1.0 - 1.0 / self.count) - self.variance) / self.count
-        self.spread = np.maximum(np.sqrt(self.variance * (1.0 + 2.0 / self.count)), self._least)
+        self.spread = np.maximum(np.sqrt(self.variance * (1.0 + 4.0 / self.count)), self._least)
         self.drop_block()
 
     def forget(self) -> None:

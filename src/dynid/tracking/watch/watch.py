@@ -244,18 +244,17 @@ class Watch(Memory):
             return
         gains = [fit_payload(window.A, window.b, o.length_m).gain for window in self.windows]
         logarithm = np.log(np.maximum(gains, 1e-12))
-        if may and not self.weighing and self.usual.of(logarithm).max() > o.payload_excess:
+        short, long = self.usual.of(logarithm)
+        if self.learns:
+            self.usual.learn(logarithm)
+        if may and not self.weighing and (short > o.payload_short_excess or long > o.payload_long_excess):
             rows = self.recent.since(time - o.long_s)
             self._begin(onset_of(*rows, o.length_m), fast)
-        elif self.learns:
-            self.usual.learn(logarithm)
 
     def _begin(self, onset: float, fast: float) -> None:
         """Suspect that something began."""
         self.suspect_since = onset
         self.push.begin(onset, self.time, fast)
-        for usual in (self.usual, self.level.usual, self.fast_level.usual):
-            usual.drop_block()
 
     def _end(self) -> None:
         """The suspicion is over."""
@@ -342,7 +341,9 @@ class Watch(Memory):
         return self._event(time, self._say.weighed(self.load, self.load_sigma))
 
     def _go_back(self, recursion: Followed, onset: float) -> None:
-        """Set the recursion back to before the onset."""
+        """Set the recursion back to before the onset, and do not learn from what came after it."""
+        for usual in (self.usual, self.level.usual, self.fast_level.usual):
+            usual.drop_block()
         found = self._line.before(onset)
         if found is not None and self._options.acts:
             recursion.restore(found[1])
