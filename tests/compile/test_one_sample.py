@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.support.robots import ORACLE_ROBOTS
 
 from dynid.compile.batch import compile_batch
 from dynid.compile.one_sample import OneSample
 from dynid.compile.trace import describe
+from support.robots import ORACLE_ROBOTS
 
 
 @pytest.mark.parametrize("backend", ["llvm", "casadi"])

@@ -7,7 +7,6 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from tests.support.robots import with_random_inertias
 
 from dynid.base import BaseMap, find_base
 from dynid.estimators.recursive.joint_state import AugmentedModel
@@ -20,6 +19,7 @@ from dynid.model.load import load_robot
 from dynid.model.robot import Robot
 from dynid.simulation import Accuracy, Bandwidth, Controller, Sines, Velocity, simulate
 from dynid.simulation.inertia import joint_inertias
+from support.robots import with_random_inertias
 
 Array = NDArray[np.float64]
 WIDTH = 0.01

@@ -7,8 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from tests.support.robots import prismatic_robot, with_random_inertias
-from tests.support.state_runs import random_arm, state_run
 
 from dynid.base import find_base
 from dynid.core.errors import DynidError, ShapeError
@@ -20,6 +18,8 @@ from dynid.estimators.recursive.prior import ParameterPrior
 from dynid.estimators.recursive.state_filter import StateFilterOptions, StateNoise
 from dynid.estimators.recursive.unscented import UKF, SigmaPoints
 from dynid.model.load import load_robot
+from support.robots import prismatic_robot, with_random_inertias
+from support.state_runs import random_arm, state_run
 
 METHODS = {"ekf": EKF(), "ukf": UKF()}
 both = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)

@@ -70,7 +70,9 @@ def test_an_hour_at_one_kilohertz() -> None:
     assert np.allclose(np.sqrt(np.diag(np.linalg.inv(R.T @ R))) / own, 1.0, rtol=1e-6)
     assert found.noise_scale == pytest.approx(1.0, abs=1e-3)
     assert grown < 20.0
-    print(f"\nvalues off by {np.max(np.abs(found.values - values) / own):.2g} sigma, memory grown {grown:.2f} MB")
+    print(
+        f"\nvalues off by {np.max(np.abs(found.values - values) / own):.2g} sigma, memory grown {grown:.2f} MB"
+    )
 
 
 @pytest.mark.slow
