@@ -33,7 +33,7 @@ def memory_mb() -> float:
 
 
 def run_hour(recursion: Recursion, updates: int) -> tuple[Factor, float]:
-    """Updates with fresh noise on a motion that repeats; the batch's factor, and how much memory has grown [MB]."""
+    """Updates with fresh noise on a motion that repeats; the batch's factor, and the memory grown [MB]."""
     robot = load_robot("iiwa14")
     base = find_base(robot)
     W = np.ascontiguousarray(kernels(robot, base.columns).regressor(*motion(CYCLE / 1000)))
@@ -70,9 +70,8 @@ def test_an_hour_at_one_kilohertz() -> None:
     assert np.allclose(np.sqrt(np.diag(np.linalg.inv(R.T @ R))) / own, 1.0, rtol=1e-6)
     assert found.noise_scale == pytest.approx(1.0, abs=1e-3)
     assert grown < 20.0
-    print(
-        f"\nvalues off by {np.max(np.abs(found.values - values) / own):.2g} sigma, memory grown {grown:.2f} MB"
-    )
+    off = np.max(np.abs(found.values - values) / own)
+    print(f"\nvalues off by {off:.2g} sigma, memory grown by {grown:.2f} MB")
 
 
 @pytest.mark.slow
