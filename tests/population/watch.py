@@ -205,7 +205,7 @@ def stretch_rows(arm: Arm, stretch: Stretch, rng: np.random.Generator) -> tuple[
     return rows_of(arm, state, tau, time, rng), body
 
 
-def watched(
+def events_of(
     rows: Rows, forget_s: float | None = None, options: WatchOptions | None = None
 ) -> list[WatchEvent]:
     """Events of a recursion that begins with nothing and forgets nothing, or over a while."""
@@ -220,7 +220,7 @@ def watched(
     return [event for event in events if event.finding.name not in SUPERSEDED]
 
 
-def named(events: list[WatchEvent], name: Name, begin: float, end: float) -> list[WatchEvent]:
+def events_named(events: list[WatchEvent], name: Name, begin: float, end: float) -> list[WatchEvent]:
     """Events of a name within a while."""
     return [event for event in events if event.finding.name is name and begin <= event.time < end]
 
@@ -231,18 +231,18 @@ def row_of(half: str, number: int, index: int, arm: Arm) -> dict[str, object]:
     stretch = Stretch(600.0, payload=share, pushes=PUSHES)
     rows, body = stretch_rows(arm, stretch, rng)
     assert body is not None
-    events = watched(rows, 60.0 if number % 2 else None)
+    events = events_of(rows, 60.0 if number % 2 else None)
     begin, end = stretch.nominal_s, stretch.put_down
-    seen = named(events, Name.PAYLOAD_PICKED_UP, begin, end)
-    weighed = named(events, Name.PAYLOAD_WEIGHED, begin, end)
-    down = named(events, Name.PAYLOAD_PUT_DOWN, end, end + 15.0)
+    seen = events_named(events, Name.PAYLOAD_PICKED_UP, begin, end)
+    weighed = events_named(events, Name.PAYLOAD_WEIGHED, begin, end)
+    down = events_named(events, Name.PAYLOAD_PUT_DOWN, end, end + 15.0)
     told = [
         e for e in events if begin <= e.time < end + 15.0 and e not in (*seen[:1], *weighed[:1], *down[:1])
     ]
     mass = [float(e.finding.figures["mass"]) / body.mass - 1.0 for e in weighed[:1]]
     sigma = [float(e.finding.figures["mass_sigma"]) / body.mass for e in weighed[:1]]
     drift = Stretch(180.0, drift=0.3, drift_s=150.0)
-    drifting = watched(stretch_rows(arm, drift, rng)[0])
+    drifting = events_of(stretch_rows(arm, drift, rng)[0])
     return {
         "arm": number,
         "axes": arm.robot.n_coordinates,
@@ -255,7 +255,9 @@ def row_of(half: str, number: int, index: int, arm: Arm) -> dict[str, object]:
         "put_down": down[0].time - end if down else None,
         "other": [str(e.finding.name) for e in told],
         "pushes": [[str(e.finding.name) for e in events if t <= e.time < t + 6.0] for t in stretch.pushed],
-        "drift": sorted({e.finding.where.axis for e in named(drifting, Name.FRICTION_DRIFT, 180.0, 400.0)}),
+        "drift": sorted(
+            {e.finding.where.axis for e in events_named(drifting, Name.FRICTION_DRIFT, 180.0, 400.0)}
+        ),
         "drift_false": [str(e.finding.name) for e in drifting if e.time < 180.0],
         "drift_other": [
             str(e.finding.name)

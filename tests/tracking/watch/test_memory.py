@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from dynid.tracking.watch.memory import DelayLine, Memory, RecentRows, State
+from dynid.tracking.watch.memory import DelayLine, LearntState, RecentRows, State
 
 
-class Inner(Memory):
+class Inner(LearntState):
     def __init__(self) -> None:
         self.numbers, self.count, self._scratch = np.zeros(3), 0, 1.0
 
 
-class Outer(Memory):
+class Outer(LearntState):
     def __init__(self) -> None:
         self.inner, self.name = Inner(), "a"
 

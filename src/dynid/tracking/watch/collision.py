@@ -6,10 +6,10 @@ import numpy as np
 
 from dynid.core.arrays import FloatArray
 from dynid.tracking.watch.innovation import Excess
-from dynid.tracking.watch.memory import Memory
+from dynid.tracking.watch.memory import LearntState
 
 
-class Level(Memory):
+class ResidualLevel(LearntState):
     """Mean squares of weighted residuals over a short window, of each joint and of all, beside the usual.
 
     Args:
@@ -42,7 +42,7 @@ class Level(Memory):
         return float(self.usual.of(np.log(np.maximum(np.append(squares, squares.mean()), 1e-12))).max())
 
 
-class Push(Memory):
+class Push(LearntState):
     """Joints and size of a push while it lasts.
 
     Args:

@@ -7,10 +7,10 @@ import numpy as np
 from dynid.base.base_map import BaseMap
 from dynid.compile.kernels import kernels
 from dynid.core.arrays import FloatArray
-from dynid.tracking.watch.memory import Memory
+from dynid.tracking.watch.memory import LearntState
 
 
-class InertiaMonitor(Memory):
+class InertiaMonitor(LearntState):
     """Smallest eigenvalue of M(q) along the motion, from the parameters of the moment.
 
     Args:

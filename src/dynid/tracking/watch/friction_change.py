@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from dynid.core.arrays import FloatArray
-from dynid.tracking.watch.memory import Memory
+from dynid.tracking.watch.memory import LearntState
 
 
-class FrictionWatch(Memory):
+class FrictionWatch(LearntState):
     """Friction torque of each joint, block by block, against the blocks that were learnt first.
 
     In a block of many seconds the residual of joint j against parameters that are held is fitted by

@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from dynid.core.arrays import FloatArray
-from dynid.tracking.watch.memory import Memory
+from dynid.tracking.watch.memory import LearntState
 
 
-class ResidualScale(Memory):
+class ResidualScale(LearntState):
     """Mean squares of the residual r, of its slow part m and of its fast part d = r − m, per joint.
 
     m follows r with the time constant T: m ← m + (Δt/T)(r − m). A residual of variance s² that is correlated
@@ -89,7 +89,7 @@ class ResidualScale(Memory):
         )
 
 
-class Excess(Memory):
+class Excess(LearntState):
     """How far statistics are beyond what they reach while nothing happens.
 
     The logarithm of a statistic is cut into blocks; the largest of each block is learnt, with mean μ and

@@ -33,14 +33,14 @@ class Followed(Protocol):
         """Go back to a state."""
 
 
-class Memory:
+class LearntState:
     """Saved and restored as a whole: attributes are numbers, arrays or memories themselves."""
 
     def state(self) -> State:
         """Attributes by name; those of memories inside with a dot."""
         saved: State = {}
         for name, value in self._own():
-            if isinstance(value, Memory):
+            if isinstance(value, LearntState):
                 saved |= {f"{name}.{key}": inner for key, inner in value.state().items()}
             elif isinstance(value, np.ndarray):
                 saved[name] = value.copy()
@@ -55,7 +55,7 @@ class Memory:
     def restore(self, state: Mapping[str, Any]) -> None:
         """Take over what ``state`` has given."""
         for name, value in self._own():
-            if isinstance(value, Memory):
+            if isinstance(value, LearntState):
                 own = {k.removeprefix(f"{name}."): v for k, v in state.items() if k.startswith(f"{name}.")}
                 value.restore(own)
             elif name in state:
@@ -63,7 +63,7 @@ class Memory:
                 vars(self)[name] = np.array(kept, dtype=float) if isinstance(value, np.ndarray) else kept
 
 
-class RecentRows(Memory):
+class RecentRows(LearntState):
     """The last rows: time, weighted residual and weighted payload columns, in a ring.
 
     Args:

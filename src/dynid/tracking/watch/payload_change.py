@@ -16,11 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from dynid.core.arrays import FloatArray
-from dynid.tracking.watch.memory import Memory
+from dynid.tracking.watch.memory import LearntState
 
 
 @dataclass(frozen=True, eq=False)
-class PayloadFit:
+class WeighedPayload:
     """What rows say about a payload.
 
     Args:
@@ -44,10 +44,10 @@ class PayloadFit:
         return float(np.sqrt(max(self.covariance[9, 9], 0.0)))
 
 
-NOTHING = PayloadFit(np.zeros(10), np.full((10, 10), np.inf), 0.0)
+NOTHING = WeighedPayload(np.zeros(10), np.full((10, 10), np.inf), 0.0)
 
 
-def fit_payload(A: FloatArray, b: FloatArray, length_m: float, passes: int = 2) -> PayloadFit:
+def fit_payload(A: FloatArray, b: FloatArray, length_m: float, passes: int = 2) -> WeighedPayload:
     """θ from normal equations of weighted rows; the scale of Λ is the mass itself, found in a few passes.
 
     Args:
@@ -67,10 +67,10 @@ def fit_payload(A: FloatArray, b: FloatArray, length_m: float, passes: int = 2) 
         given[9, 9] += 1e-12 * A[9, 9]
         values = np.asarray(np.linalg.solve(given, b), dtype=float)
         mass = max(abs(float(values[9])), float(np.sqrt(values[6:9] @ values[6:9])) / (2.0 * length_m))
-    return PayloadFit(values, np.asarray(np.linalg.inv(given), dtype=float), float(b @ values))
+    return WeighedPayload(values, np.asarray(np.linalg.inv(given), dtype=float), float(b @ values))
 
 
-class PayloadWindow(Memory):
+class PayloadWindow(LearntState):
     """Normal equations over an exponential window, and the recursion that weighs when nothing is forgotten.
 
     Args:

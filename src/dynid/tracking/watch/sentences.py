@@ -11,7 +11,7 @@ from dynid.core.finding import Finding, Level, Name, Where
 from dynid.model.joint import Joint, JointKind
 from dynid.tracking.watch.collision import Push
 from dynid.tracking.watch.definite import InertiaMonitor
-from dynid.tracking.watch.payload_change import PayloadFit
+from dynid.tracking.watch.payload_change import WeighedPayload
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Sentences:
     joints: tuple[str, ...]
     units: tuple[str, ...]
 
-    def picked_up(self, before: float, load: FloatArray, fit: PayloadFit) -> Finding:
+    def pick_up(self, before: float, load: FloatArray, fit: WeighedPayload) -> Finding:
         """A payload came, or another one than before."""
         figures = _payload_figures(load, fit.mass_sigma)
         had = f" where {before:.3g} kg were carried" if before else ""
@@ -38,7 +38,7 @@ class Sentences:
             figures=figures,
         )
 
-    def weighed(self, load: FloatArray, sigma: float) -> Finding:
+    def weight(self, load: FloatArray, sigma: float) -> Finding:
         """The weighing is over."""
         return Finding(
             Name.PAYLOAD_WEIGHED,
@@ -58,15 +58,17 @@ class Sentences:
 
     def collision(self, push: Push) -> Finding:
         """Something pushed the arm and let it go."""
-        return self._pushed(
+        return self._push_finding(
             Name.COLLISION, push, f"The arm was pushed for about {push.last - push.onset:.1g} s"
         )
 
     def unexplained(self, push: Push) -> Finding:
         """Torques changed and stay so."""
-        return self._pushed(Name.UNEXPLAINED_CHANGE, push, "The torques changed as no payload changes them")
+        return self._push_finding(
+            Name.UNEXPLAINED_CHANGE, push, "The torques changed as no payload changes them"
+        )
 
-    def _pushed(self, name: Name, push: Push, head: str) -> Finding:
+    def _push_finding(self, name: Name, push: Push, head: str) -> Finding:
         sizes = np.abs(push.torque)
         j = int(np.argmax(sizes))
         return Finding(

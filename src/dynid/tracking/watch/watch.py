@@ -13,12 +13,12 @@ from dynid.core.arrays import FloatArray
 from dynid.core.finding import Finding
 from dynid.model.payload import attach_payload
 from dynid.tracking.watch.alarm import WatchEvent, WatchOptions
-from dynid.tracking.watch.collision import Level, Push
+from dynid.tracking.watch.collision import Push, ResidualLevel
 from dynid.tracking.watch.definite import InertiaMonitor
 from dynid.tracking.watch.friction_change import FrictionWatch
 from dynid.tracking.watch.innovation import Excess, ResidualScale
-from dynid.tracking.watch.memory import DelayLine, Followed, Memory, RecentRows, State
-from dynid.tracking.watch.payload_change import PayloadFit, PayloadWindow, fit_payload, onset_of
+from dynid.tracking.watch.memory import DelayLine, Followed, LearntState, RecentRows, State
+from dynid.tracking.watch.payload_change import PayloadWindow, WeighedPayload, fit_payload, onset_of
 from dynid.tracking.watch.sentences import Sentences, torque_unit
 
 
@@ -70,7 +70,7 @@ class PayloadColumns:
         return X[0] if np.ndim(q) == 1 else X
 
 
-class Watch(Memory):
+class Watch(LearntState):
     """Lets a recursion learn while nothing happens, and says when something does.
 
     Residuals are taken against parameters of some seconds ago, which a change has not spoilt yet. When they
@@ -100,8 +100,8 @@ class Watch(Memory):
         self.windows = tuple(PayloadWindow(1.0 - 1.0 / samples[w]) for w in ("short_s", "long_s"))
         self.short, self.long = self.windows
         self.usual = Excess(len(self.windows), looks, blocks)
-        self.fast_level = Level(n, o.collision_s * rate_hz, block, blocks)
-        self.level = Level(n, 2.0 * o.collision_s * rate_hz, block, blocks)
+        self.fast_level = ResidualLevel(n, o.collision_s * rate_hz, block, blocks)
+        self.level = ResidualLevel(n, 2.0 * o.collision_s * rate_hz, block, blocks)
         self.friction = FrictionWatch(n, samples["friction_block_s"], o.friction_blocks)
         self.inertia = InertiaMonitor(base)
         self.recent = RecentRows(samples["long_s"] + samples["give_up_s"], n)
@@ -124,17 +124,17 @@ class Watch(Memory):
         return not math.isnan(self.suspect_since)
 
     @property
-    def weighing(self) -> bool:
+    def is_weighing(self) -> bool:
         """Whether a payload is being weighed."""
         return self.weighed >= 0
 
     @property
     def learns(self) -> bool:
         """Whether the arm's recursion takes the samples."""
-        return not (self.suspicious or self.weighing)
+        return not (self.suspicious or self.is_weighing)
 
     @property
-    def armed(self) -> bool:
+    def is_armed(self) -> bool:
         """Whether enough is learnt for alarms."""
         return self.level.usual.ready and self.usual.ready
 
@@ -183,7 +183,7 @@ class Watch(Memory):
             return events
         residual = y - at.W @ self.values
         if not self.loaded:
-            events += self._watch_friction(y - at.W @ self._anchored(), at, rows)
+            events += self._watch_friction(y - at.W @ self._friction_reference(), at, rows)
         looks_usual = self.learns
         self.scale.take(residual, rows, looks_usual)
         if self.updates <= self._memory and self.updates % self._settle == 0:
@@ -208,7 +208,7 @@ class Watch(Memory):
         for window in self.windows:
             window.take(squares, products, self._every)
         self._refresh()
-        if not self.weighing:
+        if not self.is_weighing:
             return []
         self._weigh(squares, products + squares @ (self.load - self.load_before))
         return [self._end_weighing(time)] if self.weighed >= self._weighing else []
@@ -226,17 +226,17 @@ class Watch(Memory):
         for usual in (self.usual, self.level.usual, self.fast_level.usual):
             usual.forget()
 
-    def _anchored(self) -> FloatArray:
+    def _friction_reference(self) -> FloatArray:
         """Parameters of when the watch was armed: friction is compared with that moment."""
         return self.anchor if np.isfinite(self.anchor[0]) else self.values
 
     def _suspect(self, time: float, fast: float) -> None:
         """Look whether anything is unusual; learn from it when not."""
         o = self._options
-        if self.armed and not np.isfinite(self.anchor[0]):
+        if self.is_armed and not np.isfinite(self.anchor[0]):
             self.anchor = self.values.copy()
         self.quiet += 1
-        may = self.armed and self.quiet > self._rest
+        may = self.is_armed and self.quiet > self._rest
         if may and fast > o.collision_excess:
             self._begin(time - 2.0 * o.collision_s, fast)
             return
@@ -247,7 +247,7 @@ class Watch(Memory):
         short, long = self.usual.of(logarithm)
         if self.learns:
             self.usual.learn(logarithm)
-        if may and not self.weighing and (short > o.payload_short_excess or long > o.payload_long_excess):
+        if may and not self.is_weighing and (short > o.payload_short_excess or long > o.payload_long_excess):
             rows = self.recent.since(time - o.long_s)
             self._begin(onset_of(*rows, o.length_m), fast)
 
@@ -284,7 +284,7 @@ class Watch(Memory):
         self._end()
         return [self._event(time, finding, onset) for finding in told]
 
-    def _payload_since(self, onset: float) -> PayloadFit | None:
+    def _payload_since(self, onset: float) -> WeighedPayload | None:
         """The payload that came, or went, at the onset; None where none explains what is seen since then."""
         o = self._options
         _, residual, columns = self.recent.since(onset + 2.0 * o.collision_s)
@@ -298,7 +298,7 @@ class Watch(Memory):
         clear = fit.gain > max(o.payload_sigmas**2, o.payload_share * float(r @ r))
         return fit if possible and clear else None
 
-    def _take_payload(self, fit: PayloadFit, onset: float) -> Finding:
+    def _take_payload(self, fit: WeighedPayload, onset: float) -> Finding:
         """Carry what was found from now on, and weigh it; nothing where it was put down."""
         before = self.mass
         if self.loaded and self._empty(before, before + fit.mass, fit.mass_sigma):
@@ -312,7 +312,7 @@ class Watch(Memory):
         self.load = self.load_before + fit.values
         self.loaded, self.weighed, self.load_sigma = True, 0, fit.mass_sigma
         self.first_mass = self.mass
-        return self._say.picked_up(before, self.load, fit)
+        return self._say.pick_up(before, self.load, fit)
 
     def _weigh(self, squares: FloatArray, products: FloatArray) -> None:
         """The next samples of the payload's own recursion."""
@@ -338,7 +338,7 @@ class Watch(Memory):
         if self._empty(before, self.mass, self.load_sigma):
             self._unload()
             return self._event(time, self._say.put_down(before))
-        return self._event(time, self._say.weighed(self.load, self.load_sigma))
+        return self._event(time, self._say.weight(self.load, self.load_sigma))
 
     def _go_back(self, recursion: Followed, onset: float) -> None:
         """Set the recursion back to before the onset, and do not learn from what came after it."""
