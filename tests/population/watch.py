@@ -255,9 +255,7 @@ def row_of(half: str, number: int, index: int, arm: Arm) -> dict[str, object]:
         "put_down": down[0].time - end if down else None,
         "other": [str(e.finding.name) for e in told],
         "pushes": [[str(e.finding.name) for e in events if t <= e.time < t + 6.0] for t in stretch.pushed],
-        "drift": sorted(
-            {e.finding.where.axis for e in events_named(drifting, Name.FRICTION_DRIFT, 180.0, 400.0)}
-        ),
+        "drift": [e.finding.where.axis for e in events_named(drifting, Name.FRICTION_DRIFT, 180.0, 400.0)],
         "drift_false": [str(e.finding.name) for e in drifting if e.time < 180.0],
         "drift_other": [
             str(e.finding.name)

@@ -61,7 +61,7 @@ def test_recent_rows_come_oldest_first_and_no_more_than_fit() -> None:
 
 
 def test_the_delay_line_gives_what_was_before_and_stays_short() -> None:
-    line, recursion = DelayLine(0.5, 4.0), Recursion()
+    line, recursion = DelayLine(4.0, 0.5), Recursion()
     assert line.before(0.0) is None
     for k in range(10_000):
         recursion.values[0] = k

@@ -104,11 +104,11 @@ class DelayLine:
     """States of a recursion from before now, so that what a change has spoilt can be taken back.
 
     Args:
-        step_s: time between two states [s].
         reach_s: how far back they go [s].
+        step_s: time between two states [s]: as much is lost beside a change when the recursion is set back.
     """
 
-    def __init__(self, step_s: float, reach_s: float) -> None:
+    def __init__(self, reach_s: float, step_s: float = 0.5) -> None:
         """Empty."""
         self.step_s = step_s
         self.kept: deque[tuple[float, FloatArray, State]] = deque(maxlen=int(reach_s / step_s) + 2)

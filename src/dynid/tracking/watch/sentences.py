@@ -62,7 +62,7 @@ class Sentences:
             Name.COLLISION, push, f"The arm was pushed for about {push.last - push.onset:.1g} s"
         )
 
-    def unexplained(self, push: Push) -> Finding:
+    def lasting_change(self, push: Push) -> Finding:
         """Torques changed and stay so."""
         return self._push_finding(
             Name.UNEXPLAINED_CHANGE, push, "The torques changed as no payload changes them"

@@ -107,7 +107,7 @@ class Watch(LearntState):
         self.recent = RecentRows(samples["long_s"] + samples["give_up_s"], n)
         self.push = Push(n)
         self.weight = PayloadWindow()
-        self._line = DelayLine(_STATE_STEP_S, o.long_s + o.decide_s)
+        self._line = DelayLine(o.long_s + o.give_up_s)
         self.sigma = self.fast_sigma = self.long_run = np.ones(n)
         self.values = np.full(len(base), np.nan)
         self.anchor = np.full(len(base), np.nan)
@@ -280,7 +280,7 @@ class Watch(LearntState):
             return [self._event(time, self._take_payload(fit, onset), onset)]
         if lasted < o.give_up_s:
             return []
-        told = [] if self.push.excess < o.collision_excess else [self._say.unexplained(self.push)]
+        told = [] if self.push.excess < o.collision_excess else [self._say.lasting_change(self.push)]
         self._end()
         return [self._event(time, finding, onset) for finding in told]
 
@@ -376,8 +376,6 @@ class Watch(LearntState):
         return super().state()
 
 
-_STATE_STEP_S = 0.5
-"""Time between two kept states of the recursion [s]: how much is lost when it is set back."""
 _TIMES = (
     "every_s", "settle_s", "rest_s", "weighing_s", "inertia_s", "block_s", "short_s", "long_s",
     "give_up_s", "memory_s", "friction_block_s",
