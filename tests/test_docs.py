@@ -170,6 +170,13 @@ def test_an_identified_model_does_better_than_the_one_from_cad(
     assert page["replayed"]["identified"] < 0.05 * page["replayed"]["cad"]
 
 
+def test_a_log_is_followed_as_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = run_page("online", alike)
+    assert page["last"]["used"] > 300
+    assert abs(page["estimate"].values[0] - 3.45) < 0.02
+
+
 def test_the_readme_s_python_runs() -> None:
     # The first block is a newcomer's script: tests/test_face.py runs it on logs.
     _, code = [block.text for block in blocks(ROOT / "README.md") if block.language == "python"]
