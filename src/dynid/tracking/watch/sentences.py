@@ -11,7 +11,6 @@ from dynid.core.finding import Finding, Level, Name, Where
 from dynid.model.joint import Joint, JointKind
 from dynid.tracking.watch.collision import Push
 from dynid.tracking.watch.definite import InertiaMonitor
-from dynid.tracking.watch.payload_change import WeighedPayload
 
 
 @dataclass(frozen=True)
@@ -26,14 +25,14 @@ class Sentences:
     joints: tuple[str, ...]
     units: tuple[str, ...]
 
-    def pick_up(self, before: float, load: FloatArray, fit: WeighedPayload) -> Finding:
+    def pick_up(self, before: float, load: FloatArray, sigma: float) -> Finding:
         """A payload came, or another one than before."""
-        figures = _payload_figures(load, fit.mass_sigma)
+        figures = _payload_figures(load, sigma)
         had = f" where {before:.3g} kg were carried" if before else ""
         return Finding(
             Name.PAYLOAD_PICKED_UP,
             Level.NOTE,
-            f"A payload of {load[9]:.3g} ± {fit.mass_sigma:.2g} kg was picked up{had}.",
+            f"A payload of {load[9]:.3g} ± {sigma:.2g} kg was picked up{had}.",
             "It is weighed on its own while the arm's parameters wait.",
             figures=figures,
         )

@@ -143,6 +143,11 @@ class Watch(LearntState):
         """Of the payload that is carried [kg]."""
         return float(self.load[9])
 
+    @property
+    def mass_sigma(self) -> float:
+        """Its deviation, with what the arm's own model lacks under load [kg]."""
+        return math.hypot(self.load_sigma, self._options.mass_share * self.mass)
+
     def update(self, recursion: Followed, at: WatchedInstant) -> list[WatchEvent]:
         """Give one sample to the recursion, unless it has to wait, and say what happened.
 
@@ -312,7 +317,7 @@ class Watch(LearntState):
         self.load = self.load_before + fit.values
         self.loaded, self.weighed, self.load_sigma = True, 0, fit.mass_sigma
         self.first_mass = self.mass
-        return self._say.pick_up(before, self.load, fit)
+        return self._say.pick_up(before, self.load, self.mass_sigma)
 
     def _weigh(self, squares: FloatArray, products: FloatArray) -> None:
         """The next samples of the payload's own recursion."""
@@ -338,7 +343,7 @@ class Watch(LearntState):
         if self._empty(before, self.mass, self.load_sigma):
             self._unload()
             return self._event(time, self._say.put_down(before))
-        return self._event(time, self._say.weight(self.load, self.load_sigma))
+        return self._event(time, self._say.weight(self.load, self.mass_sigma))
 
     def _go_back(self, recursion: Followed, onset: float) -> None:
         """Set the recursion back to before the onset, and do not learn from what came after it."""
