@@ -11,9 +11,6 @@ from numpy.typing import NDArray
 from dynid.core.arrays import FloatArray
 from dynid.problem.problem import Problem
 
-CHUNK = 512
-"""Instants whose rows are spread out at once: some ten megabytes for a seven-axis arm."""
-
 
 @dataclass(frozen=True, eq=False)
 class Instant:
@@ -37,7 +34,10 @@ class Instant:
 
 
 def instants_of(
-    problem: Problem, kept: NDArray[np.bool_], instruments: Sequence[FloatArray] | None = None
+    problem: Problem,
+    kept: NDArray[np.bool_],
+    instruments: Sequence[FloatArray] | None = None,
+    chunk: int = 512,
 ) -> Iterator[Instant]:
     """All rows, instant by instant, experiment by experiment.
 
@@ -45,6 +45,7 @@ def instants_of(
         problem: with its rows.
         kept: parameters wanted, (base,) of bool.
         instruments: per joint (rows, base), as ``instrument_rows`` gives them.
+        chunk: instants whose rows are spread out at once: some ten megabytes for a seven-axis arm.
     """
     joints = range(len(problem.regression.joints))
     rows = [problem.rows(j) for j in joints]
@@ -53,8 +54,8 @@ def instants_of(
     for k, experiment in enumerate(problem.experiments):
         own = [np.flatnonzero(r.experiment == k) for r in rows]
         samples = np.unique(np.concatenate([rows[j].sample[own[j]] for j in joints]))
-        for first in range(0, len(samples), CHUNK):
-            part = samples[first : first + CHUNK]
+        for first in range(0, len(samples), chunk):
+            part = samples[first : first + chunk]
             shape = (len(part), len(rows), int(kept.sum()))
             W, y, used = np.zeros(shape), np.zeros(shape[:2]), np.zeros(shape[:2], dtype=bool)
             Z = None if others is None else np.zeros(shape)

@@ -178,12 +178,12 @@ class StateFilter(RootFilter):
         self.innovation = error[:n]
         known, kept = self.values, self.options.kept_inertia
 
-        def allowed(values: FloatArray) -> bool:
+        def keeps_inertia(values: FloatArray) -> bool:
             """M(q, χ⁺) > kept · M(q, χ⁻), one question because M is linear in χ."""
             return self.model.inertia_positive(q, values - kept * known)
 
         seen = spread[p : p + len(measured)]
-        squares, shortened = self._take(spread, seen, sigma, error, allowed)
+        squares, shortened = self._take(spread, seen, sigma, error, keeps_inertia)
         self.outcomes["limited"] += bool(shortened)
         return squares
 
