@@ -99,16 +99,16 @@ class FoldedRows:
         if self._module is None:
             self._fold_by_qr()
         else:
-            self._functions[0](self._places[0], self._places[3])
-        return float(self.out[0])
+            self._functions[0](self._places[0], self._squares_place)
+        return float(self.out[-2])
 
     def solve(self) -> float:
         """R x = z into ``solution``; the least R_ii² over the squared length of its column."""
         if self._module is None:
             return self._solve_by_substitution()
-        table, lengths, solution, out = self._places
-        self._functions[1](table, lengths, solution, out)
-        return float(self.out[0])
+        table, lengths, solution, _ = self._places
+        self._functions[1](table, lengths, solution, self._squares_place + 8)
+        return float(self.out[-1])
 
     def update(self, W: FloatArray, y: FloatArray, weights: FloatArray) -> tuple[float, float]:
         """Fold weighted rows and solve; ``out`` begins with W x of the x before, then y − W x.
@@ -152,6 +152,11 @@ class FoldedRows:
         table, lengths, solution, out = (address(array) for array in arrays)
         return table, lengths, solution, out
 
+    @cached_property
+    def _squares_place(self) -> int:
+        """Behind predictions and innovations, as ``update`` has it."""
+        return self._places[3] + 16 * self.rows
+
     def _fold_by_qr(self) -> None:
         p = self.pivots
         Q, R = np.linalg.qr(self.table[:, :p], mode="complete")
@@ -159,7 +164,7 @@ class FoldedRows:
         self.table[:, :p] = R
         self.table[:, p : self.width] = rest
         self.table[p:, :p] = 0.0
-        self.out[0] = float(np.sum(self.table[p:, p] ** 2))
+        self.out[-2] = float(np.sum(self.table[p:, p] ** 2))
 
     def _solve_by_substitution(self) -> float:
         R, least = self.factor, 1.0
@@ -171,7 +176,7 @@ class FoldedRows:
             known = R[i, i + 1 : self.pivots] @ self.solution[i + 1 : self.pivots]
             self.solution[i] = (R[i, self.pivots] - known) / R[i, i]
             least = min(least, float(R[i, i] ** 2 / self.lengths[i]))
-        self.out[0] = least
+        self.out[-1] = least
         return least
 
     def _update_by_numpy(self, W: FloatArray, y: FloatArray, weights: FloatArray) -> tuple[float, float]:

@@ -97,7 +97,7 @@ class Honest(Uncertainty):
             "blocks_are_experiments": clustered,
             "variance_inflation": ratio * apart,
         }
-        if used.is_white(ratio * apart, fit):
+        if used.is_white(ratio * apart, fit.root, fit.covariance):
             why = f"{what} differ as white errors of equal size would"
             return Doubt(fit.covariance, {**facts, "uncertainty_reason": why}, used="classical")
         why = f"errors are not white: {what} differ {np.sqrt(ratio):.2g} times as much as white errors would"
@@ -171,13 +171,19 @@ class TimeBlocks:
         chance = np.sqrt(2.0 / ((by_log.count - 1) * fit.root.shape[1]))
         return float(ratio) if ratio > 1.0 + RULES.chance * chance else 1.0
 
-    def is_white(self, ratio: float, fit: Fit) -> bool:
-        """Whether blocks differ as white errors would: in all directions together, and in each parameter."""
+    def is_white(self, ratio: float, root: FloatArray, covariance: FloatArray) -> bool:
+        """Whether blocks differ as white errors would: in all directions together, and in each parameter.
+
+        Args:
+            ratio: variance between blocks over that of white errors.
+            root: T, (columns, rank).
+            covariance: classical one, (columns, columns).
+        """
         free = self.count - 1
-        own = np.sum((self.pulls(0.5) @ fit.root.T) ** 2, axis=0)
-        white = np.diag(fit.covariance)
+        own = np.sum((self.pulls(0.5) @ root.T) ** 2, axis=0)
+        white = np.diag(covariance)
         largest = float(np.max(own[white > 0] / white[white > 0], initial=0.0))
-        allowed = max(RULES.near, RULES.chance * np.sqrt(2.0 / (free * fit.root.shape[1])))
+        allowed = max(RULES.near, RULES.chance * np.sqrt(2.0 / (free * root.shape[1])))
         return bool(abs(ratio - 1.0) <= allowed and largest <= RULES.largest)
 
     def prior_share(self) -> FloatArray:

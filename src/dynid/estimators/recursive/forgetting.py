@@ -22,6 +22,16 @@ class Forgetting(ABC):
         """Refuse options of other kinds."""
         require_field_kinds(self)
 
+    @property
+    def kept_updates(self) -> float:
+        """Updates that count, when all is as expected."""
+        return float("inf")
+
+    @property
+    def even(self) -> bool:
+        """Whether all rows before fade alike, so that stretches of time keep their moments."""
+        return True
+
     @abstractmethod
     def share(self, surprise: float) -> float:
         """λ: what old rows count from now on.
@@ -39,7 +49,7 @@ class Forgetting(ABC):
             surprise: see ``share``.
 
         Returns:
-            λ by which all old rows were faded, for whoever keeps them apart.
+            λ by which all old rows were faded, for whoever keeps them apart; 1 where they were not.
         """
         share = self.share(surprise)
         if share < 1.0:
@@ -79,6 +89,11 @@ class Exponential(ByFactor):
     Where the motion shows nothing the covariance grows without end; ``CovarianceLimits`` hold it.
     """
 
+    @property
+    def kept_updates(self) -> float:
+        """1/(1 − λ)."""
+        return 1.0 / (1.0 - self.factor)
+
     def share(self, surprise: float) -> float:
         """Always λ."""
         return self.factor
@@ -103,6 +118,11 @@ class Variable(Forgetting):
             raise DynidError(f"The memory is {self.memory:g} updates; give a number from 2 on.")
         require_factor(self.least)
 
+    @property
+    def kept_updates(self) -> float:
+        """The memory."""
+        return self.memory
+
     def share(self, surprise: float) -> float:
         """Less when the last innovation was large."""
         return float(min(max(1.0 - surprise / self.memory, self.least), 1.0))
@@ -115,6 +135,11 @@ class Directional(ByFactor):
     With R of the old rows and U an orthonormal basis of R Wᵀ, R ← (1 − (1 − √λ) U Uᵀ) R: information in the
     directions of W fades by λ, all other stays, and so does R χ = z. A robot at rest forgets nothing.
     """
+
+    @property
+    def even(self) -> bool:
+        """No: each direction has its own past, and σ is the classical one."""
+        return False
 
     def share(self, surprise: float) -> float:
         """Rows themselves are kept whole: only the factor fades, and not in all directions."""

@@ -60,7 +60,8 @@ def instants_of(
             W, y, used = np.zeros(shape), np.zeros(shape[:2]), np.zeros(shape[:2], dtype=bool)
             Z = None if others is None else np.zeros(shape)
             for j in joints:
-                mine = own[j][np.isin(rows[j].sample[own[j]], part)]
+                first_row, last_row = np.searchsorted(rows[j].sample[own[j]], (part[0], part[-1] + 1))
+                mine = own[j][first_row:last_row]
                 place = np.searchsorted(part, rows[j].sample[mine])
                 W[place, j], y[place, j], used[place, j] = wide[j][mine], rows[j].y[mine], True
                 if Z is not None and others is not None:

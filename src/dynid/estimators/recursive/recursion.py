@@ -72,7 +72,7 @@ class Recursion(ABC):
     """Recursive estimation of τ = W χ, one instant at a time, in square-root form.
 
     Rows of joint j are divided by σ_j, so that P is a covariance in the units of χ (P4 eq 9 with I_n
-    replaced by diag(σ_j²)). Memory is taken at the start; an update takes none.
+    replaced by diag(σ_j²)). Least squares that remembers takes its memory at the start, and none later.
 
     Args:
         names: of the base parameters.
@@ -117,8 +117,11 @@ class Recursion(ABC):
         self._remembers = isinstance(self.options.forgetting, Remember)
         self._set_information(self.prior.root)
         self._stretches: Stretches | None = None
-        if self.options.blocks >= RULES.fewest:
-            self._stretches = Stretches(self._folded.factor, self.options.stretch)
+        forgetting = self.options.forgetting
+        if self.options.blocks >= RULES.fewest and forgetting.even:
+            # Several stretches within the memory, or all that counts would lie in one.
+            most = max(5.0, forgetting.kept_updates / (2 * self.options.blocks))
+            self._stretches = Stretches(self._folded.factor, int(min(self.options.stretch, most)))
 
     @staticmethod
     @abstractmethod
@@ -146,6 +149,15 @@ class Recursion(ABC):
     @abstractmethod
     def root(self) -> FloatArray:
         """T with T Tᵀ = P for unit noise of weighted rows, (base, rank)."""
+
+    def _left_root(self, root: FloatArray) -> FloatArray:
+        """L with Lᵀ ZᵀW T = 1, (base, base): T itself, unless there are instruments."""
+        return root
+
+    @property
+    @abstractmethod
+    def working_values(self) -> FloatArray:
+        """χ of the last solution, (base,), which predicts torques also while rows do not tell all; a view."""
 
     @abstractmethod
     def lost_parameters(self) -> FloatArray:
@@ -259,14 +271,14 @@ class Recursion(ABC):
         undetermined = self.lost_parameters()
         blocks = None
         if self._stretches is not None and root.shape[1] == len(values):
-            blocks = self._stretches.blocks(self._folded.factor, root, values, self.options.blocks)
+            roots = (self._left_root(root), root)
+            blocks = self._stretches.blocks(self._folded.factor, roots, values, self.options.blocks)
         if blocks is None or blocks.count < RULES.fewest or not scale > 0:
             return RecursiveEstimate(values, classical, "classical", undetermined, self.updates, self.rows)
-        own = np.sum((blocks.pulls(0.5) @ root.T) ** 2, axis=0) / np.diag(classical)
         ratio = float(np.sum(blocks.pulls(0.5) ** 2) / (scale * root.shape[1]))
-        if ratio <= 1.0 + RULES.near and own.max() <= RULES.largest:
+        if blocks.is_white(ratio, root, classical):
             return RecursiveEstimate(values, classical, "classical", undetermined, self.updates, self.rows)
-        meat = blocks.jackknife() + scale * blocks.prior_share()
+        meat = blocks.jackknife() / min(1.0, ratio) ** RULES.half_way + scale * blocks.prior_share()
         return RecursiveEstimate(
             values, root @ meat @ root.T, "blocks", undetermined, self.updates, self.rows
         )
@@ -276,7 +288,7 @@ class Recursion(ABC):
         return self.estimate().sigma
 
     def covariance(self) -> FloatArray:
-        """P in the units of χ², for noise as large as ``joint_sigma`` says, (base, base) (P4 eq 9)."""
+        """Covariance of χ for noise as large as ``joint_sigma`` says, (base, base): P of P4 eq 9."""
         return np.asarray(self.root @ self.root.T, dtype=float)
 
     def state(self) -> dict[str, Any]:

@@ -32,20 +32,19 @@ class InstrumentRecursion(Recursion):
 
     def _solve(self) -> None:
         """Rw χ = ry by Gauss; by singular values where Rw is not regular."""
+        from scipy.linalg import lu_factor, lu_solve
+
         _, Rw, ry = self._parts()
-        lengths = np.linalg.norm(Rw, axis=0)
-        self._regular = bool(lengths.min() > 0)
+        self._lengths = np.linalg.norm(Rw, axis=0)
+        self._regular = bool(self._lengths.min() > 0)
         if self._regular:
-            try:
-                values = np.linalg.solve(Rw / lengths, ry) / lengths
-            except np.linalg.LinAlgError:
-                self._regular = False
-            else:
-                # A solution that does not solve: columns that cannot be told apart.
-                left = np.linalg.norm(Rw @ values - ry)
-                self._regular = bool(left <= np.sqrt(RANK_TOLERANCE) * (np.linalg.norm(ry) + 1e-300))
-                self._values: FloatArray = np.asarray(values, dtype=float)
-        if not self._regular:
+            self._lu = lu_factor(Rw / self._lengths, check_finite=False)
+            pivots = np.abs(np.diag(self._lu[0]))
+            # Columns that cannot be told apart leave a pivot of rounding.
+            self._regular = bool(pivots.min() > RANK_TOLERANCE * pivots.max())
+        if self._regular:
+            self._values = lu_solve(self._lu, ry, check_finite=False) / self._lengths
+        else:
             self._values = shortest_solution(np.column_stack([Rw, ry]))
 
     def _fold(self, W: FloatArray, y: FloatArray, Z: FloatArray | None) -> float:
@@ -53,20 +52,39 @@ class InstrumentRecursion(Recursion):
             raise DynidError("Instrumental variables need instruments with every update; give Z, or use RLS.")
         np.matmul(W, self._values, out=self.predicted)
         np.subtract(y, self.predicted, out=self.innovation)
+        squares = self._innovation_squares(W)
         self._write_rows(self._folded.new_rows, W, y, Z)
         self._folded.fold()
         self._solve()
+        return squares
+
+    def _innovation_squares(self, W: FloatArray) -> float:
+        """eᵀ S⁻¹ e with S = 1 + W C Wᵀ of weighted rows; as many as rows while the rows do not tell all."""
+        if not self._regular:
+            return float(len(W))
+        from scipy.linalg import lu_solve
+
         weighted = self.innovation * self.weights
-        return float(weighted @ weighted)
+        u = lu_solve(self._lu, (W * self.weights[:, None] / self._lengths).T, trans=1, check_finite=False)
+        return float(weighted @ np.linalg.solve(np.eye(len(W)) + u.T @ u, weighted))
 
     def _add_variance(self, variance: FloatArray) -> None:
-        """P + D with Rz as it is: Rw = Rz⁻ᵀ (P + D)⁻¹, ry = Rw χ."""
+        """P ← P + D and C ← C + D, with P = (RzᵀRw)⁻¹ and C = (RwᵀRw)⁻¹.
+
+        Rw = chol((C + D)⁻¹)ᵀ and Rz = ((P + D)⁻¹ Rw⁻¹)ᵀ do both; then both are turned until Rz is triangular.
+        """
         Rz, Rw, _ = self._parts()
         if not np.all(np.isfinite(variance)):
             raise DynidError("Instrumental variables cannot forget a parameter whole; give a finite sigma.")
-        inverse = np.linalg.inv(np.linalg.inv(Rz.T @ Rw) + np.diag(variance))
-        changed = np.linalg.solve(Rz.T, inverse)
-        self._folded.set_factor(np.column_stack([Rz, changed, changed @ self._values]))
+        if not self._regular:
+            raise DynidError("Rows do not tell all parameters yet, so none can be set free; wait for more.")
+        D, root = np.diag(variance), np.linalg.inv(Rw)
+        P = root @ np.linalg.inv(Rz).T
+        changed = np.linalg.cholesky(np.linalg.inv(root @ root.T + D)).T
+        instruments = np.linalg.solve(changed.T, np.linalg.inv(P + D).T)
+        Q, Rz = np.linalg.qr(instruments)
+        Rw = Q.T @ changed
+        self._folded.set_factor(np.column_stack([Rz, Rw, Rw @ self._values]))
         self._solve()
 
     @property
@@ -74,6 +92,15 @@ class InstrumentRecursion(Recursion):
         """χ, (base,)."""
         values: FloatArray = self._values
         return values
+
+    @property
+    def working_values(self) -> FloatArray:
+        """The same."""
+        return self.values
+
+    def _left_root(self, root: FloatArray) -> FloatArray:
+        """Rz⁻¹."""
+        return np.asarray(np.linalg.inv(self._parts()[0]), dtype=float)
 
     @property
     def root(self) -> FloatArray:

@@ -45,6 +45,11 @@ class LeastSquaresRecursion(Recursion):
         return shortest_solution(self._folded.factor)
 
     @property
+    def working_values(self) -> FloatArray:
+        """R x = z by substitution; zero where a pivot is."""
+        return self._folded.solution[: len(self.names)]
+
+    @property
     def root(self) -> FloatArray:
         """R⁻¹, (base, rank)."""
         if is_full(self._ratio):

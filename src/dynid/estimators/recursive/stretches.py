@@ -26,6 +26,10 @@ class Moments:
     updates: int
     faded: float
 
+    def weight(self, faded: float) -> float:
+        """Updates as they count at a later Σ log λ."""
+        return self.updates * float(np.exp(faded - self.faded))
+
     @classmethod
     def of_factor(cls, factor: FloatArray, updates: int, faded: float) -> Moments:
         """From [Rz Rw ry], or [R z] of least squares: A = RzᵀRw, b = Rzᵀry."""
@@ -82,8 +86,8 @@ class Stretches:
         self._start = now
         if len(self.closed) > self.most:
             # One merge a time: a pause of many would be a late answer.
-            sizes = [a.updates + b.updates for a, b in zip(self.closed, self.closed[1:], strict=False)]
-            k = int(np.argmin(sizes))
+            sizes = [m.weight(self.faded) for m in self.closed]
+            k = int(np.argmin(np.add(sizes[1:], sizes[:-1])))
             self.closed[k : k + 2] = [self.closed[k].plus(self.closed[k + 1])]
 
     def all(self, factor: FloatArray) -> list[Moments]:
@@ -93,25 +97,30 @@ class Stretches:
         now = Moments.of_factor(factor, self.updates, self.faded)
         return [*self.closed, now.plus(self._start, -1.0)]
 
-    def blocks(self, factor: FloatArray, root: FloatArray, values: FloatArray, wanted: int) -> TimeBlocks:
-        """About ``wanted`` blocks of equal length, in whitened directions: scores Tᵀ (b − A χ).
+    def blocks(
+        self, factor: FloatArray, roots: tuple[FloatArray, FloatArray], values: FloatArray, wanted: int
+    ) -> TimeBlocks:
+        """About ``wanted`` blocks of equal weight, in whitened directions: Lᵀ (b − A χ) and Lᵀ A T.
 
         Args:
             factor: of the recursion now.
-            root: T with T Tᵀ = (WᵀW)⁻¹ of all rows as they count now, (base, base).
+            roots: L and T with Lᵀ A T = 1 for A of all rows, (base, base); equal for least squares.
             values: χ, (base,).
             wanted: number of blocks.
         """
-        found = [stretch.at(self.faded) for stretch in self.all(factor)]
-        p = len(values)
+        every = self.all(factor)
+        found = [stretch.at(self.faded) for stretch in every]
+        (left, right), p = roots, len(values)
         share, score = np.zeros((len(found), p, p)), np.zeros((len(found), p))
         for k, stretch in enumerate(found):
-            share[k] = root.T @ (0.5 * (stretch.A + stretch.A.T)) @ root
-            score[k] = root.T @ (stretch.b - stretch.A @ values)
+            own = left.T @ stretch.A @ right
+            share[k] = 0.5 * (own + own.T)
+            score[k] = left.T @ (stretch.b - stretch.A @ values)
         if not found:
             return TimeBlocks(np.zeros(0, dtype=np.int64), share, score)
-        ends = np.cumsum([stretch.updates for stretch in found])
-        number = np.minimum((ends - 1) * wanted // max(int(ends[-1]), 1), wanted - 1)
+        ends = np.cumsum([stretch.weight(self.faded) for stretch in every])
+        middles = ends - 0.5 * np.diff(ends, prepend=0.0)
+        number = np.minimum((middles * wanted / ends[-1]).astype(int), wanted - 1)
         starts = np.unique(number, return_index=True)[1]
         share, score = np.add.reduceat(share, starts), np.add.reduceat(score, starts)
         return TimeBlocks(np.zeros(len(starts), dtype=np.int64), share, score)
