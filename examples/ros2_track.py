@@ -14,8 +14,6 @@ from collections.abc import Sequence
 import numpy as np
 
 import dynid
-from dynid.preparation import CausalPlan
-from dynid.tracking import Feed, FeedRules, Sample, Tracker, TrackOptions
 
 try:
     import rclpy
@@ -35,11 +33,11 @@ class Follower:
     """
 
     def __init__(self, robot: dynid.Robot, rate_hz: float) -> None:
-        plan = CausalPlan(
+        plan = dynid.preparation.CausalPlan(
             rate_hz=rate_hz, cutoff_hz=20.0, decimation=2, row_decimation=max(1, int(rate_hz / 50))
         )
-        self.tracker = Tracker(dynid.find_base(robot), plan, TrackOptions())
-        self.feed = Feed(FeedRules(rate_hz=rate_hz, reorder=2))
+        self.tracker = dynid.tracking.Tracker(dynid.find_base(robot), plan, dynid.tracking.TrackOptions())
+        self.feed = dynid.tracking.Feed(dynid.tracking.FeedRules(rate_hz=rate_hz, reorder=2))
         self.joints = [robot.joints[c].name for c in robot.coordinates]
         self.order: list[int] = []
 
@@ -49,7 +47,7 @@ class Follower:
         """One joint state; what the watch has to say."""
         if not self.order:
             self.order = [list(names).index(joint) for joint in self.joints]
-        sample = Sample(stamp_s, np.array(position)[self.order], np.array(effort)[self.order])
+        sample = dynid.tracking.Sample(stamp_s, np.array(position)[self.order], np.array(effort)[self.order])
         events = [event for arrival in self.feed.put(sample) for event in self.tracker.take(arrival)]
         return [event.finding.text for event in events]
 

@@ -86,7 +86,7 @@ else:
     _FAMILIES = (
         *("base", "calibration", "checks", "compile", "consistency", "dynamics", "estimators", "excitation"),
         *("export", "logs", "model", "preparation", "problem", "resolution", "results", "simulation"),
-        *("trajectories", "validation", "workflow"),
+        *("tracking", "trajectories", "validation", "workflow"),
     )
     __getattr__, __dir__, __all__ = lazy_exports(__name__, _NAMES, _FAMILIES)
 

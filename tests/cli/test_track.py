@@ -175,6 +175,105 @@ def test_rows_of_a_fit_go_on_from_a_kept_state(scara_log: Path, tmp_path: Path) 
     assert second[-1]["batch_difference"] < 1e-6
 
 
+def test_a_stream_goes_on_from_its_state_with_the_filters_of_then(
+    scara_log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two halves of one stream through standard input, filters suggested from the first one only."""
+    head, *lines = scara_log.read_bytes().splitlines(keepends=True)
+    program = [sys.executable, "-c", "from dynid.cli.main import main; main()", "track", "scara", "-"]
+    program += ["--out", "-", "--learn", "40", "--state", str(tmp_path / "state.npz")]
+    ends = []
+    for half in (lines[:10_000], lines[10_000:]):
+        given = head + b"".join(half)
+        done = subprocess.run(program, input=given, capture_output=True, check=False)
+        assert done.returncode == 0, done.stderr
+        ends.append(records_of(done.stdout.decode()))
+    first, second = ends
+    assert first[0]["plan"] == second[0]["plan"]
+    assert second[1]["used"] >= first[-1]["used"]
+    assert second[-1]["used"] > 1.8 * first[-1]["used"]
+
+
+def test_a_stopped_service_ends_in_order(scara_log: Path, tmp_path: Path) -> None:
+    """SIGTERM: the last state and an end record are there."""
+    state, out = tmp_path / "state.npz", tmp_path / "records.ndjson"
+    program = [
+        sys.executable,
+        "-c",
+        "from dynid.cli.main import main; main()",
+        "track",
+        "scara",
+        str(scara_log),
+    ]
+    program += [*LIVE, "--learn", "40", "--speed", "4", "--quiet", "--out", str(out), "--state", str(state)]
+    with subprocess.Popen(program, stdout=subprocess.DEVNULL) as running:
+        deadline = time.monotonic() + 60
+        while not (out.exists() and out.read_bytes().count(b"\n") > 30):
+            assert time.monotonic() < deadline
+            assert running.poll() is None
+            time.sleep(0.05)
+        running.send_signal(signal.SIGTERM)
+        assert running.wait(timeout=60) == 0
+    last = records_of(out.read_text(encoding="utf-8"))[-1]
+    assert last["outcome"].startswith("Interrupted.")
+    assert state.stat().st_size > 1000
+
+
+def test_a_clock_that_is_set_back_does_not_silence_the_records(scara_log: Path, tmp_path: Path) -> None:
+    head, *lines = scara_log.read_text(encoding="utf-8").splitlines(keepends=True)
+    moved = [head, *lines[:6000]]
+    for line in lines[6000:12_000]:
+        stamp, rest = line.split(",", 1)
+        moved.append(f"{float(stamp) - 3600.0!r},{rest}")
+    log = tmp_path / "moved.csv"
+    log.write_text("".join(moved), encoding="utf-8")
+    program = [sys.executable, "-c", "from dynid.cli.main import main; main()", "track", "scara", "-"]
+    with log.open("rb") as stream:
+        done = subprocess.run(
+            [*program, *LIVE, "--learn", "40", "--out", "-"], stdin=stream, capture_output=True, check=True
+        )
+    records = records_of(done.stdout.decode())
+    assert records[-1]["counts"]["clock_set"] == 1
+    assert sum(r["kind"] == "record" and r["t"] < -3000 for r in records) > 200
+
+
+def test_rest_is_waited_through_and_a_glitch_is_left_out(scara_log: Path, tmp_path: Path) -> None:
+    """Half a minute at rest, then motion with one impossible torque and one impossible position."""
+    head, *lines = scara_log.read_text(encoding="utf-8").splitlines()
+    names = head.split(",")
+    rows = [dict(zip(names, line.split(","), strict=True)) for line in lines]
+    rng, made = np.random.default_rng(0), [head]
+    for k in range(6000):
+        rest = {**rows[0], "t": repr(k * 0.005)}
+        rest |= {n: repr(float(rows[0][n]) + 1e-5 * rng.normal()) for n in ("q1", "q2")}
+        rest |= {n: repr(1e-3 * rng.normal()) for n in ("tau1", "tau2")}
+        made.append(",".join(rest[n] for n in names))
+    for k, row in enumerate(rows):
+        moved = {**row, "t": repr(30.0 + k * 0.005)}
+        moved |= {"tau1": "1e9"} if k == 9000 else {"q2": "40.0"} if k == 12_000 else {}
+        made.append(",".join(moved[n] for n in names))
+    program = [sys.executable, "-c", "from dynid.cli.main import main; main()", "track", "scara", "-"]
+    done = subprocess.run(
+        [*program, "--held-torque", "--learn", "40", "--out", "-"],
+        input="\n".join(made).encode() + b"\n",
+        capture_output=True,
+        check=True,
+    )
+    assert b"has not moved" in done.stderr
+    records = records_of(done.stdout.decode())
+    assert largest_error(records) < 0.2
+
+
+@pytest.mark.parametrize("more", [[], ["--payload-long-excess", "4", "--collision-excess", "7"]])
+def test_a_known_noise_and_the_view_without_a_terminal(
+    scara_log: Path, more: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["track", "scara", str(scara_log), *LIVE, "--sigma", "0.05", *more]) == 0
+    said = capsys.readouterr().out
+    assert "8 of 8 parameters, those known best" in said
+    assert said.count("The source ended") == 1
+
+
 def test_a_fit_is_a_start(scara_log: Path, tmp_path: Path) -> None:
     """From a result folder the values are there from the first record on."""
     assert run(["fit", "scara", str(scara_log), "--out", str(tmp_path / "fit")]) == 0
@@ -204,6 +303,7 @@ def test_bad_calls_are_sentences(scara_log: Path, tmp_path: Path, capsys: pytest
         ("scara", log, "--cutoff-hz", "1000"): "The cut-off is 1000 Hz",
         ("scara", log, "--out", log): "exists already; add --force",
         ("cartpole", log, "--speed", "0"): "give a factor above 0",
+        ("scara", log, "--state", "/nonexistent/state.npz"): "cannot be written",
     }
     for call, sentence in calls.items():
         assert run(["track", *call, "--quiet"]) == 1, call
@@ -216,7 +316,7 @@ def test_a_state_of_something_else_is_refused(
     state = tmp_path / "state.npz"
     tracked(["scara", str(scara_log), *LIVE, "--state", str(state)], tmp_path)
     assert run(["track", "scara", str(scara_log), "--cutoff-hz", "9", "--quiet", "--state", str(state)]) == 1
-    assert "keeps a run of another plan" in capsys.readouterr().err
+    assert "learnt with other filters than this command line asks for" in capsys.readouterr().err
     damaged = state.read_bytes()
     for content in (b"", b"rubbish", damaged[: len(damaged) // 2]):
         state.write_bytes(content)

@@ -135,11 +135,12 @@ def test_a_clock_that_starts_again_begins_a_stretch() -> None:
     assert feed.counts["late"] == feed.counts["missing"] == feed.counts["refused"] == 0
 
 
-def test_a_long_silence_begins_a_stretch_and_counts_nothing_missing() -> None:
+def test_a_long_silence_begins_a_stretch_and_is_a_gap() -> None:
     samples = [*made_samples(500), *made_samples(500, start=3600.0)]
     feed, out = run(samples)
     assert [arrival.sample for arrival in out] == samples
-    assert feed.counts["missing"] == 0
+    assert feed.counts["clock_set"] == 0
+    assert feed.counts["missing"] == 3_599_500
     assert feed.counts["stretches"] == 2
 
 

@@ -87,7 +87,7 @@ def test_causal_filters_stay_within_the_doubt_of_both(name: str, watched: bool) 
     robot, log = LOGS[name]()
     found = dynid.fit(robot, log, repair=True)
     log, base = found.logs[0], base_of(robot)
-    plan = live_plan(robot, log, "rls", {}).plan
+    plan = live_plan(robot, log, "rls", {})
     options = TrackOptions(recursion=RecursionOptions(), **({} if watched else {"watch": None}))
     tracker, feed, kept = Tracker(base, plan, options), Feed(), Kept()
     follow_samples(tracker, feed.in_order(Replay(log, robot)), Following(sinks=[kept]))

@@ -115,7 +115,7 @@ def test_a_kept_state_goes_on_in_the_middle_of_a_filter(cut: int, watched: bool)
     run(second, stream[cut:])
     assert whole.recursion is not None
     assert second.recursion is not None
-    assert (whole.samples, whole.instants) == (second.samples, second.instants)
+    assert (whole.moving, whole.instants) == (second.moving, second.instants)
     assert np.allclose(whole.recursion.values, second.recursion.values, rtol=1e-9)
     assert np.allclose(whole.recursion.sigma(), second.recursion.sigma(), rtol=1e-6)
 

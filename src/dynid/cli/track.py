@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import signal
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,7 +16,7 @@ from dynid.base.find import base_of
 from dynid.cli.command import command
 from dynid.cli.live_lines import record_file, record_output
 from dynid.cli.live_view import LiveView
-from dynid.cli.output import require_free, write_file
+from dynid.cli.output import Screen, require_free, write_file
 from dynid.cli.robot_options import RobotArgument, VariantOptions, chosen_robot
 from dynid.cli.track_options import (
     BATCH,
@@ -26,13 +28,17 @@ from dynid.cli.track_options import (
     TrackOutputOptions,
     TrackWatchOptions,
 )
-from dynid.core.errors import DynidError, unknown_name
+from dynid.core.errors import DynidError, NotTrustworthyError, unknown_name
 from dynid.core.finding import Finding
 from dynid.core.lazy import later
+from dynid.core.tables import table_from
+from dynid.core.text import TextTable
 from dynid.estimators.recursive.recursion import RecursionOptions
+from dynid.logs.log import Log
 from dynid.logs.mapping import load_mapping
 from dynid.logs.read import read_log
 from dynid.model.robot import Robot
+from dynid.preparation.causal_plan import CausalPlan
 from dynid.report.live_history import LiveHistory
 from dynid.report.live_page import render_history
 from dynid.tracking.batch_rows import RowTracker
@@ -48,6 +54,8 @@ _load_controller = later("dynid.simulation.controller_file", "load_controller")
 _server = later("dynid.report.live_server", "LiveServer")
 _server_options = later("dynid.report.live_server", "LiveServerOptions")
 
+SLOW_ROWS_HZ = 10.0
+"""Rows per second below which the watch cannot tell a payload within a second; said, not refused."""
 SourceArgument = Annotated[
     str,
     typer.Argument(
@@ -69,6 +77,39 @@ class _Page:
         return True
 
 
+class _LastRecord:
+    """Keeps what is shown at the end."""
+
+    def __init__(self) -> None:
+        self.header: Mapping[str, Any] = {}
+        self.record: Mapping[str, Any] | None = None
+
+    def write(self, record: Mapping[str, Any]) -> bool:
+        """Keep the header and the last record."""
+        if record["kind"] == "header":
+            self.header = record
+        elif record["kind"] == "record":
+            self.record = record
+        return True
+
+
+def _show(end: Mapping[str, Any], last: _LastRecord, quiet: bool) -> None:
+    """How the run ended, and the parameters known best."""
+    screen = Screen()
+    if quiet:  # the view has said it
+        screen.print(end["outcome"])
+    if last.record is None:
+        return
+    parts = zip(last.header["parameters"], last.record["values"], last.record["sigma"], strict=True)
+    known = [(p, v, s) for p, v, s in parts if s is not None and v]
+    known.sort(key=lambda row: row[2] / abs(row[1]))
+    rows = [
+        [p["name"], f"{v:.4g}", f"{s:.2g}", p["unit"], f"{100 * s / abs(v):.3g} %"] for p, v, s in known[:12]
+    ]
+    title = f"{len(rows)} of {len(last.header['parameters'])} parameters, those known best:"
+    screen.print(TextTable(title, ["name", "value", "± σ", "unit", "σ in %"], rows))
+
+
 @command(
     examples=[
         "dynid track iiwa14 log.csv --out records.ndjson --page run.html",
@@ -76,7 +117,7 @@ class _Page:
         "driver | dynid track arm.toml - --map map.toml --memory-s 30",
         "dynid track tx40_log motors --map map.toml --rows batch",
     ],
-    exit_0="The source ended, or the run was interrupted; the last record has the estimate.",
+    exit_0="The source ended, or the run was interrupted; the last of the records has the estimate.",
     exit_2="The source gave too little to tell anything.",
 )
 def track(
@@ -102,14 +143,21 @@ def track(
         require_free(output.page, output.force)
     chosen = chosen_robot(robot, variant)
     run = _rows_run if filters.rows == BATCH else _stream_run
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a service that is stopped ends in order too
     history = LiveHistory()
     with ExitStack() as stack:
         sinks = _sinks(stack, output, history)
-        end = run(stack, chosen, source, (stream, filters, recursion, start, watch, output), sinks)
+        last = _LastRecord()
+        options = (stream, filters, recursion, start, watch, output)
+        end = run(stack, chosen, source, options, [*sinks, last])
     if output.page is not None and history.header is not None:
         write_file(output.page, render_history(history), output.force)
     if output.out != "-":
-        print(end["outcome"])
+        _show(end, last, output.quiet)
+    if not end["used"]:
+        raise NotTrustworthyError(
+            f"No row could be used: {end['outcome']} Look at the counts and the speed thresholds."
+        )
 
 
 def _sinks(stack: ExitStack, output: TrackOutputOptions, history: LiveHistory) -> list[RecordSink]:
@@ -147,39 +195,85 @@ def _stream_run(
         )
     base = base_of(robot)
     mapping = None if stream.mapping is None else load_mapping(stream.mapping)
+    kept = _kept(output, about_run(base, recursion.method))
+    state = None if kept is None else kept.load()
     origin = stack.enter_context(open_source(source, robot, mapping, stream.source_options))
     feed = Feed(FeedRules(rate_hz=stream.rate_hz, reorder=stream.reorder))
-    arrivals = feed.in_order(origin)
-    plan = filters.read_plan()
-    log = origin.log if isinstance(origin, Replay) else None
-    if log is None and plan is None:
-        log, arrivals = listen(arrivals, filters.listen_s, origin.name)
-    found = live_plan(robot, log, recursion.method, filters.keys(robot.n_coordinates), plan)
+    plan, arrivals = _plan_of(robot, filters, recursion.method, state, origin, feed.in_order(origin))
+    cutoff = "no filter" if plan.cutoff_hz is None else f"cut-off {plan.cutoff_hz:.3g} Hz"
+    _tell(f"{cutoff}, {plan.row_rate_hz:.3g} rows per second, {plan.row_delay_s:.3g} s behind the robot")
+    if plan.row_rate_hz < SLOW_ROWS_HZ and watch.watch:
+        _tell(
+            f"Rows come {plan.row_rate_hz:.2g} times per second: the watch sees nothing faster. Raise "
+            "--cutoff-hz and lower --row-decimation to see more."
+        )
     prior, known_sigma, findings = start.start(base, stream.mapping)
     sigma = recursion.joint_sigma(robot.n_coordinates)
     tracker = Tracker(
         base,
-        found.plan,
+        plan,
         TrackOptions(
             method=recursion.method,
             prior=prior,
             joint_sigma=known_sigma if sigma is None else sigma,
-            recursion=RecursionOptions(forgetting=recursion.forgotten(found.plan.row_rate_hz)),
+            recursion=RecursionOptions(forgetting=recursion.forgotten(plan.row_rate_hz)),
             learn=recursion.learn,
             condition=stream.condition,
             watch=watch.options(),
         ),
     )
-    kept = _kept(output, about_run(base, recursion.method, found.plan.to_dict()))
-    if kept is not None:
-        state = kept.load()
-        if state is not None:
-            tracker.restore(state)
-            if isinstance(origin, Replay):
-                arrivals = _after(arrivals, tracker.last_sample)
-    following = _course(sinks, output, kept, origin, feed)
-    _tell(sinks, findings)
-    return follow_samples(tracker, arrivals, following)
+    if kept is not None and state is not None:
+        _restore(tracker, kept, state)
+        if isinstance(origin, Replay):
+            arrivals = _after(arrivals, tracker.last_sample)
+    for finding in findings:
+        _tell(finding.text)
+    return follow_samples(tracker, arrivals, _course(sinks, output, kept, origin, feed))
+
+
+def _plan_of(
+    robot: Robot,
+    filters: CausalOptions,
+    method: str,
+    state: Mapping[str, Any] | None,
+    origin: SampleSource,
+    arrivals: Iterator[Arrival],
+) -> tuple[CausalPlan, Iterator[Arrival]]:
+    """The plan of a kept state, of a file, of the whole log, or of the first seconds of a stream."""
+    keys, given = filters.keys(robot.n_coordinates), filters.read_plan()
+    if state is not None:
+        plan = table_from(json.loads(state["plan"]), CausalPlan)
+        if (given is not None and given != plan) or replace(plan, **keys) != plan:
+            raise DynidError(
+                "The kept state was learnt with other filters than this command line asks for; leave out "
+                "--plan and its keys to go on with those of the state, or give another --state to begin anew."
+            )
+        return plan, arrivals
+    if given is not None:
+        return replace(given, **keys), arrivals
+    if isinstance(origin, Replay):
+        _require_reference(origin.log, method)
+        return live_plan(robot, origin.log, method, keys), arrivals
+    log, arrivals = listen(arrivals, filters.listen_s, origin.name, _tell)
+    _require_reference(log, method)
+    return live_plan(robot, log, method, keys), arrivals
+
+
+def _require_reference(log: Log, method: str) -> None:
+    """Refuse instruments of a reference that the source does not have."""
+    if method == RIV and "reference" not in log.channels:
+        raise DynidError(
+            f"--method riv takes its instruments from commanded positions, and {log.name!r} has none; "
+            "name them as reference in the mapping, or use --method rls."
+        )
+
+
+def _restore(tracker: Tracker, kept: KeptState, state: Mapping[str, Any]) -> None:
+    """Go on from a state; a damaged one is refused with a sentence."""
+    try:
+        tracker.restore(state)
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
+        raise kept.damaged(error) from None
 
 
 def _after(arrivals: Iterator[Arrival], time: float) -> Iterator[Arrival]:
@@ -222,9 +316,10 @@ def _rows_run(
             recursion=RecursionOptions(forgetting=recursion.forgotten(rate)),
         )
     )
-    kept = _kept(output, about_run(base, recursion.method, rows.problem.plan.to_dict()))
+    kept = _kept(output, {**about_run(base, recursion.method), "plan": rows.problem.plan.to_dict()})
     done = _restore_rows(tracker, kept)
-    _tell(sinks, findings)
+    for finding in findings:
+        _tell(finding.text)
     return follow_rows(rows, tracker, _course(sinks, output, kept), done)
 
 
@@ -238,7 +333,11 @@ def _restore_rows(tracker: RowTracker, kept: KeptState | None) -> int:
 
 
 def _kept(output: TrackOutputOptions, about: Mapping[str, Any]) -> KeptState | None:
-    return None if output.state is None else KeptState(output.state, about, output.keep_s)
+    if output.state is None:
+        return None
+    kept = KeptState(output.state, json.loads(json.dumps(about)), output.keep_s)
+    kept.require_writable()
+    return kept
 
 
 def _course(
@@ -257,7 +356,6 @@ def _course(
     return Following(sinks=sinks, every_s=output.every_s, kept=kept, counts=counts, findings=findings)
 
 
-def _tell(sinks: list[RecordSink], findings: list[Finding]) -> None:
-    """What was noticed before the first sample goes to standard error; the records begin with the header."""
-    for finding in findings:
-        typer.echo(f"{finding.level.word}: {finding.text}", err=True)
+def _tell(text: str) -> None:
+    """What is noticed before the first record goes to standard error; records begin with their header."""
+    typer.echo(text, err=True)

@@ -77,7 +77,7 @@ class CausalOptions(OptionGroup, title="Filters (suggested from the data where n
         CAUSAL,
         "KIND",
         "causal, as a stream needs; or batch, for logs: exactly the rows that dynid fit makes of them, and "
-        "an end that equals its least squares.",
+        "an end that equals its least squares (--consistent never).",
         choices=(CAUSAL, BATCH),
     )
     plan: Path | None = option(None, "FILE", "Causal plan as TOML; the options below override its keys.")
@@ -134,9 +134,9 @@ class RecursionChoice(OptionGroup, title="The recursion"):
         None,
         "NAME",
         "With --memory-s: exponential; variable (faster after surprises); or directional (only where new "
-        "rows speak, the default, so that a robot at rest forgets nothing).",
+        "rows speak: what the motion does not show is kept, and changes are followed more slowly).",
         choices=FORGETTING,
-        shown="directional",
+        shown="exponential",
     )
     sigma: str | None = option(
         None,
@@ -165,7 +165,7 @@ class RecursionChoice(OptionGroup, title="The recursion"):
         factor = factor_of_memory(self.memory_s, rows_per_second)
         if self.forgetting == "variable":
             return Variable(memory=self.memory_s * rows_per_second)
-        return Exponential(factor=factor) if self.forgetting == "exponential" else Directional(factor=factor)
+        return Directional(factor=factor) if self.forgetting == "directional" else Exponential(factor=factor)
 
     def joint_sigma(self, axes: int) -> FloatArray | None:
         """Given deviations."""
@@ -229,13 +229,8 @@ class StartOptions(OptionGroup, title="The start"):
             saved = load_result(self.prior)
             return prior_of_result(saved, base, self.widen), saved.joint_sigma, []
         values = base.regroup(parameters_from(self.prior, base.robot))
-        return _prior_of_values(base, values, self.prior_share), None, []
-
-
-def _prior_of_values(base: BaseMap, values: FloatArray, share: float) -> ParameterPrior:
-    """Values with a share of each for σ; what is zero is not known."""
-    sigma = np.abs(values) * share
-    return ParameterPrior(values, np.where(sigma > 0, sigma, np.inf))
+        known = {name: float(v) for name, v in zip(base.names, values, strict=True) if v}
+        return ParameterPrior.by_name(base.names, known, self.prior_share), None, []
 
 
 @dataclass(frozen=True)
@@ -243,11 +238,24 @@ class TrackWatchOptions(OptionGroup, title="The watch"):
     """What is looked out for."""
 
     watch: bool = option(True, "", "Payloads, friction, collisions, M(q).", name="--watch/--no-watch")
-    settle_s: float | None = option(None, "S", "Time before anything is learnt.", shown="5")
-    payload_excess: float | None = option(
-        None, "X", "Excess from which a payload is suspected; more alarms later and more rarely.", shown="4"
+    settle_s: float | None = option(
+        None, "S", "Time before anything is learnt.", shown=f"{WatchOptions.settle_s:g}"
     )
-    collision_excess: float | None = option(None, "X", "Excess from which a push is a collision.", shown="6")
+    payload_long_excess: float | None = option(
+        None,
+        "X",
+        "Excess of a window of seconds from which a payload is suspected: higher means fewer alarms, later.",
+        shown=f"{WatchOptions.payload_long_excess:g}",
+    )
+    payload_short_excess: float | None = option(
+        None,
+        "X",
+        "The same of a window of parts of a second.",
+        shown=f"{WatchOptions.payload_short_excess:g}",
+    )
+    collision_excess: float | None = option(
+        None, "X", "Excess from which a push is a collision.", shown=f"{WatchOptions.collision_excess:g}"
+    )
 
     def options(self) -> WatchOptions | None:
         """Thresholds; None without a watch."""

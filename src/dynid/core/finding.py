@@ -185,6 +185,7 @@ class Name(StrEnum):
     FRICTION_DRIFT = "friction drift"
     COLLISION = "collision"
     UNEXPLAINED_CHANGE = "unexplained change"
+    STATE_NOT_KEPT = "state not kept"
 
     # How good sensors must be.
     COARSEST_SENSOR = "coarsest sensor"

@@ -46,4 +46,4 @@ else:
         "strategy": ("Strategy",),
         "uncertainty": ("Classical", "HAC", "Uncertainty"),
     }
-    __getattr__, __dir__, __all__ = lazy_exports(__name__, _NAMES)
+    __getattr__, __dir__, __all__ = lazy_exports(__name__, _NAMES, ("recursive",))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dynid.core.arrays import FloatArray
+from dynid.core.finding import Finding
 from dynid.estimators.recursive.instants import Instant, instants_of
 from dynid.estimators.recursive.recursion import Recursion
 from dynid.problem.problem import Problem
@@ -24,7 +25,6 @@ class RowTracker:
         joint_sigma: σ_j, as the batch weights its joints, (joints,).
         options: method, start, forgetting.
         instruments: per joint (rows, base), for "riv".
-        whole: whether an instant counts only where every joint's row does, as P4 drops rows.
     """
 
     def __init__(
@@ -33,12 +33,9 @@ class RowTracker:
         joint_sigma: FloatArray,
         options: TrackOptions,
         instruments: Sequence[FloatArray] | None = None,
-        *,
-        whole: bool = False,
     ) -> None:
         """Begin."""
         self.problem, self.options, self._instruments = problem, options, instruments
-        self._whole = whole
         self.recursion: Recursion = options.start(problem.base, joint_sigma)
         self._inertia = InertiaMonitor(problem.base)
         self.time, self._ends = 0.0, 0.0
@@ -54,7 +51,7 @@ class RowTracker:
         """
         everything = np.ones(len(self.problem.base), dtype=bool)
         for number, instant in enumerate(instants_of(self.problem, everything, self._instruments)):
-            if number >= done and not (self._whole and not instant.used.all()):
+            if number >= done:
                 yield instant
 
     def take(self, instant: Instant) -> None:
@@ -62,7 +59,7 @@ class RowTracker:
         if self._last is not None and instant.experiment != self._last.experiment:
             self._ends = self.time
         self.time, self._last = self._ends + instant.time, instant
-        self._predicted = instant.W @ self.recursion.values
+        self._predicted = instant.W @ self.recursion.working_values
         weighted = (instant.y - self._predicted) * self.recursion.weights
         rows = int(instant.used.sum())
         self._squares += float(weighted @ weighted)
@@ -101,6 +98,10 @@ class RowTracker:
     def state(self) -> dict[str, Any]:
         """All that was learnt."""
         return {"recursion": self.recursion.state(), "numbers": np.array([self.time, self._ends])}
+
+    def findings(self) -> tuple[Finding, ...]:
+        """None: ``dynid fit`` judges these rows."""
+        return ()
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from a kept state."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from math import sqrt
+from math import isfinite, sqrt
 from operator import attrgetter
 
 import numpy as np
@@ -111,6 +111,9 @@ class Feed:
         """
         self.received += 1
         out: list[Arrival] = []
+        if not isfinite(sample.time):
+            self.refused += 1
+            return out
         if self.received <= self.rules.first:
             self._first_stamps.append(sample.time)
         if self.period_s:
@@ -208,8 +211,11 @@ class Feed:
         others, self._others = self._others, []
         while self._window:
             self._place(self._window.pop(0), out)
-        self._last, self._anew = None, True
-        self.clock_set += 1
+        if others[0].time > self._newest:  # a gap, however long: the clock runs on
+            self._newest = others[0].time
+        else:
+            self._last, self._anew = None, True
+            self.clock_set += 1
         for one in others:
             self._take(one, out)
 
@@ -248,7 +254,7 @@ class Feed:
             wanted = period + 0.25 * pull * pull * error / n
             self.period_s = min(max(wanted, 0.8 * self._nominal), 1.25 * self._nominal)
         self._square_sum += error * error
-        out.append(Arrival(sample))
+        out.append(Arrival(sample, False, False, self._clock))
 
     def _start_stretch(self, sample: Sample, out: list[Arrival]) -> None:
         self._clock, self._anew, self._along = sample.time, False, 1

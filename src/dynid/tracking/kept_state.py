@@ -34,6 +34,19 @@ class KeptState:
         self.path, self.about, self.every_s = path, dict(about), every_s
         self._saved = time.monotonic()
 
+    def wait(self) -> None:
+        """Try again only after the time between two states."""
+        self._saved = time.monotonic()
+
+    def require_writable(self) -> None:
+        """Refuse before any work a file that could not be written after it."""
+        try:
+            with replaced_file(self.path.with_name(f"{self.path.name}.try")) as file:
+                file.write(b"")
+            self.path.with_name(f"{self.path.name}.try").unlink()
+        except OSError as error:
+            raise FileError(f"The state {self.path} cannot be written: {error.strerror or error}.") from None
+
     @property
     def due(self) -> bool:
         """Whether the last state is old enough."""
@@ -67,7 +80,7 @@ class KeptState:
             about = json.loads(texts_of(table).get(_ABOUT, "{}"))
             arrays = {column.name: np.asarray(table.fetch(i)) for i, column in enumerate(table.columns)}
         except (ValueError, KeyError, RecursionError, zipfile.BadZipFile) as error:
-            raise FileError(f"{self.path} is no state of a run ({error}); delete it to begin anew.") from None
+            raise self.damaged(error) from None
         if not isinstance(about, dict) or about.get("schema") != SCHEMA:
             raise FileError(f"{self.path} is no state of a run by this version; delete it to begin anew.")
         for name, own in self.about.items():
@@ -77,17 +90,22 @@ class KeptState:
                     f"{str(own)[:60]}); give another file, or delete it to begin anew."
                 )
         arrays.pop(_ABOUT, None)
-        return _tree_of(arrays)
+        try:
+            return _tree_of(arrays)
+        except (IndexError, TypeError, AttributeError) as error:
+            raise self.damaged(error) from None
+
+    def damaged(self, error: Exception) -> FileError:
+        """The sentence about a file that cannot be gone on from."""
+        reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+        return FileError(
+            f"{self.path} is no state that this run can go on from ({reason}); delete it to begin anew."
+        )
 
 
-def about_run(base: BaseMap, method: str, plan: Mapping[str, Any]) -> dict[str, Any]:
-    """What a state belongs to: robot, parameters, method, filters."""
-    return {
-        "robot": base.robot.digest,
-        "parameters": list(base.names),
-        "method": method,
-        "plan": json.loads(json.dumps(plan)),
-    }
+def about_run(base: BaseMap, method: str) -> dict[str, Any]:
+    """What a state belongs to: robot, parameters, method."""
+    return {"robot": base.robot.digest, "parameters": list(base.names), "method": method}
 
 
 def _leaves_of(state: Mapping[str, Any], before: str = "") -> dict[str, Any]:

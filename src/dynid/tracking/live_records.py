@@ -15,7 +15,9 @@ from dynid.core.plain import plain
 from dynid.estimators.recursive.recursion import RecursiveEstimate
 
 
-def header_of(base: BaseMap, method: str, rate_hz: float, delay_s: float) -> dict[str, Any]:
+def header_of(
+    base: BaseMap, method: str, rate_hz: float, delay_s: float, plan: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """The first record.
 
     Args:
@@ -23,6 +25,7 @@ def header_of(base: BaseMap, method: str, rate_hz: float, delay_s: float) -> dic
         method: name of the recursion.
         rate_hz: samples per second of the stream.
         delay_s: age of an estimate: what the causal filters need [s].
+        plan: keys of the causal plan, where there is one.
     """
     robot = base.robot
     parts = zip(base.names, base.units, base.formulas, strict=True)
@@ -34,6 +37,7 @@ def header_of(base: BaseMap, method: str, rate_hz: float, delay_s: float) -> dic
         "method": method,
         "rate_hz": rate_hz,
         "delay_s": delay_s,
+        **({} if plan is None else {"plan": dict(plan)}),
     }
 
 
@@ -72,11 +76,11 @@ def record_of(
     return found
 
 
-def event_of(time: float, finding: Finding) -> dict[str, Any]:
+def event_of(time: float | None, finding: Finding) -> dict[str, Any]:
     """Something that happened.
 
     Args:
-        time: when it was noticed [s].
+        time: when it was noticed [s]; None before the first row.
         finding: what it was.
     """
     text = f"{finding.sentence} {finding.remedy}".strip()

@@ -49,7 +49,9 @@ class NoiseLearning:
         Raises:
             NotTrustworthyError: when no joint has rows to spare.
         """
-        found = np.array([self._own_sigma(j) for j in range(len(self.driven))])
+        # A torque that is zero throughout says as little as a joint without a motor.
+        self.driven = self.driven & np.any(self.y[: self.count] != 0.0, axis=0)
+        found = np.array([self._own_sigma(j) if own else np.nan for j, own in enumerate(self.driven)])
         if not np.isfinite(found).any():
             raise NotTrustworthyError(
                 f"The stream gave {self.count} usable instants, too few to tell how large the errors of the "
@@ -58,14 +60,15 @@ class NoiseLearning:
             )
         if not self.driven.all() and self.driven.any():
             found = np.where(self.driven, found, self._undriven_sigma(found))
-        return np.where(np.isfinite(found), found, np.nanmax(found))
+        largest = float(np.nanmax(found))
+        # Rounding of one joint must not silence the others.
+        return np.where(np.isfinite(found), np.maximum(found, FLOOR * largest), largest)
 
     def _own_sigma(self, j: int) -> float:
         rows = self.used[: self.count, j] > 0
         own = np.column_stack([self.W[: self.count, j][rows], self.y[: self.count, j][rows]])
         seen = np.any(own != 0.0, axis=0)
-        if not seen[-1] and not self.driven[j]:
-            return float("nan")
+        seen[-1] = True
         solved = spectrum(own[:, seen]) if seen.sum() > 1 else None
         free = int(rows.sum()) - (0 if solved is None else solved.rank)
         # As many rows again as parameters: what is left is otherwise mostly fitted away.
@@ -73,7 +76,7 @@ class NoiseLearning:
             return float("nan")
         left = float(np.linalg.norm(own[:, -1])) if solved is None else solved.residual_norm
         rms = float(np.sqrt(np.mean(own[:, -1] ** 2)))
-        return float(max(left / free**0.5, FLOOR * rms, np.finfo(float).tiny ** 0.5))
+        return float(max(left / free**0.5, FLOOR * rms))
 
     def _undriven_sigma(self, sigma: FloatArray) -> FloatArray:
         """What the rows of joints without a motor miss with the parameters that the driven ones give."""
@@ -82,5 +85,5 @@ class NoiseLearning:
         values = spectrum(rows.reshape(-1, rows.shape[2])).solution
         left = (self.y[: self.count] - self.W[: self.count] @ values) * self.used[: self.count]
         counts = np.maximum(self.used[: self.count].sum(axis=0), 1.0)
-        spread: FloatArray = np.sqrt(np.sum(left**2, axis=0) / counts) + np.finfo(float).tiny ** 0.5
+        spread: FloatArray = np.sqrt(np.sum(left**2, axis=0) / counts)
         return spread

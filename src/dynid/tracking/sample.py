@@ -52,9 +52,12 @@ class Arrival(NamedTuple):
     Args:
         sample: the sample.
         anew: whether it begins a stretch, at which causal filters restart.
-        made_up: whether it was interpolated between its neighbours; a recursion gives it no weight.
+        made_up: whether it was interpolated between its neighbours.
+        clock: its stamp on the clock of the feed, which follows the sender's without its jitter [s]; None
+            where there is no feed.
     """
 
     sample: Sample
     anew: bool = False
     made_up: bool = False
+    clock: float | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -51,23 +52,29 @@ class StreamRows:
         self._absent = np.flatnonzero(~living[list(base.columns)])
         self.W, self.X = self._rows.W[:, :p], self._rows.W[:, p:]
         self.Z = None if self._rows.Z is None else self._rows.Z[:, :p]
-        self.y, self.speed, self.torque = self._rows.y, self._rows.speed, np.full(n, np.nan)
+        self.y, self.speed = self._rows.y, self._rows.speed
         self.used, self.number, self.time = np.ones(n), n, float("-inf")
         self._masked = bool(plan.speed_thresholds)
-        self.delay_s = plan.row_delay_s
+        self._measured_stamps = plan.stamps == MEASURED
+        self.delay_s, self.refused = plan.row_delay_s, 0
 
     def restart(self) -> None:
         """Begin a new stretch."""
         self.filter.restart()
         self._rows.restart()
 
-    def push(self, sample: Sample) -> bool:
+    def push(self, sample: Sample, clock: float | None = None) -> bool:
         """Take one sample; whether rows are ready, in ``W``, ``y``, ``Z``, ``X`` and ``used``.
 
         After missing or uneven samples more may be ready at once: ask ``advance`` until it says no.
+
+        Args:
+            sample: in its place.
+            clock: its stamp without the jitter of the sender, for filters that take samples as even.
         """
+        time = sample.time if clock is None or self._measured_stamps else clock
         restarts = self.filter.restarts
-        due = self.filter.push(sample.time, sample.q, sample.tau, sample.qd, sample.reference)
+        due = self.filter.push(time, sample.q, sample.tau, sample.qd, sample.reference)
         if self.filter.restarts != restarts:
             self._rows.restart()
         return self._next(due)
@@ -104,17 +111,26 @@ class StreamRows:
 
     def _mask(self) -> None:
         """Rows of slow joints, and columns that do not live here, are zero."""
-        self.torque[:] = self.y
-        if self._masked:
+        if self._masked or self.refused:
             self.used[:] = self._rows.moving
             self.number = int(np.count_nonzero(self._rows.moving))
-        if self.number < len(self.used):
+        whole = self._rows.W
+        if not math.isfinite(float(np.vdot(whole, whole)) + float(self.y @ self.y)):
+            self._refuse()
+        elif self.number < len(self.used):
             self._rows.W[...] *= self.used[:, None]
             self.y[...] *= self.used
             if self.Z is not None:
                 self.Z[...] *= self.used[:, None]
         if self._absent.size:
             self.W[:, self._absent] = 0.0
+
+    def _refuse(self) -> None:
+        """No row counts: a loop that does not close, or a glitch, gives what is no number."""
+        self.refused += 1
+        self.number = 0
+        for array in (self.used, self._rows.W, self.y):
+            array[...] = 0.0
 
     def state(self) -> dict[str, Any]:
         """What the filters hold."""

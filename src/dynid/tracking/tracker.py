@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,17 +12,20 @@ import numpy as np
 from dynid.base.base_map import BaseMap
 from dynid.core.arrays import FloatArray
 from dynid.core.errors import DynidError, ShapeError, unknown_name
+from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.recursive.prior import ParameterPrior
 from dynid.estimators.recursive.recursion import Recursion, RecursionOptions
 from dynid.estimators.recursive.riv import InstrumentRecursion
 from dynid.estimators.recursive.rls import LeastSquaresRecursion
 from dynid.preparation.causal_plan import CausalPlan
+from dynid.tracking.gate import SampleGate
 from dynid.tracking.live_records import header_of, record_of
 from dynid.tracking.noise import NoiseLearning
 from dynid.tracking.sample import Arrival
 from dynid.tracking.stream_rows import StreamRows
 from dynid.tracking.watch import Watch, WatchedInstant, WatchEvent, WatchOptions
 from dynid.tracking.watch.definite import InertiaMonitor
+from dynid.validation.verdict import Thresholds
 
 RLS, RIV = "rls", "riv"
 METHODS: Mapping[str, Callable[..., Recursion]] = {RLS: LeastSquaresRecursion, RIV: InstrumentRecursion}
@@ -66,7 +70,7 @@ class TrackOptions:
 class Tracker:
     """Parameters that follow a robot, sample by sample.
 
-    ``take`` is what a driver's callback calls. It takes no memory once it runs, but for σ and records.
+    ``take`` is what a driver's callback calls.
 
     Args:
         base: base parameters of the robot.
@@ -83,8 +87,12 @@ class Tracker:
         self.rows = StreamRows(base, plan, self._instruments, watched, self.options.condition)
         self.recursion: Recursion | None = None
         self._learning: NoiseLearning | None = None
-        self.samples, self.instants, self.last_sample = 0, 0, float("-inf")
-        self._squares, self._counted, self._predicted = 0.0, 0, np.full(n, np.nan)
+        self.gate = SampleGate(n)
+        self.instants, self.moving, self.last_sample = 0, 0, float("-inf")
+        self._error, self._size = np.zeros(n), np.zeros(n)
+        self._row_s = 1.0 / plan.row_rate_hz
+        self._squares, self._counted = 0.0, 0
+        self._predicted: FloatArray | None = None
         self.watch = None
         if self.options.watch is not None:
             self.watch = Watch(base, plan.row_rate_hz, self.options.watch)
@@ -102,11 +110,6 @@ class Tracker:
     def _begin(self, joint_sigma: FloatArray) -> None:
         self.recursion = self.options.start(self.base, joint_sigma)
 
-    @property
-    def is_learning(self) -> bool:
-        """Whether σ_j of the torques are still being learnt."""
-        return self._learning is not None
-
     def take(self, arrival: Arrival) -> list[WatchEvent]:
         """Take in one sample.
 
@@ -116,14 +119,17 @@ class Tracker:
         Returns:
             What the watch has to say, mostly nothing.
         """
+        sample = arrival.sample
+        if not self.gate.takes(sample):
+            return []
         if arrival.anew:
             self.rows.restart()
-        self.samples += 1
-        self.last_sample = arrival.sample.time
+        self.last_sample = sample.time
         events: list[WatchEvent] = []
-        ready = self.rows.push(arrival.sample)
+        ready = self.rows.push(sample, arrival.clock)
         while ready:
             self.instants += 1
+            self.moving += self.rows.number > 0
             if self._learning is not None:
                 self._learn()
             else:
@@ -158,23 +164,83 @@ class Tracker:
     def _update(self) -> list[WatchEvent]:
         recursion, rows = self.recursion, self.rows
         assert recursion is not None
-        self._counted += rows.number
-        if self.watch is None:
-            if rows.number:
-                self._squares += recursion.update(rows.W, rows.y, rows.Z, rows.number)
-                self._predicted = recursion.predicted
+        self._predicted = None
+        if not rows.number:
             return []
-        # The watch may keep the recursion waiting, so that its own prediction would be an old one.
-        self._predicted = np.matmul(rows.W, recursion.values)
+        before, events = recursion.updates, list[WatchEvent]()
+        if self.watch is None:
+            recursion.update(rows.W, rows.y, rows.Z, rows.number)
+        else:
+            events = self._watched(self.watch, recursion)
+        if recursion.updates == before + 1 and not self._is_loaded:
+            self._predicted = recursion.predicted
+        else:  # the watch keeps the recursion waiting, or has taken a payload's torque off
+            self._predicted = rows.W @ recursion.working_values
+            if self.watch is not None:
+                self._predicted += rows.X @ self.watch.load
         weighted = (rows.y - self._predicted) * recursion.weights
         self._squares += float(weighted @ weighted)
-        own = self.rows.filter
-        at = WatchedInstant(rows.time, own.q, rows.speed, rows.W, rows.y, rows.X, rows.Z, rows.used)
-        return self.watch.update(recursion, at)
+        self._counted += rows.number
+        self._error += (rows.y - self._predicted) ** 2
+        self._size += rows.y**2
+        return events
+
+    @property
+    def refused(self) -> int:
+        """Samples and rows that could not be used."""
+        return self.gate.refused + self.rows.refused
+
+    def torque_errors(self) -> FloatArray:
+        """What predictions have missed of the torques since the noise was learnt, per joint [%]."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(100.0 * np.sqrt(self._error / self._size), dtype=float)
+
+    def findings(self) -> tuple[Finding, ...]:
+        """Why the last values may not be trusted."""
+        found = list[Finding]()
+        if self.recursion is None:
+            return ()
+        lost = [
+            name for name, out in zip(self.base.names, self.recursion.lost_parameters(), strict=True) if out
+        ]
+        if lost:
+            shown = ", ".join(lost[:8]) + (f" and {len(lost) - 8} more" if len(lost) > 8 else "")
+            said = f"The motion has not shown {shown}: they have no value."
+            found.append(
+                Finding(Name.RANK_DEFICIENT, Level.CARE, said, "Let the robot move more, or give a prior.")
+            )
+        whole = float(100.0 * np.sqrt(self._error.sum() / self._size.sum())) if self._size.sum() > 0 else 0.0
+        if whole > Thresholds().overall_percent:
+            said = f"Predictions missed {whole:.0f} % of the torques over all joints and the whole run."
+            remedy = (
+                "Look at units, signs and zeros with dynid check on a log of the stream, at changes that the "
+                "watch names, and at what the model lacks with dynid suspects."
+            )
+            figures = {"percent": whole, "per_joint": self.torque_errors().tolist()}
+            found.append(Finding(Name.TORQUE_ERROR, Level.CARE, said, remedy, figures=figures))
+        if self.refused:
+            said = f"{self.refused} samples or rows were no possible motion or torque and were left out."
+            found.append(Finding(Name.GARBAGE_VALUES, Level.NOTE, said, figures={"count": self.refused}))
+        return tuple(found)
+
+    @property
+    def _is_loaded(self) -> bool:
+        return self.watch is not None and self.watch.loaded
+
+    def _watched(self, watch: Watch, recursion: Recursion) -> list[WatchEvent]:
+        """The row through the watch, whose clock counts motion: no rest, no gaps, no clock that is set."""
+        rows, now = self.rows, self.moving * self._row_s
+        own = rows.filter
+        at = WatchedInstant(now, own.q, rows.speed, rows.W, rows.y, rows.X, rows.Z, rows.used)
+        return [
+            replace(event, time=rows.time - (now - event.time), onset=rows.time - (now - event.onset))
+            for event in watch.update(recursion, at)
+        ]
 
     def header(self) -> dict[str, Any]:
         """The first of the live records."""
-        return header_of(self.base, self.options.method, self.plan.rate_hz, self.rows.delay_s)
+        plan = self.plan.to_dict()
+        return header_of(self.base, self.options.method, self.plan.rate_hz, self.rows.delay_s, plan)
 
     def record(self, counts: Mapping[str, int]) -> dict[str, Any] | None:
         """The live record of this moment; None before the first values.
@@ -192,17 +258,23 @@ class Tracker:
         return record_of(
             self.time,
             estimate,
-            self.rows.torque,
-            self._predicted,
+            self._of_moving(self.rows.y),
+            self._of_moving(self._predicted),
             innovation,
             self._inertia.smallest,
             counts,
         )
 
+    def _of_moving(self, torques: FloatArray | None) -> FloatArray:
+        """Torques of the joints whose rows count; nothing is predicted of the others."""
+        used = self.rows.used > 0
+        return np.full(len(used), np.nan) if torques is None else np.where(used, torques, np.nan)
+
     def state(self) -> dict[str, Any]:
         """All that was learnt, ready to be kept: nested by part."""
-        numbers = np.array([self.samples, self.instants, self.last_sample, self.time], dtype=float)
-        found: dict[str, Any] = {"numbers": numbers, "rows": self.rows.state()}
+        numbers = np.array([self.instants, self.moving, self.last_sample, self.time], dtype=float)
+        plan = json.dumps(self.plan.to_dict())
+        found: dict[str, Any] = {"plan": plan, "numbers": numbers, "rows": self.rows.state()}
         if self.recursion is not None:
             found["recursion"] = self.recursion.state()
         if self._learning is not None:
@@ -213,11 +285,9 @@ class Tracker:
         return found
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from a kept state; the filters start anew unless the stream goes on at once."""
-        samples, instants, self.last_sample, self.rows.time = np.asarray(
-            state["numbers"], dtype=float
-        ).tolist()
-        self.samples, self.instants = int(samples), int(instants)
+        """Go on from a kept state, with the very next sample; behind a gap the filters begin anew."""
+        instants, moving, self.last_sample, self.rows.time = np.asarray(state["numbers"]).tolist()
+        self.instants, self.moving = int(instants), int(moving)
         self.rows.restore(state["rows"])
         if "recursion" in state:
             self._learning = None

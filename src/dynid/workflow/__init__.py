@@ -10,6 +10,10 @@ if TYPE_CHECKING:
         prepare_calibration as prepare_calibration,
     )
     from dynid.workflow.checking import check as check
+    from dynid.workflow.controller_model import (
+        ControllerModel as ControllerModel,
+        identify_controller_model as identify_controller_model,
+    )
     from dynid.workflow.fitting import fit as fit
     from dynid.workflow.gain_calibration import GainCalibration as GainCalibration, calibrate as calibrate
     from dynid.workflow.next_motion import design_next_motion as design_next_motion, prior_of as prior_of
@@ -25,6 +29,7 @@ else:
     _NAMES = {
         "calibration_logs": ("CalibrationLogs", "prepare_calibration"),
         "checking": ("check",),
+        "controller_model": ("ControllerModel", "identify_controller_model"),
         "fitting": ("fit",),
         "gain_calibration": ("GainCalibration", "calibrate"),
         "next_motion": ("design_next_motion", "prior_of"),

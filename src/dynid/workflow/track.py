@@ -11,8 +11,8 @@ import numpy as np
 
 from dynid.base.base_map import BaseMap
 from dynid.core.arrays import FloatArray
-from dynid.core.errors import DynidError
-from dynid.core.finding import Finding, Level
+from dynid.core.errors import DynidError, FileError, NotTrustworthyError
+from dynid.core.finding import Finding, Level, Name
 from dynid.estimators.closed_loop.instruments import TwoStage, instrument_rows
 from dynid.estimators.fit import Fit
 from dynid.estimators.linear.least_squares import WLS
@@ -61,6 +61,9 @@ class Follower(Protocol):
 
     def state(self) -> dict[str, Any]:
         """All that was learnt."""
+
+    def findings(self) -> Sequence[Finding]:
+        """Why the last values may not be trusted."""
 
 
 class RecordSink(Protocol):
@@ -111,27 +114,46 @@ class Following:
         Returns:
             The end record.
         """
-        reading, outcome, due, shown = self.write(follower.header()), "", -np.inf, np.nan
+        reading, outcome, shown = self.write(follower.header()), "", np.nan
         try:
             for item in items:
                 for event in take(item) or ():
                     self.write(event_of(event.time, event.finding))
-                if follower.time >= due and follower.recursion is not None:
-                    reading = self._record(follower)
-                    shown, due = follower.time, follower.time + self.every_s
+                if self._is_due(follower, shown):
+                    reading, shown = self._record(follower), follower.time
                 if self.kept is not None and self.kept.due:
-                    self.kept.save(follower.state())
+                    self._keep(self.kept, follower)
                 if not reading:
                     outcome = "Nobody read the records any more."
                     break
         except KeyboardInterrupt:
             outcome = "Interrupted."
-        figures = finish()
-        if follower.time != shown:
+        try:
+            figures = finish()
+        except NotTrustworthyError as error:
+            self._end(follower, str(error), {})
+            raise
+        if np.isfinite(follower.time) and follower.time != shown:
             self._record(follower)
+        end = self._end(follower, outcome, figures)
         if self.kept is not None:
             self.kept.save(follower.state())
-        return self._end(follower, outcome, figures)
+        return end
+
+    def _keep(self, kept: KeptState, follower: Follower) -> None:
+        """Save, or say that it could not be done and try again later: a full disk does not end a run."""
+        try:
+            kept.save(follower.state())
+        except FileError as error:
+            kept.wait()
+            finding = Finding(Name.STATE_NOT_KEPT, Level.CARE, str(error), "It will be tried again.")
+            self.write(event_of(follower.time if np.isfinite(follower.time) else None, finding))
+
+    def _is_due(self, follower: Follower, shown: float) -> bool:
+        """Whether a record is: also the first one, and one behind a clock that was set back."""
+        if follower.recursion is None or not np.isfinite(follower.time):
+            return False
+        return not 0 <= follower.time - shown < self.every_s
 
     def _record(self, follower: Follower) -> bool:
         record = follower.record(self.counts())
@@ -139,9 +161,9 @@ class Following:
 
     def _end(self, follower: Follower, outcome: str, figures: dict[str, Any]) -> dict[str, Any]:
         time = follower.time if np.isfinite(follower.time) else None
-        for finding in self.findings():
+        for finding in (*self.findings(), *follower.findings()):
             if finding.level > Level.NOTE:
-                self.write(event_of(follower.time, finding))
+                self.write(event_of(time, finding))
         recursion = follower.recursion
         rows = 0 if recursion is None else recursion.rows
         said = f"{outcome} {rows} rows were used." if outcome else f"The source ended after {rows} rows."

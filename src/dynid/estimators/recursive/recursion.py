@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -112,6 +113,7 @@ class Recursion(ABC):
         p, joints = len(self.names), len(sigma)
         self._folded = FoldedRows(p, self._width(p), joints, self.options.backend)
         self.updates, self.rows, self.squares, self.surprise = 0, 0, 0.0, 1.0
+        self.refused = 0
         self._counted_squares, self._counted_rows, self._given_back = 0.0, 0.0, 0
         self.predicted, self.innovation = np.zeros(joints), np.zeros(joints)
         self._remembers = isinstance(self.options.forgetting, Remember)
@@ -174,9 +176,14 @@ class Recursion(ABC):
             Z: instruments, (joints, base), for a recursion that takes them.
             rows: how many rows count; all when None.
 
+        Rows that hold what is no number, or a square that overflows, are refused and counted.
+
         Returns:
             χ² = eᵀ S⁻¹ e of the innovation e = y − W χ; about one per row where the model and σ_j are right.
         """
+        if not _is_usable(W, y, Z):  # what is no number would stay for ever
+            self.refused += 1
+            return 0.0
         count = len(y) if rows is None else rows
         share = 1.0 if self._remembers else self._forget(W if Z is None else Z)
         squares = self._fold(W, y, Z)
@@ -306,7 +313,10 @@ class Recursion(ABC):
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from a state of a recursion with the same parameters."""
-        self._folded.set_factor(np.array(state["factor"], dtype=float))
+        factor = np.asarray(state["factor"])
+        if factor.dtype.kind != "f" or not np.all(np.isfinite(factor)):
+            raise DynidError("The kept factor of a recursion holds what is no number; begin anew.")
+        self._folded.set_factor(factor)
         self._folded.lengths[...] = state["lengths"]
         updates, rows, self.squares, self.surprise, *others = np.asarray(state["numbers"]).tolist()
         self.updates, self.rows = int(updates), int(rows)
@@ -329,6 +339,12 @@ def shortest_solution(factor: FloatArray) -> FloatArray:
         factor: [R | z], (base, base + 1).
     """
     return spectrum(factor).solution
+
+
+def _is_usable(W: FloatArray, y: FloatArray, Z: FloatArray | None) -> bool:
+    """Whether all squares are finite."""
+    total = float(np.vdot(W, W)) + float(y @ y)
+    return math.isfinite(total if Z is None else total + float(np.vdot(Z, Z)))
 
 
 def is_full(ratio: float) -> bool:

@@ -152,6 +152,8 @@ class RootFilter:
             χ² of the innovation, and how often the move had to be shortened.
         """
         m, p = len(innovation), len(self.names)
+        if not (np.all(np.isfinite(seen)) and np.all(np.isfinite(innovation))):
+            return 0.0, 0  # what is no number would stay for ever
         table = np.zeros((m + spread.shape[1], m + len(spread)))
         table[m:, :m], table[m:, m:] = seen.T, spread.T
         squares = 0.0

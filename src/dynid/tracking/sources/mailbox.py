@@ -26,6 +26,8 @@ class SocketLimits:
 
     Args:
         message_bytes: longest message; a joint state of a thousand joints fits.
+        connection_bytes: message that ends a ZeroMQ connection: memory that a sender can have taken at once,
+            against robbers of it; a message between both limits is only refused.
         queue: messages that wait for the estimator, at most: one second at 1 kHz. When more come, the oldest
             are dropped and counted, so that estimates stay near the robot. It also bounds memory.
         timeout_s: silence after which the stream has ended [s]; None to wait for ever.
@@ -33,6 +35,7 @@ class SocketLimits:
     """
 
     message_bytes: int = 65_536
+    connection_bytes: int = 16_000_000
     queue: int = 1000
     timeout_s: float | None = None
     patience: int = 100

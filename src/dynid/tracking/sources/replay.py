@@ -13,7 +13,7 @@ from dynid.logs.convert import to_joint_side
 from dynid.logs.log import Log, Step
 from dynid.model.robot import Robot
 from dynid.tracking.refusals import Refusal, Refusals
-from dynid.tracking.row_meaning import CHANNELS
+from dynid.tracking.row_meaning import CHANNELS, SANE
 from dynid.tracking.sample import Sample
 from dynid.tracking.sources.source import SampleSource
 
@@ -90,7 +90,7 @@ class Replay(SampleSource):
             stamps = self.log.time[rows]
             values = {channel: np.asarray(self.log.channels[channel][rows]) for channel in present}
             timed = np.isfinite(stamps)
-            good = timed & np.all([np.isfinite(x).all(axis=1) for x in values.values()], axis=0)
+            good = timed & np.all([(np.abs(x) < SANE.largest).all(axis=1) for x in values.values()], axis=0)
             if not good.all():
                 self._refuse(Refusal.STAMP, int(np.count_nonzero(~timed)))
                 self._refuse(Refusal.NOT_FINITE, int(np.count_nonzero(timed & ~good)))

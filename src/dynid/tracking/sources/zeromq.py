@@ -44,7 +44,8 @@ class ZeroMq(SocketSource):
         self._socket = self._context.socket(self._zmq.SUB)
         try:
             self._socket.set(self._zmq.LINGER, 0)
-            self._socket.set(self._zmq.MAXMSGSIZE, limits.message_bytes)
+            # The library ends the connection behind this size; what is shorter is refused one by one.
+            self._socket.set(self._zmq.MAXMSGSIZE, limits.connection_bytes)
             self._socket.set(self._zmq.RCVHWM, limits.queue)
             self._socket.set(self._zmq.RCVTIMEO, 100)  # [ms], so that close is heard
             self._socket.set(self._zmq.SUBSCRIBE, self._topic)

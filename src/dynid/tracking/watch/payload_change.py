@@ -47,6 +47,10 @@ class WeighedPayload:
 NOTHING = WeighedPayload(np.zeros(10), np.full((10, 10), np.inf), 0.0)
 
 
+_HEAVIEST = 1e4
+"""Mass beyond which no robot's payload is [kg]; keeps the equations within the range of numbers."""
+
+
 def fit_payload(A: FloatArray, b: FloatArray, length_m: float, passes: int = 2) -> WeighedPayload:
     """θ from normal equations of weighted rows; the scale of Λ is the mass itself, found in a few passes.
 
@@ -58,16 +62,19 @@ def fit_payload(A: FloatArray, b: FloatArray, length_m: float, passes: int = 2) 
     """
     if not A[9, 9] > 0.0:
         return NOTHING
-    mass, values, given = abs(b[9]) / A[9, 9], b, A
+    mass, values, root = abs(b[9]) / A[9, 9], b, np.zeros((10, 10))
     shape = np.array([length_m**2] * 6 + [length_m] * 3 + [1.0])
     for _ in range(passes):
-        given = A.copy()
-        deviation = shape * max(mass, 1e-9)
-        given.ravel()[:99:11] += 1.0 / np.square(deviation[:9])
-        given[9, 9] += 1e-12 * A[9, 9]
-        values = np.asarray(np.linalg.solve(given, b), dtype=float)
+        # In units of the deviations Λ, equations are regular whatever the motion has shown.
+        unit = shape * min(max(mass, 1e-9), _HEAVIEST)
+        unit[9] = 1e6 / np.sqrt(A[9, 9])
+        scaled = A * np.outer(unit, unit) + np.eye(10)
+        if not (np.all(np.isfinite(scaled)) and np.all(np.isfinite(b))):
+            return NOTHING
+        root = unit[:, None] * np.linalg.inv(np.linalg.cholesky(scaled)).T
+        values = np.asarray(root @ (root.T @ b), dtype=float)
         mass = max(abs(float(values[9])), float(np.sqrt(values[6:9] @ values[6:9])) / (2.0 * length_m))
-    return WeighedPayload(values, np.asarray(np.linalg.inv(given), dtype=float), float(b @ values))
+    return WeighedPayload(values, np.asarray(root @ root.T, dtype=float), float(b @ values))
 
 
 class PayloadWindow(LearntState):
