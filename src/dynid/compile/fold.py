@@ -47,6 +47,9 @@ class FoldedRows:
         for array in (self.table, self.lengths, self.solution, self.out):
             array[...] = 0.0
         self.backend, self.reason = chosen_backend(backend), ""
+        self._given: tuple[FloatArray, ...] = (self.out, self.out, self.out)
+        self._copies: list[tuple[FloatArray, FloatArray]] = []
+        self._given_places: tuple[int, ...] = ()
         self._module = self._machine_code()
 
     def _machine_code(self) -> jit.Module | None:
@@ -123,21 +126,23 @@ class FoldedRows:
         """
         if self._module is None:
             return self._update_by_numpy(W, y, weights)
-        own_W, own_y, own_weights = self._given
-        own_W[...], own_y[...], own_weights[...] = W, y, weights
+        if W is not self._given[0] or y is not self._given[1] or weights is not self._given[2]:
+            self._look_at(W, y, weights)
+        for own, given in self._copies:
+            own[...] = given
         self._functions[2](*self._given_places, *self._places)
         return float(self.out[-2]), float(self.out[-1])
 
-    @cached_property
-    def _given(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Copies of what ``update`` is given: to copy is quicker than to ask an array where it lies."""
-        shapes = ((self.rows, self.pivots), (self.rows,), (self.rows,))
-        W, y, weights = (aligned_array(shape) for shape in shapes)
-        return W, y, weights
+    def _look_at(self, *given: FloatArray) -> None:
+        """Where arrays lie; those that do not lie as the code wants them are copied at every update.
 
-    @cached_property
-    def _given_places(self) -> tuple[int, ...]:
-        return tuple(address(array) for array in self._given)
+        Whoever updates at control rate gives the same arrays again and again, and to ask where one lies takes
+        as long as to fold it.
+        """
+        used = [array if _is_plain(array) else np.array(array, dtype=float, order="C") for array in given]
+        self._given = given
+        self._copies = [(own, array) for own, array in zip(used, given, strict=True) if own is not array]
+        self._given_places = tuple(address(array) for array in used)
 
     @cached_property
     def _functions(self) -> tuple[Any, Any, Any]:
@@ -189,3 +194,8 @@ class FoldedRows:
         self.out[:m], self.out[m : 2 * m] = predicted, y - predicted
         self.out[-2:] = squares, ratio
         return squares, ratio
+
+
+def _is_plain(array: FloatArray) -> bool:
+    """Whether numbers lie one behind the other, as doubles that may be read in place."""
+    return array.flags.c_contiguous and array.dtype == np.float64

@@ -56,6 +56,8 @@ class StreamRows:
         self.used, self.number, self.time = np.ones(n), n, float("-inf")
         self._masked = bool(plan.speed_thresholds)
         self._measured_stamps = plan.stamps == MEASURED
+        # The gate lets numbers through only; of loops that do not close it knows nothing.
+        self._may_fail = robot.closure is not None
         self.delay_s, self.refused = plan.row_delay_s, 0
 
     def restart(self) -> None:
@@ -115,7 +117,7 @@ class StreamRows:
             self.used[:] = self._rows.moving
             self.number = int(np.count_nonzero(self._rows.moving))
         whole = self._rows.W
-        if not math.isfinite(float(np.vdot(whole, whole)) + float(self.y @ self.y)):
+        if self._may_fail and not math.isfinite(float(np.vdot(whole, whole)) + float(self.y @ self.y)):
             self._refuse()
         elif self.number < len(self.used):
             self._rows.W[...] *= self.used[:, None]

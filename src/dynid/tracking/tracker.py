@@ -89,9 +89,9 @@ class Tracker:
         self._learning: NoiseLearning | None = None
         self.gate = SampleGate(n)
         self.instants, self.moving, self.last_sample = 0, 0, float("-inf")
-        self._error, self._size = np.zeros(n), np.zeros(n)
+        self._error, self._size, self._told, self._scratch = np.zeros((4, n))
         self._row_s = 1.0 / plan.row_rate_hz
-        self._squares, self._counted = 0.0, 0
+        self._counted = 0
         self._predicted: FloatArray | None = None
         self.watch = None
         if self.options.watch is not None:
@@ -169,7 +169,7 @@ class Tracker:
             return []
         before, events = recursion.updates, list[WatchEvent]()
         if self.watch is None:
-            recursion.update(rows.W, rows.y, rows.Z, rows.number)
+            recursion.update(rows.W, rows.y, rows.Z, rows.number, checked=True)
         else:
             events = self._watched(self.watch, recursion)
         if recursion.updates == before + 1 and not self._is_loaded:
@@ -178,11 +178,10 @@ class Tracker:
             self._predicted = rows.W @ recursion.working_values
             if self.watch is not None:
                 self._predicted += rows.X @ self.watch.load
-        weighted = (rows.y - self._predicted) * recursion.weights
-        self._squares += float(weighted @ weighted)
         self._counted += rows.number
-        self._error += (rows.y - self._predicted) ** 2
-        self._size += rows.y**2
+        error = np.subtract(rows.y, self._predicted, out=self._scratch)
+        self._error += np.multiply(error, error, out=error)
+        self._size += np.multiply(rows.y, rows.y, out=self._scratch)
         return events
 
     @property
@@ -251,8 +250,9 @@ class Tracker:
         if self.recursion is None:
             return None
         estimate = self.recursion.estimate()
-        innovation = self._squares / self._counted if self._counted else None
-        self._squares, self._counted = 0.0, 0
+        squares = float((self._error - self._told) @ self.recursion.weights**2)
+        innovation = squares / self._counted if self._counted else None
+        self._told[:], self._counted = self._error, 0
         if self.instants:
             self._inertia.take(self.rows.filter.q, estimate.values)
         return record_of(

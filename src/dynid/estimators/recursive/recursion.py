@@ -166,7 +166,13 @@ class Recursion(ABC):
         """Parameters that neither rows nor prior tell, (base,) of bool."""
 
     def update(
-        self, W: FloatArray, y: FloatArray, Z: FloatArray | None = None, rows: int | None = None
+        self,
+        W: FloatArray,
+        y: FloatArray,
+        Z: FloatArray | None = None,
+        rows: int | None = None,
+        *,
+        checked: bool = False,
     ) -> float:
         """Take in one instant (P4 eq 9 and 10).
 
@@ -175,13 +181,14 @@ class Recursion(ABC):
             y: torques, (joints,) [N m or N]; zero likewise.
             Z: instruments, (joints, base), for a recursion that takes them.
             rows: how many rows count; all when None.
+            checked: whether the caller knows that all squares are finite.
 
         Rows that hold what is no number, or a square that overflows, are refused and counted.
 
         Returns:
             χ² = eᵀ S⁻¹ e of the innovation e = y − W χ; about one per row where the model and σ_j are right.
         """
-        if not _is_usable(W, y, Z):  # what is no number would stay for ever
+        if not (checked or _is_usable(W, y, Z)):  # what is no number would stay for ever
             self.refused += 1
             return 0.0
         count = len(y) if rows is None else rows
