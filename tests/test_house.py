@@ -14,12 +14,12 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 BOUNDS = {
-    "files": 481,
-    "lines": 81_900,
+    "files": 550,
+    "lines": 93_400,
     "short files with one importer": 1,
     "class names with two meanings": 0,
-    "numeric constants": 648,
-    "functions named by a participle": 40,
+    "numeric constants": 659,
+    "functions named by a participle": 41,
     "duplicated runs of six lines": 11,
     "public names": 40,
 }

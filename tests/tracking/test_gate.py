@@ -78,4 +78,4 @@ def test_a_position_that_no_loop_reaches_does_not_stay_in_the_recursion(watched:
     assert tracker.recursion is not None
     assert np.all(np.isfinite(tracker.recursion.values))
     assert tracker.recursion.rows > 1000
-    assert tracker.refused > 0
+    assert tracker.refusals > 0

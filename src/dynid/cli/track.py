@@ -273,7 +273,7 @@ def _restore(tracker: Tracker, kept: KeptState, state: Mapping[str, Any]) -> Non
     try:
         tracker.restore(state)
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
-        raise kept.damaged(error) from None
+        raise kept.damage_sentence(error) from None
 
 
 def _after(arrivals: Iterator[Arrival], time: float) -> Iterator[Arrival]:

@@ -80,7 +80,7 @@ class KeptState:
             about = json.loads(texts_of(table).get(_ABOUT, "{}"))
             arrays = {column.name: np.asarray(table.fetch(i)) for i, column in enumerate(table.columns)}
         except (ValueError, KeyError, RecursionError, zipfile.BadZipFile) as error:
-            raise self.damaged(error) from None
+            raise self.damage_sentence(error) from None
         if not isinstance(about, dict) or about.get("schema") != SCHEMA:
             raise FileError(f"{self.path} is no state of a run by this version; delete it to begin anew.")
         for name, own in self.about.items():
@@ -93,9 +93,9 @@ class KeptState:
         try:
             return _tree_of(arrays)
         except (IndexError, TypeError, AttributeError) as error:
-            raise self.damaged(error) from None
+            raise self.damage_sentence(error) from None
 
-    def damaged(self, error: Exception) -> FileError:
+    def damage_sentence(self, error: Exception) -> FileError:
         """The sentence about a file that cannot be gone on from."""
         reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
         return FileError(

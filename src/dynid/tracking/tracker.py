@@ -171,7 +171,7 @@ class Tracker:
         if self.watch is None:
             recursion.update(rows.W, rows.y, rows.Z, rows.number, checked=True)
         else:
-            events = self._watched(self.watch, recursion)
+            events = self._through_watch(self.watch, recursion)
         if recursion.updates == before + 1 and not self._is_loaded:
             self._predicted = recursion.predicted
         else:  # the watch keeps the recursion waiting, or has taken a payload's torque off
@@ -185,7 +185,7 @@ class Tracker:
         return events
 
     @property
-    def refused(self) -> int:
+    def refusals(self) -> int:
         """Samples and rows that could not be used."""
         return self.gate.refused + self.rows.refused
 
@@ -217,16 +217,16 @@ class Tracker:
             )
             figures = {"percent": whole, "per_joint": self.torque_errors().tolist()}
             found.append(Finding(Name.TORQUE_ERROR, Level.CARE, said, remedy, figures=figures))
-        if self.refused:
-            said = f"{self.refused} samples or rows were no possible motion or torque and were left out."
-            found.append(Finding(Name.GARBAGE_VALUES, Level.NOTE, said, figures={"count": self.refused}))
+        if self.refusals:
+            said = f"{self.refusals} samples or rows were no possible motion or torque and were left out."
+            found.append(Finding(Name.GARBAGE_VALUES, Level.NOTE, said, figures={"count": self.refusals}))
         return tuple(found)
 
     @property
     def _is_loaded(self) -> bool:
         return self.watch is not None and self.watch.loaded
 
-    def _watched(self, watch: Watch, recursion: Recursion) -> list[WatchEvent]:
+    def _through_watch(self, watch: Watch, recursion: Recursion) -> list[WatchEvent]:
         """The row through the watch, whose clock counts motion: no rest, no gaps, no clock that is set."""
         rows, now = self.rows, self.moving * self._row_s
         own = rows.filter
