@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from functools import cached_property
 from typing import Any
 
@@ -59,8 +60,6 @@ class OneSample:
 
     @cached_property
     def _function(self) -> Any:
-        import ctypes
-
         assert self._module is not None
         return self._module.function("one_sample", *[ctypes.c_void_p] * len(self._places))
 

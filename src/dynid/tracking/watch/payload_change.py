@@ -71,7 +71,10 @@ def fit_payload(A: FloatArray, b: FloatArray, length_m: float, passes: int = 2) 
         scaled = A * np.outer(unit, unit) + np.eye(10)
         if not (np.all(np.isfinite(scaled)) and np.all(np.isfinite(b))):
             return NOTHING
-        root = unit[:, None] * np.linalg.inv(np.linalg.cholesky(scaled)).T
+        try:
+            root = unit[:, None] * np.linalg.inv(np.linalg.cholesky(scaled)).T
+        except np.linalg.LinAlgError:  # rounding of equations far beyond any payload's
+            return NOTHING
         values = np.asarray(root @ (root.T @ b), dtype=float)
         mass = max(abs(float(values[9])), float(np.sqrt(values[6:9] @ values[6:9])) / (2.0 * length_m))
     return WeighedPayload(values, np.asarray(root @ root.T, dtype=float), float(b @ values))
