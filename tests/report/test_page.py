@@ -252,7 +252,9 @@ def test_assets_ship_with_the_package() -> None:
     assert "@media print" in asset("page.css")
     assert asset("common.js").startswith('"use strict";\n')
     folder = Path(asset.__code__.co_filename).parent / "assets"
-    assert sorted(path.name for path in folder.iterdir()) == ["common.js", "motion.js", "page.css", "page.js"]
+    assert sorted(path.name for path in folder.iterdir()) == [
+        *("common.js", "live.js", "motion.js", "page.css", "page.js")
+    ]
 
 
 DOCS = (Path(__file__).parents[2] / "docs" / "report.md").read_text(encoding="utf-8")

@@ -114,7 +114,7 @@ def _show(end: Mapping[str, Any], last: _LastRecord, quiet: bool) -> None:
     examples=[
         "dynid track iiwa14 log.csv --out records.ndjson --page run.html",
         "dynid track arm.urdf udp:5005 --prior out/my_arm --serve 8000 --state arm.state.npz",
-        "driver | dynid track arm.toml - --map map.toml --memory-s 30",
+        "dynid track arm.toml - --map map.toml --memory-s 30",
         "dynid track tx40_log motors --map map.toml --rows batch",
     ],
     exit_0="The source ended, or the run was interrupted; the last of the records has the estimate.",

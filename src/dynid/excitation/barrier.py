@@ -122,6 +122,8 @@ def _learn(hessian: FloatArray | None, moved: FloatArray, change: FloatArray) ->
         hessian = np.eye(len(moved)) * max(float(change @ change) / max(abs(product), 1e-300), 1e-6)
     image = hessian @ moved
     length = float(moved @ image)
+    if not length > 0.0:  # a step below rounding teaches nothing
+        return hessian
     share = 1.0 if product >= 0.2 * length else 0.8 * length / (length - product)
     damped = share * change + (1.0 - share) * image
     return hessian - np.outer(image, image) / length + np.outer(damped, damped) / float(moved @ damped)
