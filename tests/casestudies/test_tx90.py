@@ -60,7 +60,7 @@ def refused(rows: tuple[Row, ...] | list[Row]) -> set[tuple[str, str]]:
     return {(row.group, row.quantity) for row in rows if not row.ok}
 
 
-@pytest.mark.parametrize(("section", "seeds"), [("designs", 2), ("validation", 1), ("measured", 1)])
+@pytest.mark.parametrize(("section", "seeds"), [("designs", 2), ("validation", 3), ("measured", 1)])
 def test_a_section_holds_on_few_seeds(section: str, seeds: int) -> None:
     result = tx90.run(section=section, seeds=seeds)
     assert refused(result.rows) == set()

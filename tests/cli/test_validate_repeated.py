@@ -114,8 +114,8 @@ def test_options_of_a_simulation_are_refused(capsys: Capsys) -> None:
     for option in ("controller", "reference"):
         told = assert_one_sentence(dynid(capsys, "validate", "by-other", "again.csv", f"--{option}", "scara"))
         assert told == (
-            f"--{option} is for results of methods that simulate the closed loop (didim, iv, oe, riv), and the "
-            "result in by-other was found by WLS; leave it out."
+            f"--{option} is for results of methods that simulate the closed loop (didim, iv, oe, riv), and "
+            "the result in by-other was found by WLS; leave it out."
         )
 
 

@@ -82,8 +82,9 @@ def discrete_suspects(problem: Problem, sampling: Sampling | None = None) -> tup
             found.append(replace(candidate, misfit=misfit, driven=driven, before=before))
     if not found or is_tilt(sampling, min(one.misfit for one in found)):
         return ()
+    # Below 1e-9 misfits are rounding: the first of equals is the one that says most.
     alike = min(one.misfit for one in found) + DISCRETE.alike * (before - 1.0)
-    return tuple(sorted(found, key=lambda one: (one.misfit > alike, one.driven, one.misfit)))
+    return tuple(sorted(found, key=lambda one: (one.misfit > alike, one.driven, max(one.misfit, 1e-9))))
 
 
 def _carried(weights: FloatArray, candidate: Candidate) -> FloatArray:
