@@ -31,6 +31,7 @@ def test_the_truth_is_the_papers_table() -> None:
     assert truth() == TABLE_6
 
 
+@pytest.mark.slow
 def test_all_rows_hold_on_five_seeds() -> None:
     result = haptic.run()
     assert refused(result.rows) == set()

@@ -28,10 +28,10 @@ PLAN = CausalPlan(rate_hz=RATE, cutoff_hz=12.0, decimation=5, row_decimation=4)
 
 
 @cache
-def picked_up(seed: int, loaded: bool = True) -> tuple[FloatArray, FloatArray]:
+def picked_up(seed: int, loaded: bool = True, seconds: float = END) -> tuple[FloatArray, FloatArray]:
     """Positions and torques at 1 kHz: friction that the model lacks, noise, a slow error of the torques."""
     arm, rng = arm_named("iiwa"), np.random.default_rng(seed)
-    whole, cut = arm.reference(seed, END), round(PICKED * RATE)
+    whole, cut = arm.reference(seed, seconds), round(PICKED * RATE)
     lacking = [
         AddedTorque(j, law, share * arm.robot.parameters[f"Fc{j + 1}"])
         for j in range(7)
@@ -62,14 +62,14 @@ def picked_up(seed: int, loaded: bool = True) -> tuple[FloatArray, FloatArray]:
 
 
 def followed(
-    seed: int, loaded: bool = True
+    seed: int, loaded: bool = True, seconds: float = END
 ) -> tuple[Tracker, list[tuple[float, WatchEvent]], dict[float, float]]:
     """The tracker at the end, events with the stamps at which they were told, and the mass by time."""
     base = base_of(replace(arm_named("iiwa").robot, parameters={}))
     tracker = Tracker(base, PLAN, TrackOptions(recursion=RecursionOptions()))
     events, masses = list[tuple[float, WatchEvent]](), dict[float, float]()
     assert tracker.watch is not None
-    for k, (q, tau) in enumerate(zip(*picked_up(seed, loaded), strict=True)):
+    for k, (q, tau) in enumerate(zip(*picked_up(seed, loaded, seconds), strict=True)):
         told = tracker.take(Arrival(Sample(k / RATE, q, tau), k == 0))
         events += [(k / RATE, event) for event in told]
         if k % 100 == 0:
@@ -87,6 +87,7 @@ def test_two_kilograms_are_told_within_a_second_and_weighed_within_five(seed: in
     assert [finding.name for _, finding in told] == [Name.PAYLOAD_PICKED_UP, Name.PAYLOAD_WEIGHED]
     assert 0.0 < told[0][0] - PICKED < 1.0
     assert masses[PICKED + 5.0] == pytest.approx(2.0, rel=0.05)
+    print(f"\nseed {seed}: told {told[0][0] - PICKED:.2f} s after, {masses[PICKED + 5.0]:.3f} kg after 5 s")
     # The arm's own parameters have not swallowed it: as in a run without a payload.
     plain, no_events, _ = followed(seed, loaded=False)
     assert [e for _, e in no_events if e.finding.name is not Name.INERTIA_NOT_POSITIVE] == []
@@ -95,3 +96,15 @@ def test_two_kilograms_are_told_within_a_second_and_weighed_within_five(seed: in
     apart = tracker.recursion.values - plain.recursion.values
     heavy = [tracker.base.names.index(name) for name in ("MY2R", "ZZ2R", "MY4R", "ZZ4R")]
     assert np.all(np.abs(apart[heavy]) < 0.03 * np.abs(plain.recursion.values[heavy]))
+
+
+@pytest.mark.slow
+def test_false_alarms_of_an_hour_are_as_few_as_stated() -> None:
+    """Four motions of a quarter of an hour; docs/watch.md states 1.4 alarms per hour, of all kinds."""
+    alarms = []
+    for seed in (11, 12, 13, 14):
+        _, events, _ = followed(seed, loaded=False, seconds=900.0)
+        picked_up.cache_clear()
+        alarms += [e.finding.name for _, e in events if e.finding.name is not Name.INERTIA_NOT_POSITIVE]
+    print(f"\n{len(alarms)} alarms in an hour: {alarms}")
+    assert len(alarms) <= 4  # 99 % of hours at 1.4 per hour
