@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 BOUNDS = {
     "files": 550,
-    "lines": 93_400,
+    "lines": 93_500,
     "short files with one importer": 1,
     "class names with two meanings": 0,
     "numeric constants": 659,

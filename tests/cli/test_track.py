@@ -74,6 +74,20 @@ def test_rows_of_a_fit_end_at_the_batch(scara_log: Path, tmp_path: Path, method:
     assert records[-1]["batch_difference"] < 1e-6
 
 
+def test_the_settings_of_the_paper_can_be_chosen(scara_log: Path, tmp_path: Path) -> None:
+    """P4: order 2, zero-phase, decimated, instants dropped where any joint is slow, P0 = 100."""
+    plan = tmp_path / "p4.toml"
+    plan.write_text("cutoff_hz = 3.5\norder = 2\ndecimation = 4\nspeed_thresholds = [0.01, 0.01]\n")
+    common = ["scara", str(scara_log), "--rows", "batch", "--plan", str(plan), "--sigma", "1"]
+    per_joint, whole = (
+        tracked([*common, "--prior-variance", "100", *slow], tmp_path) for slow in ([], ["--slow", "all"])
+    )
+    assert whole[-1]["used"] % 2 == 0
+    assert whole[-1]["used"] < per_joint[-1]["used"]
+    assert "batch_difference" not in whole[-1]
+    assert whole[-2]["values"][0] == pytest.approx(3.45, rel=0.02)  # ZZ1R; 3.5 Hz blurs the small ones
+
+
 def test_standard_input_is_the_log(scara_log: Path, tmp_path: Path) -> None:
     """The same numbers through a pipe; a reader that leaves ends the run in order."""
     program = [
@@ -300,6 +314,8 @@ def test_bad_calls_are_sentences(scara_log: Path, tmp_path: Path, capsys: pytest
         ("scara", log, "--controller", "scara"): "--controller is for --rows batch --method riv",
         ("scara", log, "--prior-variance", "-1"): "--prior-variance is -1; give a positive number",
         ("scara", log, "--prior", "out", "--prior-variance", "1"): "one start is enough",
+        ("scara", log, "--variances", "1,1,1"): "--variances is for the start from --commands",
+        ("scara", log, "--commands", log, "--variances", "1,1"): "give three positive numbers",
         ("scara", log, "--cutoff-hz", "1000"): "The cut-off is 1000 Hz",
         ("scara", log, "--out", log): "exists already; add --force",
         ("cartpole", log, "--speed", "0"): "give a factor above 0",

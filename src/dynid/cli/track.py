@@ -38,7 +38,8 @@ from dynid.logs.log import Log
 from dynid.logs.mapping import load_mapping
 from dynid.logs.read import read_log
 from dynid.model.robot import Robot
-from dynid.preparation.causal_plan import CausalPlan
+from dynid.preparation.causal_plan import ALL, JOINT, CausalPlan
+from dynid.preparation.preparation import load_preparation
 from dynid.report.live_history import LiveHistory
 from dynid.report.live_page import render_history
 from dynid.tracking.batch_rows import RowTracker
@@ -299,12 +300,14 @@ def _rows_run(
         )
     law = None if recursion.controller is None else _load_controller(recursion.controller, robot)
     keys = filters.keys(robot.n_coordinates)
-    for name in ("row_decimation", "held_torque", "slow"):
+    whole = keys.pop("slow", JOINT) == ALL
+    for name in ("row_decimation", "held_torque"):
         if name in keys:
             raise DynidError(
                 f"--{name.replace('_', '-')} is for causal rows; leave it out with --rows batch."
             )
-    rows = BatchRows.of_logs(robot, [read_log(path, stream.mapping)], None, keys, controller=law)
+    plan = None if filters.plan is None else replace(load_preparation(filters.plan), **keys)
+    rows = BatchRows.of_logs(robot, [read_log(path, stream.mapping)], plan, keys, controller=law)
     base = rows.problem.base
     prior, _, findings = start.start(base, stream.mapping)
     rate = 1.0 / rows.problem.experiments[0].step_s
@@ -314,7 +317,8 @@ def _rows_run(
             prior=prior,
             joint_sigma=recursion.joint_sigma(robot.n_coordinates),
             recursion=RecursionOptions(forgetting=recursion.forgotten(rate)),
-        )
+        ),
+        whole=whole,
     )
     kept = _kept(output, {**about_run(base, recursion.method), "plan": rows.problem.plan.to_dict()})
     done = _restore_rows(tracker, kept)
@@ -329,7 +333,7 @@ def _restore_rows(tracker: RowTracker, kept: KeptState | None) -> int:
     if state is None:
         return 0
     tracker.restore(state)
-    return tracker.recursion.updates
+    return tracker.seen
 
 
 def _kept(output: TrackOutputOptions, about: Mapping[str, Any]) -> KeptState | None:

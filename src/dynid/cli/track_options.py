@@ -80,7 +80,11 @@ class CausalOptions(OptionGroup, title="Filters (suggested from the data where n
         "an end that equals its least squares (--consistent never).",
         choices=(CAUSAL, BATCH),
     )
-    plan: Path | None = option(None, "FILE", "Causal plan as TOML; the options below override its keys.")
+    plan: Path | None = option(
+        None,
+        "FILE",
+        "Causal plan as TOML, or a preparation with --rows batch; the options below override its keys.",
+    )
     cutoff_hz: float | None = option(None, "F", option_help(CausalPlan, "cutoff_hz"))
     decimation: int | None = option(None, "N", option_help(CausalPlan, "decimation"))
     row_decimation: int | None = option(None, "N", option_help(CausalPlan, "row_decimation"))
@@ -205,7 +209,22 @@ class StartOptions(OptionGroup, title="The start"):
         "Start from the model inside the controller, found from this log of commanded positions (reference) "
         "and commanded torques (P4).",
     )
+    variances: str | None = option(
+        None,
+        "V,V,V",
+        "Variances of essential, other inertial and friction parameters of that model, in squared SI units "
+        "(P4: 0.01,1,100).",
+        shown="shares of the torques",
+    )
     commands_map: Path | None = option(None, "MAP", "Mapping of that log.", shown="--map")
+
+    def _three_variances(self) -> tuple[float, float, float]:
+        given = numbers_in(self.variances or "", 3)
+        if len(given) != 3 or min(given) <= 0:
+            raise DynidError(
+                f"--variances is {self.variances!r}; give three positive numbers, such as 0.01,1,100."
+            )
+        return given[0], given[1], given[2]
 
     def start(
         self, base: BaseMap, mapping: Path | None
@@ -222,7 +241,10 @@ class StartOptions(OptionGroup, title="The start"):
         if self.commands is not None:
             log = read_log(self.commands, self.commands_map or mapping)
             model = _controller_model(base.robot, log, base=base)
-            return model.torque_prior(), None, [model.verdict]
+            prior = model.torque_prior() if self.variances is None else model.prior(self._three_variances())
+            return prior, None, [model.verdict]
+        if self.variances is not None:
+            raise DynidError("--variances is for the start from --commands; give both, or leave it out.")
         if self.prior is None:
             return None, None, []
         if self.prior.is_dir():

@@ -25,6 +25,7 @@ class RowTracker:
         joint_sigma: σ_j, as the batch weights its joints, (joints,).
         options: method, start, forgetting.
         instruments: per joint (rows, base), for "riv".
+        whole: whether an instant counts only where every joint's row does, as P4 drops rows.
     """
 
     def __init__(
@@ -33,9 +34,12 @@ class RowTracker:
         joint_sigma: FloatArray,
         options: TrackOptions,
         instruments: Sequence[FloatArray] | None = None,
+        *,
+        whole: bool = False,
     ) -> None:
         """Begin."""
         self.problem, self.options, self._instruments = problem, options, instruments
+        self.whole, self._seen = whole, 0
         self.recursion: Recursion = options.start(problem.base, joint_sigma)
         self._inertia = InertiaMonitor(problem.base)
         self.time, self._ends = 0.0, 0.0
@@ -51,7 +55,8 @@ class RowTracker:
         """
         everything = np.ones(len(self.problem.base), dtype=bool)
         for number, instant in enumerate(instants_of(self.problem, everything, self._instruments)):
-            if number >= done:
+            self._seen = number + 1
+            if number >= done and (not self.whole or instant.used.all()):
                 yield instant
 
     def take(self, instant: Instant) -> None:
@@ -65,6 +70,11 @@ class RowTracker:
         self._squares += float(weighted @ weighted)
         self._counted += rows
         self.recursion.update(instant.W, instant.y, instant.Z, rows)
+
+    @property
+    def seen(self) -> int:
+        """Instants that have been looked at: where a kept state goes on."""
+        return self._seen
 
     def header(self) -> dict[str, Any]:
         """The first of the live records."""
@@ -97,7 +107,8 @@ class RowTracker:
 
     def state(self) -> dict[str, Any]:
         """All that was learnt."""
-        return {"recursion": self.recursion.state(), "numbers": np.array([self.time, self._ends])}
+        numbers = np.array([self.time, self._ends, self._seen])
+        return {"recursion": self.recursion.state(), "numbers": numbers}
 
     def findings(self) -> tuple[Finding, ...]:
         """None: ``dynid fit`` judges these rows."""
@@ -106,4 +117,5 @@ class RowTracker:
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from a kept state."""
         self.recursion.restore(state["recursion"])
-        self.time, self._ends = np.asarray(state["numbers"], dtype=float).tolist()
+        self.time, self._ends, seen = np.asarray(state["numbers"], dtype=float).tolist()
+        self._seen = int(seen)

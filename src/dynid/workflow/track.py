@@ -238,10 +238,15 @@ class BatchRows:
         rows = instrument_rows(linear, measured.linear(reference_motions(measured), masked=False))
         return cls(linear, TwoStage(sets=(rows,)).fit(linear), rows)
 
-    def tracker(self, options: TrackOptions) -> RowTracker:
-        """A recursion over the rows, with the weights of the batch where none are given."""
+    def tracker(self, options: TrackOptions, *, whole: bool = False) -> RowTracker:
+        """A recursion over the rows, with the weights of the batch where none are given.
+
+        Args:
+            options: method, start, forgetting.
+            whole: whether an instant counts only where every joint's row does.
+        """
         sigma = 1.0 / self.fit.weights if options.joint_sigma is None else options.joint_sigma
-        return RowTracker(self.problem, sigma, options, self.instruments)
+        return RowTracker(self.problem, sigma, options, self.instruments, whole=whole)
 
     def difference(self, tracker: RowTracker) -> float:
         """Largest distance of a value from the batch's, in classical σ of the batch."""
@@ -264,7 +269,7 @@ def follow_rows(rows: BatchRows, tracker: RowTracker, following: Following, done
     """
 
     def finish() -> dict[str, Any]:
-        return {"batch_difference": rows.difference(tracker)}
+        return {} if tracker.whole else {"batch_difference": rows.difference(tracker)}
 
     return following.run(tracker, tracker.instants(done), tracker.take, finish)
 
