@@ -91,6 +91,8 @@ class Tracker:
         self.instants, self.moving, self.last_sample = 0, 0, float("-inf")
         self._error, self._size, self._told, self._scratch = np.zeros((4, n))
         self._row_s = 1.0 / plan.row_rate_hz
+        # A hundred rows per second tell the size of the errors; more would only cost time.
+        self._every = max(1, int(plan.row_rate_hz // 100))
         self._counted = 0
         self._predicted: FloatArray | None = None
         self.watch = None
@@ -178,6 +180,8 @@ class Tracker:
             self._predicted = rows.W @ recursion.working_values
             if self.watch is not None:
                 self._predicted += rows.X @ self.watch.load
+        if self.instants % self._every:
+            return events
         self._counted += rows.number
         error = np.subtract(rows.y, self._predicted, out=self._scratch)
         self._error += np.multiply(error, error, out=error)
